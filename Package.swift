@@ -1,0 +1,98 @@
+// swift-tools-version: 6.2
+// The map: libraries bottom-up, then services in the order a message meets them, one arrow per line.
+import PackageDescription
+
+let house: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+// MARK: Doors to C: a module map and a shim each, nothing else.
+
+let system: [Target] = [
+    .systemLibrary(name: "CRDKafka", path: "Shared/System/CRDKafka", pkgConfig: "rdkafka"),
+    .systemLibrary(name: "CPQ", path: "Shared/System/CPQ", pkgConfig: "libpq"),
+    .systemLibrary(name: "COpenSSL", path: "Shared/System/COpenSSL", pkgConfig: "openssl"),
+]
+
+// MARK: Libraries, bottom-up.
+
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
+let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
+let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+func library(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Shared/\(name)", resources: resources, swiftSettings: house)
+}
+
+let libraries: [Target] = [
+    library("Threads", []),
+    library("StrictJSON", []),
+    library("Kafka", ["CRDKafka", "Threads", logging]),
+    library("Postgres", ["CPQ", "Threads", logging]),
+    library("Signatures", ["COpenSSL"]),
+    library("Contracts", ["StrictJSON"]),
+    library("Subscriptions", ["Contracts"]),
+    library("AppStore", ["Signatures", "StrictJSON"]),
+    library("Pipeline", ["Kafka", "Contracts", logging, metrics]),
+    library("Storage", ["Postgres", "Subscriptions", "Contracts", logging], resources: [.embedInCode("Migrations")]),
+    library("Chassis", [logging, metrics, configuration, lifecycle, hummingbird]),
+]
+
+// MARK: Services, in the order a message meets them.
+
+func service(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, path: "Services/\(name)", swiftSettings: house)
+}
+
+let services: [Target] = [
+    service("Setup", ["Chassis", "Kafka", "Contracts", "Storage", "Postgres"]),
+    service("Ingest", ["Chassis", "Kafka", "Contracts", "StrictJSON", hummingbird]),
+    service("Verifier", ["Chassis", "Pipeline", "Kafka", "Contracts", "AppStore"]),
+    service("Deduplicator", ["Chassis", "Pipeline", "Kafka", "Contracts", "Storage", "Postgres"]),
+    service(
+        "StateUpdater",
+        ["Chassis", "Pipeline", "Kafka", "Contracts", "AppStore", "Subscriptions", "Storage", "Postgres"]),
+    service("Simulator", ["Chassis", "AppStore", "Signatures", httpClient]),
+    service(
+        "Storekeeper",
+        ["Chassis", "Kafka", "Contracts", "AppStore", "Storage", "Postgres", arguments, httpClient]),
+]
+
+// MARK: Tests mirror the sources path for path.
+
+func tests(_ name: String, _ path: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, path: "Tests/\(path)", swiftSettings: house)
+}
+
+let package = Package(
+    name: "storekeeper",
+    platforms: [.macOS(.v15)],
+    products: services.map { .executable(name: commandName($0.name), targets: [$0.name]) },
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+    ],
+    targets: system + libraries + services
+)
+
+/// `StateUpdater` is the folder, `state-updater` the command.
+func commandName(_ target: String) -> String {
+    var name = ""
+    for character in target {
+        if character.isUppercase, !name.isEmpty { name += "-" }
+        name += character.lowercased()
+    }
+    return name
+}

@@ -1,0 +1,78 @@
+import Foundation
+
+/// One fact that became another, for the timeline.
+public struct Change: Sendable, Equatable {
+    public var fact: Fact
+    /// Nil where the fact was unknown. Dates are ISO 8601 in UTC with milliseconds; flags are `true` and `false`.
+    public var from: String?
+    public var to: String?
+
+    public init(fact: Fact, from: String?, to: String?) {
+        self.fact = fact
+        self.from = from
+        self.to = to
+    }
+}
+
+/// The facts whose changes the timeline shows, by the names Apple gives them.
+public enum Fact: String, Sendable, CaseIterable {
+    case status
+    case transactionId
+    case productId
+    case purchaseDate
+    case expiresDate
+    case inAppOwnershipType
+    case isUpgraded
+    case appAccountToken
+    case offerIdentifier
+    case revocationDate
+    case revocationReason
+    case autoRenewStatus
+    case autoRenewProductId
+    case isInBillingRetryPeriod
+    case gracePeriodExpiresDate
+    case expirationIntent
+    case priceIncreaseStatus
+}
+
+extension Change {
+    /// What differs between two states of one subscription, in the order of ``Fact``.
+    static func between(_ old: Subscription?, _ new: Subscription) -> [Change] {
+        Fact.allCases.compactMap { fact in
+            let from = old.flatMap { fact.text(in: $0) }
+            let to = fact.text(in: new)
+            return from == to ? nil : Change(fact: fact, from: from, to: to)
+        }
+    }
+}
+
+extension Fact {
+    /// The fact as the timeline writes it; nil where it is unknown.
+    public func text(in subscription: Subscription) -> String? {
+        let transaction = subscription.transaction
+        let renewal = subscription.renewal
+        return switch self {
+        case .status: subscription.status.map { String($0) }
+        case .transactionId: transaction?.transactionId
+        case .productId: transaction?.productId
+        case .purchaseDate: transaction?.purchaseDate.map(Self.iso8601)
+        case .expiresDate: transaction?.expiresDate.map(Self.iso8601)
+        case .inAppOwnershipType: transaction?.ownership
+        case .isUpgraded: transaction.map { String($0.isUpgraded) }
+        case .appAccountToken: transaction?.appAccountToken
+        case .offerIdentifier: transaction?.offerIdentifier
+        case .revocationDate: transaction?.revocationDate.map(Self.iso8601)
+        case .revocationReason: transaction?.revocationReason.map { String($0) }
+        case .autoRenewStatus: renewal?.autoRenewStatus.map { String($0) }
+        case .autoRenewProductId: renewal?.autoRenewProductId
+        case .isInBillingRetryPeriod: renewal?.isInBillingRetry.map { String($0) }
+        case .gracePeriodExpiresDate: renewal?.gracePeriodExpiresDate.map(Self.iso8601)
+        case .expirationIntent: renewal?.expirationIntent.map { String($0) }
+        case .priceIncreaseStatus: renewal?.priceIncreaseStatus.map { String($0) }
+        }
+    }
+
+    private static func iso8601(_ date: Date) -> String {
+        date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+}

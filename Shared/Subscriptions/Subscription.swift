@@ -1,0 +1,34 @@
+/// The newest facts known of one subscription or one-time purchase.
+///
+/// Status, transaction and renewal info each carry the stamp of the news they came from, because a notification need
+/// not hold all three. Each is replaced by newer news only, so any order of arrival and any repetition ends in the
+/// same state.
+public struct Subscription: Sendable, Equatable {
+    public var key: SubscriptionKey
+    public var bundleId: String
+    /// The newest news of any kind.
+    public var stamp: Stamp
+    /// Apple's `status` raw value (1 active … 5 revoked), nil where no notification had one.
+    public var status: Int?
+    public var statusStamp: Stamp?
+    public var transaction: TransactionFacts?
+    public var transactionStamp: Stamp?
+    public var renewal: RenewalFacts?
+    public var renewalStamp: Stamp?
+
+    public init(
+        key: SubscriptionKey, bundleId: String, stamp: Stamp, status: Int? = nil, statusStamp: Stamp? = nil,
+        transaction: TransactionFacts? = nil, transactionStamp: Stamp? = nil, renewal: RenewalFacts? = nil,
+        renewalStamp: Stamp? = nil
+    ) {
+        self.key = key
+        self.bundleId = bundleId
+        self.stamp = stamp
+        self.status = status
+        self.statusStamp = statusStamp
+        self.transaction = transaction
+        self.transactionStamp = transactionStamp
+        self.renewal = renewal
+        self.renewalStamp = renewalStamp
+    }
+}
