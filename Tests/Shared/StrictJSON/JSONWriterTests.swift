@@ -1,0 +1,50 @@
+import StrictJSON
+import Testing
+
+@Suite struct JSONWriterTests {
+    @Test func `members, elements and nesting get their commas`() {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("s", "x")
+        writer.member("n", -5 as Int64)
+        writer.member("d", 1.5)
+        writer.member("b", true)
+        writer.member("z", nil as String?)
+        writer.beginArray("a")
+        writer.element("e")
+        writer.element(7)
+        writer.element(raw: Array("{}".utf8))
+        writer.beginObject()
+        writer.endObject()
+        writer.endArray()
+        writer.beginObject("o")
+        writer.member("r", raw: Array("[1, 2]".utf8))
+        writer.endObject()
+        writer.member("last", 1)
+        writer.endObject()
+        #expect(
+            String(decoding: writer.bytes, as: UTF8.self)
+                == #"{"s":"x","n":-5,"d":1.5,"b":true,"z":null,"a":["e",7,{},{}],"o":{"r":[1, 2]},"last":1}"#)
+    }
+
+    @Test func `every string survives writing and reading`() throws {
+        var scalars = (1...0x2FF).compactMap(Unicode.Scalar.init)
+        scalars += ["\u{20AC}", "\u{1F600}", "\u{2028}"]
+        let text = String(String.UnicodeScalarView(scalars))
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member(text, text)
+        writer.endObject()
+        let root = try JSONDocument(writer.bytes).root
+        #expect(root[text]?.string == text)
+    }
+
+    @Test func `what JSON cannot write becomes null`() {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("a", Double.infinity)
+        writer.member("b", Double.nan)
+        writer.endObject()
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == #"{"a":null,"b":null}"#)
+    }
+}
