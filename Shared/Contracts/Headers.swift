@@ -1,0 +1,33 @@
+/// Every header name that crosses a process, once.
+public enum Headers {
+    /// How the notification came to us: a raw value of ``NotificationSource``.
+    public static let source = "source"
+    /// When we first held it: milliseconds since 1970.
+    public static let receivedAt = "received_at"
+    /// W3C trace context, handed on untouched.
+    public static let traceparent = "traceparent"
+
+    // CloudEvents 1.0, Kafka protocol binding, on the topics others may read.
+    public static let cloudEventsVersion = "ce_specversion"
+    /// The notificationUUID, so that readers can drop repeats.
+    public static let cloudEventsId = "ce_id"
+    public static let cloudEventsType = "ce_type"
+    public static let cloudEventsSource = "ce_source"
+    /// Apple's signedDate, RFC 3339.
+    public static let cloudEventsTime = "ce_time"
+    public static let contentType = "content-type"
+
+    // Dead letters: where it stood, who refused it, and why.
+    public static let deadLetterStage = "dead_letter_stage"
+    public static let deadLetterReason = "dead_letter_reason"
+    /// One sentence for people, at most 512 bytes.
+    public static let deadLetterMessage = "dead_letter_message"
+    public static let deadLetterTopic = "dead_letter_topic"
+    public static let deadLetterPartition = "dead_letter_partition"
+    public static let deadLetterOffset = "dead_letter_offset"
+    /// When it was refused: milliseconds since 1970.
+    public static let deadLetterTime = "dead_letter_time"
+    /// How often it was judged, this time included.
+    public static let deadLetterAttempts = "dead_letter_attempts"
+    public static let deadLetterBuild = "dead_letter_build"
+}

@@ -1,0 +1,51 @@
+import StrictJSON
+
+import struct Foundation.Date
+
+/// What one ingest answered within one minute. A minute without one, and a minute with refusals, is a minute in which
+/// notifications may have been lost.
+public struct IngestHeartbeat: TopicMessage, Hashable {
+    /// Names the instance; unique among those that run at the same time.
+    public var instance: String
+    /// Start of the minute.
+    public var minute: Date
+    /// Requests answered 200.
+    public var accepted: Int64
+    /// Requests answered otherwise, by HTTP status.
+    public var refused: [Int: Int64]
+
+    public init(instance: String, minute: Date, accepted: Int64, refused: [Int: Int64]) {
+        self.instance = instance
+        self.minute = minute
+        self.accepted = accepted
+        self.refused = refused
+    }
+
+    private static let version: Int64 = 1
+
+    public init(_ record: WireRecord) throws(ContractFault) {
+        let message = try MessageReader(record.value, version: Self.version)
+        var refused: [Int: Int64] = [:]
+        for (status, count) in message["refused"]?.members ?? [] {
+            guard let status = Int(status), let count = count.int64 else { throw .missing("refused") }
+            refused[status] = count
+        }
+        self.init(
+            instance: try message.string("instance"), minute: Date(milliseconds: try message.integer("minute")),
+            accepted: try message.integer("accepted"), refused: refused)
+    }
+
+    public func record() -> WireRecord {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("version", Self.version)
+        json.member("instance", instance)
+        json.member("minute", minute.milliseconds)
+        json.member("accepted", accepted)
+        json.beginObject("refused")
+        for (status, count) in refused.sorted(by: { $0.key < $1.key }) { json.member(String(status), count) }
+        json.endObject()
+        json.endObject()
+        return WireRecord(key: Array(instance.utf8), value: json.bytes)
+    }
+}

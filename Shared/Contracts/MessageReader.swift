@@ -1,0 +1,30 @@
+import StrictJSON
+
+/// Reads the fields of a versioned JSON message.
+struct MessageReader {
+    private let root: JSONValue
+
+    /// - Parameter version: the newest version this build knows.
+    init(_ value: [UInt8], version: Int64) throws(ContractFault) {
+        do throws(JSONFault) {
+            // Apple's payload may be 16 deep, its nested parts 16 more, and both stand inside our object.
+            root = try JSONDocument(value, limits: JSONLimits(depth: 40)).root
+        } catch {
+            throw .notJSON("\(error)")
+        }
+        let found = try integer("version")
+        guard found <= version else { throw .unknownVersion(found) }
+    }
+
+    subscript(_ field: String) -> JSONValue? { root[field] }
+
+    func string(_ field: String) throws(ContractFault) -> String {
+        guard let string = root[field]?.string else { throw .missing(field) }
+        return string
+    }
+
+    func integer(_ field: String) throws(ContractFault) -> Int64 {
+        guard let integer = root[field]?.int64 else { throw .missing(field) }
+        return integer
+    }
+}

@@ -1,0 +1,40 @@
+import struct Foundation.Date
+
+/// A signed payload as somebody posted it. Nothing of it is proven.
+public struct ReceivedNotification: TopicMessage, Hashable {
+    /// The compact JWS, byte for byte.
+    public var signedPayload: [UInt8]
+    public var source: NotificationSource
+    /// When we first held it; millisecond precision.
+    public var receivedAt: Date
+    /// W3C trace context of the request, where it had one.
+    public var traceparent: String?
+
+    public init(signedPayload: [UInt8], source: NotificationSource, receivedAt: Date, traceparent: String? = nil) {
+        self.signedPayload = signedPayload
+        self.source = source
+        self.receivedAt = receivedAt
+        self.traceparent = traceparent
+    }
+
+    public init(_ record: WireRecord) throws(ContractFault) {
+        guard let source = record.header(Headers.source).flatMap(NotificationSource.init) else {
+            throw .missing(Headers.source)
+        }
+        guard let receivedAt = record.header(Headers.receivedAt).flatMap(Int64.init) else {
+            throw .missing(Headers.receivedAt)
+        }
+        self.init(
+            signedPayload: record.value, source: source, receivedAt: Date(milliseconds: receivedAt),
+            traceparent: record.header(Headers.traceparent))
+    }
+
+    public func record() -> WireRecord {
+        var headers = [
+            WireHeader(Headers.source, source.rawValue),
+            WireHeader(Headers.receivedAt, String(receivedAt.milliseconds)),
+        ]
+        if let traceparent { headers.append(WireHeader(Headers.traceparent, traceparent)) }
+        return WireRecord(value: signedPayload, headers: headers)
+    }
+}

@@ -1,0 +1,9 @@
+/// The processes that write to or read from topics, by the name of their command.
+public enum Service: String, Sendable, Hashable, CaseIterable {
+    case ingest
+    case verifier
+    case deduplicator
+    case stateUpdater = "state-updater"
+    /// The command line.
+    case storekeeper
+}

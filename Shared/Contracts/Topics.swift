@@ -1,0 +1,71 @@
+/// The route map: every topic with its key, message, size, age, writers and readers.
+///
+/// `setup` creates exactly these. The name of a topic occurs here and nowhere else.
+public enum Topics {
+    /// What was posted to us, untouched. Without a key, so that a stranger cannot make a hot partition.
+    public static let received = Topic<ReceivedNotification>(
+        "notifications.received", key: .none, writers: [.ingest], readers: [.verifier])
+
+    /// What Apple provably signed for one of our apps.
+    public static let verified = Topic<VerifiedNotification>(
+        "notifications.verified", key: .subscription, writers: [.verifier], readers: [.deduplicator])
+
+    /// The first sighting of each notificationUUID.
+    public static let unique = Topic<UniqueNotification>(
+        "notifications.unique", key: .subscription, writers: [.deduplicator], readers: [.stateUpdater])
+
+    /// Dead letters of every stage: the original bytes with the reason in headers.
+    public static let rejected = Topic<DeadLetter>(
+        "notifications.rejected", key: .original, partitions: 8, retention: .seconds(30 * day),
+        writers: [.verifier, .deduplicator, .stateUpdater], readers: [.storekeeper])
+
+    /// Once a minute, from each ingest: alive, accepted, refused. Gaps are outages.
+    public static let heartbeats = Topic<IngestHeartbeat>(
+        "ingest.heartbeats", key: .instance, partitions: 1, retention: .seconds(30 * day),
+        writers: [.ingest], readers: [.storekeeper])
+
+    /// Every topic, in the order a message meets them.
+    public static let all: [Route] = [
+        received.route, verified.route, unique.route, rejected.route, heartbeats.route,
+    ]
+
+    static let day: Int64 = 24 * 60 * 60
+}
+
+/// A topic and the message type of its records.
+public struct Topic<Message: TopicMessage>: Sendable {
+    public let route: Route
+    /// The name by which the broker knows the topic.
+    public var name: String { route.name }
+
+    init(
+        _ name: String, key: Route.Key, partitions: Int = 64, retention: Duration = .seconds(7 * Topics.day),
+        writers: [Service], readers: [Service]
+    ) {
+        route = Route(
+            name: name, key: key, partitions: partitions, retention: retention, writers: writers, readers: readers)
+    }
+}
+
+/// What `setup` and the access-control list need to know of a topic.
+public struct Route: Sendable, Hashable {
+    /// What decides the partition of a record.
+    public enum Key: String, Sendable {
+        /// No key: records spread evenly.
+        case none
+        /// Apple's original transaction id, else the notificationUUID: all news of one subscription meets one worker.
+        case subscription
+        /// The key of the record that was rejected.
+        case original
+        /// The name of the instance.
+        case instance
+    }
+
+    public let name: String
+    public let key: Key
+    public let partitions: Int
+    /// How long the broker keeps a record.
+    public let retention: Duration
+    public let writers: [Service]
+    public let readers: [Service]
+}

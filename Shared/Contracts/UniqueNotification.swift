@@ -1,0 +1,15 @@
+/// A verified notification whose notificationUUID was not seen before. Only the deduplicator makes one of another.
+///
+/// The record is the same as that of ``VerifiedNotification``; the topic and the type say what more is known.
+public struct UniqueNotification: TopicMessage, Hashable {
+    public let verified: VerifiedNotification
+
+    /// The caller vouches that this is the first sighting.
+    public init(unchecked verified: VerifiedNotification) { self.verified = verified }
+
+    public init(_ record: WireRecord) throws(ContractFault) {
+        verified = try VerifiedNotification(record)
+    }
+
+    public func record() -> WireRecord { verified.record() }
+}

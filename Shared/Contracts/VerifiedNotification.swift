@@ -1,0 +1,111 @@
+import StrictJSON
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// A notification that Apple provably signed for one of our apps, in our words: nothing optional that Apple always sends.
+///
+/// The value is one JSON object, version 1. `decoded` is Apple's payload with its nested signed parts decoded in place;
+/// `signedPayload` is the original, so that a later and better verifier can prove it again.
+public struct VerifiedNotification: TopicMessage, Hashable {
+    public var notificationUUID: UUID
+    /// Apple's raw value; may be one this build does not know.
+    public var notificationType: String
+    public var subtype: String?
+    public var environment: StoreEnvironment
+    public var bundleId: String
+    /// Absent in the sandbox.
+    public var appAppleId: Int64?
+    /// Absent where the notification is about no single purchase (TEST, summaries).
+    public var originalTransactionId: String?
+    public var transactionId: String?
+    /// When Apple signed it: the only order there is. Absent in the oldest payloads.
+    public var signedDate: Date?
+    public var receivedAt: Date
+    public var source: NotificationSource
+    public var traceparent: String?
+    /// A JSON object.
+    public var decoded: [UInt8]
+    /// A compact JWS.
+    public var signedPayload: [UInt8]
+
+    public init(
+        notificationUUID: UUID, notificationType: String, subtype: String?, environment: StoreEnvironment,
+        bundleId: String, appAppleId: Int64?, originalTransactionId: String?, transactionId: String?,
+        signedDate: Date?, receivedAt: Date, source: NotificationSource, traceparent: String?, decoded: [UInt8],
+        signedPayload: [UInt8]
+    ) {
+        self.notificationUUID = notificationUUID
+        self.notificationType = notificationType
+        self.subtype = subtype
+        self.environment = environment
+        self.bundleId = bundleId
+        self.appAppleId = appAppleId
+        self.originalTransactionId = originalTransactionId
+        self.transactionId = transactionId
+        self.signedDate = signedDate
+        self.receivedAt = receivedAt
+        self.source = source
+        self.traceparent = traceparent
+        self.decoded = decoded
+        self.signedPayload = signedPayload
+    }
+
+    private static let version: Int64 = 1
+
+    /// All news of one subscription meets one worker; what is about none spreads by its own id.
+    var key: String { originalTransactionId ?? notificationUUID.uuidString.lowercased() }
+
+    public init(_ record: WireRecord) throws(ContractFault) {
+        let message = try MessageReader(record.value, version: Self.version)
+        guard let uuid = UUID(uuidString: try message.string("notificationUUID")) else {
+            throw .missing("notificationUUID")
+        }
+        guard let environment = StoreEnvironment(rawValue: try message.string("environment")) else {
+            throw .missing("environment")
+        }
+        guard let source = NotificationSource(rawValue: try message.string("source")) else { throw .missing("source") }
+        guard let decoded = message["decoded"], decoded.kind == .object else { throw .missing("decoded") }
+        guard let signedPayload = message["signedPayload"]?.unescapedBytes else { throw .missing("signedPayload") }
+        self.init(
+            notificationUUID: uuid, notificationType: try message.string("notificationType"),
+            subtype: message["subtype"]?.string, environment: environment, bundleId: try message.string("bundleId"),
+            appAppleId: message["appAppleId"]?.int64, originalTransactionId: message["originalTransactionId"]?.string,
+            transactionId: message["transactionId"]?.string,
+            signedDate: message["signedDate"]?.double.map { Date(timeIntervalSince1970: $0 / 1000) },
+            receivedAt: Date(milliseconds: try message.integer("receivedAt")), source: source,
+            traceparent: record.header(Headers.traceparent), decoded: Array(decoded.rawBytes),
+            signedPayload: signedPayload)
+    }
+
+    public func record() -> WireRecord {
+        let uuid = notificationUUID.uuidString.lowercased()
+        var json = JSONWriter(capacity: decoded.count + signedPayload.count + 512)
+        json.beginObject()
+        json.member("version", Self.version)
+        json.member("notificationUUID", uuid)
+        json.member("notificationType", notificationType)
+        json.member("subtype", subtype)
+        json.member("environment", environment.rawValue)
+        json.member("bundleId", bundleId)
+        json.member("appAppleId", appAppleId)
+        json.member("originalTransactionId", originalTransactionId)
+        json.member("transactionId", transactionId)
+        json.member("signedDate", signedDate.map { $0.timeIntervalSince1970 * 1000 })
+        json.member("receivedAt", receivedAt.milliseconds)
+        json.member("source", source.rawValue)
+        json.member("decoded", raw: decoded)
+        // The alphabet of a proven JWS needs no escapes.
+        json.member("signedPayload", raw: [UInt8(ascii: "\"")] + signedPayload + [UInt8(ascii: "\"")])
+        json.endObject()
+        var headers = [
+            WireHeader(Headers.contentType, "application/json"),
+            WireHeader(Headers.cloudEventsVersion, "1.0"),
+            WireHeader(Headers.cloudEventsId, uuid),
+            WireHeader(Headers.cloudEventsType, "apple.app-store.\(notificationType)"),
+            WireHeader(Headers.cloudEventsSource, "/\(environment.rawValue)/\(bundleId)"),
+        ]
+        if let traceparent { headers.append(WireHeader(Headers.traceparent, traceparent)) }
+        return WireRecord(key: Array(key.utf8), value: json.bytes, headers: headers)
+    }
+}
