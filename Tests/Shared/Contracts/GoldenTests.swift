@@ -1,0 +1,99 @@
+import Contracts
+import Foundation
+import Testing
+
+/// One file per message version. A change that turns one red breaks whoever deploys the other side later: add a
+/// version instead.
+@Suite struct GoldenTests {
+    static let uuid = UUID(uuidString: "002e14d5-51f5-4503-b5a8-c3a1af68eb20")
+
+    static func verified() throws -> VerifiedNotification {
+        VerifiedNotification(
+            notificationUUID: try #require(uuid), notificationType: "DID_RENEW", subtype: "BILLING_RECOVERY",
+            environment: .production, bundleId: "com.example.app", appAppleId: 1_234_567_890,
+            originalTransactionId: "2000000000000001", transactionId: "2000000000000002",
+            signedDate: Date(timeIntervalSince1970: 1_700_000_000.125), receivedAt: Date(milliseconds: 1_700_000_001_000),
+            source: .webhook, traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+            decoded: Array(#"{"notificationType":"DID_RENEW","data":{"signedTransactionInfo":{}}}"#.utf8),
+            signedPayload: Array("eyJh.eyJi.c2ln".utf8))
+    }
+
+    @Test func `a received notification is what version 1 says`() throws {
+        try expect(
+            ReceivedNotification(
+                signedPayload: Array("eyJh.eyJi.c2ln".utf8), source: .history,
+                receivedAt: Date(milliseconds: 1_700_000_001_000), traceparent: nil), isGolden: "received-notification.1")
+    }
+
+    @Test func `a verified notification is what version 1 says`() throws {
+        try expect(Self.verified(), isGolden: "verified-notification.1")
+    }
+
+    @Test func `a verified notification without a purchase is what version 1 says`() throws {
+        var verified = try Self.verified()
+        verified.notificationType = "TEST"
+        verified.subtype = nil
+        verified.appAppleId = nil
+        verified.originalTransactionId = nil
+        verified.transactionId = nil
+        verified.signedDate = nil
+        verified.traceparent = nil
+        try expect(verified, isGolden: "verified-notification-without-purchase.1")
+    }
+
+    @Test func `a unique notification is what version 1 says`() throws {
+        try expect(UniqueNotification(unchecked: Self.verified()), isGolden: "verified-notification.1")
+    }
+
+    @Test func `a dead letter is what version 1 says`() throws {
+        try expect(
+            DeadLetter(
+                original: WireRecord(key: nil, value: Array("not a notification".utf8), headers: [.init("source", "webhook")]),
+                stage: "verifier", reason: "malformed", message: "not three segments",
+                position: LogPosition(topic: Topics.received.name, partition: 7, offset: 42),
+                refusedAt: Date(milliseconds: 1_700_000_002_000), attempts: 1, build: "1.0.0"),
+            isGolden: "dead-letter.1")
+    }
+
+    @Test func `a heartbeat is what version 1 says`() throws {
+        try expect(
+            IngestHeartbeat(
+                instance: "ingest-1", minute: Date(milliseconds: 1_700_000_040_000), accepted: 1200,
+                refused: [503: 2, 400: 1]), isGolden: "ingest-heartbeat.1")
+    }
+
+    private func expect<Message: TopicMessage & Equatable>(
+        _ message: Message, isGolden name: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden/\(name)")
+        let golden = try String(contentsOf: file, encoding: .utf8)
+        #expect(Golden(message.record()).text == golden, sourceLocation: sourceLocation)
+        #expect(try Message(Golden(text: golden).record) == message, sourceLocation: sourceLocation)
+    }
+}
+
+/// A record as text: the key, a line per header, an empty line, the value.
+private struct Golden {
+    var record: WireRecord
+
+    init(_ record: WireRecord) { self.record = record }
+
+    init(text: String) throws {
+        let parts = try #require(text.firstRange(of: "\n\n"))
+        record = WireRecord(value: Array(text[parts.upperBound...].dropLast().utf8))
+        for line in text[..<parts.lowerBound].split(separator: "\n") {
+            let colon = try #require(line.firstRange(of: ": "))
+            let value = String(line[colon.upperBound...])
+            switch line[..<colon.lowerBound] {
+            case "key": record.key = value == "none" ? nil : Array(value.utf8)
+            case let name: record.headers.append(WireHeader(String(name), value))
+            }
+        }
+    }
+
+    var text: String {
+        let key = record.key.map { String(decoding: $0, as: UTF8.self) } ?? "none"
+        let headers = record.headers.map { "\($0.name): \(String(decoding: $0.value, as: UTF8.self))\n" }
+        return "key: \(key)\n" + headers.joined() + "\n" + String(decoding: record.value, as: UTF8.self) + "\n"
+    }
+}
