@@ -5,6 +5,12 @@ public struct Learned: Sendable, Equatable {
     public var isAdvance: Bool
     /// Empty where nothing differed or the news was old.
     public var changes: [Change]
+
+    public init(subscription: Subscription, isAdvance: Bool, changes: [Change]) {
+        self.subscription = subscription
+        self.isAdvance = isAdvance
+        self.changes = changes
+    }
 }
 
 extension Subscription {
