@@ -1,0 +1,47 @@
+/// One thing that is wrong with the configuration, as a sentence that says what to do.
+public struct ConfigurationProblem: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The sentence.
+    public let description: String
+
+    /// For a rule across several variables, or for what a variable points to.
+    public init(_ sentence: String) {
+        description = sentence
+    }
+
+    /// The variable is readable but cannot be used; `reason` continues the sentence after the name.
+    public static func unusable(name: String, reason: String) -> Self {
+        Self("\(name) \(reason).")
+    }
+
+    static func missing(name: String, meaning: String) -> Self {
+        Self("\(name) is not set: \(meaning). It has no default.")
+    }
+
+    static func unreadable(name: String, text: String, expected: String) -> Self {
+        Self("\(name) is \"\(Redaction.withoutPassword(text))\", which is not \(expected).")
+    }
+
+    static func unknown(name: String, nearest: String?) -> Self {
+        guard let nearest else {
+            return Self("\(name) is not a variable of this service; remove it, or see --help for those that are.")
+        }
+        return Self("\(name) is not a variable of this service; did you mean \(nearest)?")
+    }
+}
+
+/// Everything that is wrong with the configuration, so that an operator meets all of it at the first start.
+public struct ConfigurationProblems: Error, Sendable, CustomStringConvertible {
+    /// In the order of the table.
+    public let problems: [ConfigurationProblem]
+
+    /// All that were found; at least one.
+    public init(_ problems: [ConfigurationProblem]) {
+        self.problems = problems
+    }
+
+    /// A heading and one line for each problem.
+    public var description: String {
+        let count = problems.count == 1 ? "1 problem" : "\(problems.count) problems"
+        return "The configuration has \(count):\n" + problems.map { "  - \($0)" }.joined(separator: "\n")
+    }
+}

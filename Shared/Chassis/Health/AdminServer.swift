@@ -1,0 +1,60 @@
+import Foundation
+import Hummingbird
+
+/// `/livez`, `/readyz` and `/metrics` on a port of their own, so that no load balancer shows them to strangers.
+struct AdminServer: LongRunning {
+    let address: ListenAddress
+    let portFile: String?
+    let health: Health
+    let registry: MetricRegistry
+    let logger: Logger
+
+    func run() async throws {
+        var quiet = logger
+        quiet.logLevel = max(logger.logLevel, .warning)
+        let application = Application(
+            router: router,
+            configuration: .init(address: .hostname(address.host, port: address.port), serverName: nil),
+            onServerRunning: { [self] channel in
+                let port = channel.localAddress?.port ?? address.port
+                logger.info("Admin server listens", metadata: ["address": "\(address.host)", "port": "\(port)"])
+                PortFile.write(port, to: portFile, logger: logger)
+            },
+            logger: quiet)
+        do {
+            try await application.run()
+        } catch {
+            throw AdminServerFailure(address: address, cause: error)
+        }
+    }
+
+    private var router: Router<BasicRequestContext> {
+        let router = Router()
+        router.get("livez") { [health] _, _ in Self.verdict(health.hung, ok: "alive") }
+        router.get("readyz") { [health] _, _ in Self.verdict(health.notReady, ok: "ready") }
+        router.get("metrics") { [registry] _, _ in
+            Response(
+                status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+                body: .init(byteBuffer: ByteBuffer(string: registry.exposition() + ProcessStatistics.exposition())))
+        }
+        return router
+    }
+
+    /// 200 if there is nothing to complain about, else 503 with one complaint a line.
+    private static func verdict(_ complaints: [String], ok: String) -> Response {
+        let text = complaints.isEmpty ? ok : complaints.joined(separator: "\n")
+        return Response(
+            status: complaints.isEmpty ? .ok : .serviceUnavailable,
+            headers: [.contentType: "text/plain; charset=utf-8", .cacheControl: "no-store"],
+            body: .init(byteBuffer: ByteBuffer(string: text + "\n")))
+    }
+}
+
+struct AdminServerFailure: Error, CustomStringConvertible {
+    let address: ListenAddress
+    let cause: any Error
+
+    var description: String {
+        "the admin server cannot listen on \(address) (\(cause)); is the port taken? Set STOREKEEPER_ADMIN_ADDRESS"
+    }
+}

@@ -1,0 +1,53 @@
+import Synchronization
+
+/// What `/livez` and `/readyz` answer from.
+public final class Health: Sendable {
+    private struct State {
+        var requirements: [Requirement] = []
+        var pulses: [Pulse] = []
+        var isDraining = false
+    }
+
+    private let instant: @Sendable () -> ContinuousClock.Instant
+    private let state = Mutex(State())
+
+    /// - Parameter instant: the clock that pulses are measured by.
+    public init(instant: @escaping @Sendable () -> ContinuousClock.Instant) {
+        self.instant = instant
+    }
+
+    /// A new condition of readiness, unmet until somebody says otherwise.
+    /// - Parameters:
+    ///   - name: what the condition is about, for example `kafka`.
+    ///   - reason: why it does not hold yet.
+    public func require(_ name: String, waitingFor reason: String = "warming up") -> Requirement {
+        let requirement = Requirement(name: name, waitingFor: reason)
+        state.withLock { $0.requirements.append(requirement) }
+        return requirement
+    }
+
+    /// A new sign of life for a loop, alive from now on.
+    /// - Parameter limit: the longest that one turn of the loop can take while all is well.
+    public func pulse(_ name: String, limit: Duration) -> Pulse {
+        let pulse = Pulse(name: name, limit: limit, instant: instant)
+        state.withLock { $0.pulses.append(pulse) }
+        return pulse
+    }
+
+    /// Not ready from now on, for good: the process is asked to stop.
+    public func drain() {
+        state.withLock { $0.isDraining = true }
+    }
+
+    /// Why the process should be restarted; empty while all loops turn.
+    public var hung: [String] {
+        state.withLock { $0.pulses }.compactMap(\.complaint)
+    }
+
+    /// Why the process should get no work; empty when it is ready.
+    public var notReady: [String] {
+        let state = self.state.withLock { $0 }
+        return (state.isDraining ? ["draining: the process was asked to stop"] : [])
+            + state.requirements.compactMap(\.complaint)
+    }
+}

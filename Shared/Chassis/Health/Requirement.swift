@@ -1,0 +1,28 @@
+import Synchronization
+
+/// One condition of readiness.
+///
+/// It begins unmet, so a process is not ready before everything it waits for has happened.
+public final class Requirement: Sendable {
+    let name: String
+    private let reason: Mutex<String?>
+
+    init(name: String, waitingFor reason: String) {
+        self.name = name
+        self.reason = Mutex(reason)
+    }
+
+    /// From now on the condition holds.
+    public func isMet() {
+        reason.withLock { $0 = nil }
+    }
+
+    /// The condition does not hold, because of `reason`, which `/readyz` shows to operators.
+    public func isUnmet(_ reason: String) {
+        self.reason.withLock { $0 = reason }
+    }
+
+    var complaint: String? {
+        reason.withLock { $0 }.map { "\(name): \($0)" }
+    }
+}

@@ -1,0 +1,90 @@
+// Every metric the house exposes, each name once. Seconds and bytes, `_total` for counters; labels have few values.
+
+extension Metric {
+    // MARK: Ingest
+
+    static let stageBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+    /// Answers to Apple's posts.
+    public static let ingestRequests = counter(
+        "storekeeper_ingest_requests_total", "Requests answered by ingest.", ["code"])
+    /// How long Apple waits for our 200.
+    public static let ingestAcknowledgement = histogram(
+        "storekeeper_ingest_acknowledgement_seconds",
+        "Time from the complete request to the answer 200, which includes the log's acknowledgement.",
+        buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5])
+    /// Requests that wait for the log.
+    public static let ingestInFlight = gauge(
+        "storekeeper_ingest_in_flight_requests", "Requests that wait for the log's acknowledgement.")
+
+    // MARK: Stages
+
+    /// Verdicts; `reason` is empty for what went on.
+    public static let stageRecords = counter(
+        "storekeeper_stage_records_total", "Records judged and settled, by outcome and reason.",
+        ["stage", "outcome", "reason"])
+    /// From poll to settlement.
+    public static let stageBatch = histogram(
+        "storekeeper_stage_batch_seconds", "Time to judge and settle a batch.", ["stage"], buckets: stageBuckets)
+    /// How many records came at once.
+    public static let stageBatchSize = histogram(
+        "storekeeper_stage_batch_records", "Records per batch.", ["stage"],
+        buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000])
+    /// The batch is tried again because the world failed.
+    public static let stageRetries = counter(
+        "storekeeper_stage_retries_total", "Batches tried again because something outside failed.", ["stage"])
+    /// Somebody else has the partition.
+    public static let settlementsFenced = counter(
+        "storekeeper_settlements_fenced_total", "Batches given up because the partition belongs to another worker.",
+        ["stage"])
+    /// Records that were put aside with a reason.
+    public static let deadLetters = counter(
+        "storekeeper_dead_letters_total", "Records put aside as dead letters.", ["stage", "reason"])
+
+    // MARK: The log
+
+    /// How many records the stage is behind.
+    public static let lagRecords = gauge(
+        "storekeeper_consumer_lag_records", "Records between the stage's position and the end of the log.",
+        ["stage", "topic", "partition"])
+    /// How old the record is that the stage works on.
+    public static let lagSeconds = gauge(
+        "storekeeper_consumer_lag_seconds", "Age of the record the stage has come to; 0 when it is at the end.",
+        ["stage", "topic", "partition"])
+    /// Partitions given or taken.
+    public static let rebalances = counter(
+        "storekeeper_consumer_rebalances_total", "Changes of the stage's partitions.", ["stage", "change"])
+    /// The producer had to be built anew.
+    public static let producerFatal = counter(
+        "storekeeper_producer_fatal_total", "Fatal errors of the producer, after which it is built anew.")
+    /// From the client's statistics.
+    public static let brokerRoundTrip = gauge(
+        "storekeeper_broker_round_trip_seconds", "Recent average round trip to a broker.", ["broker"])
+    /// From the client's statistics.
+    public static let producerQueue = gauge(
+        "storekeeper_producer_queue_records", "Records that wait in the producer.")
+
+    // MARK: State
+
+    /// What became of a notification in the ledger.
+    public static let ledgerOutcomes = counter(
+        "storekeeper_ledger_outcomes_total", "Notifications by their effect: inserted, repeated, advanced, stale.",
+        ["outcome"])
+    /// The whole line, end to end.
+    public static let webhookToState = histogram(
+        "storekeeper_webhook_to_state_seconds", "Time from receipt by ingest to the committed state.",
+        buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600])
+
+    // MARK: The process
+
+    /// Always 1; the labels are the news.
+    public static let buildInformation = gauge(
+        "storekeeper_build_info", "Which service and version this is.", ["service", "version"])
+
+    /// All of the above: what is not listed here is exposed without help and with buckets for seconds.
+    public static let all: [Metric] = [
+        ingestRequests, ingestAcknowledgement, ingestInFlight, stageRecords, stageBatch, stageBatchSize, stageRetries,
+        settlementsFenced, deadLetters, lagRecords, lagSeconds, rebalances, producerFatal, brokerRoundTrip,
+        producerQueue, ledgerOutcomes, webhookToState, buildInformation,
+    ]
+}

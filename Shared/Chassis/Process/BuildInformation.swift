@@ -1,0 +1,7 @@
+/// Which build this is.
+///
+/// It goes into logs, metrics and the headers of dead letters.
+public enum BuildInformation {
+    /// The release, by semantic versioning.
+    public static let version = "0.1.0"
+}

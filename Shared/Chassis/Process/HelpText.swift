@@ -1,0 +1,50 @@
+/// What a service says about itself.
+struct HelpText {
+    let name: String
+    let summary: String
+    let own: [any DeclaredVariable]
+    let common: [any DeclaredVariable]
+
+    /// For `--help`: what the process does and every variable it reads.
+    var manual: String {
+        """
+        \(name) \(BuildInformation.version)
+        \(summary)
+
+        usage: \(name) [--help | --version | --config]
+
+          --help      print this text
+          --version   print the version
+          --config    print the effective configuration, secrets hidden, without starting
+
+        Everything else is read from the environment.
+        \(own.isEmpty ? "" : "\nVariables of \(name):\n\n" + described(own))
+        Variables of every service:
+
+        \(described(common))
+        Exit codes: 0 stopped and settled, 1 failed or stopped too slowly, 64 command line, 78 configuration.
+
+        """
+    }
+
+    /// For `--config`: one `NAME=value` a line; what is not set is commented out.
+    func effectiveConfiguration(in environment: EnvironmentReader) -> String {
+        (own + common).map { variable in
+            guard let value = variable.shown(in: environment) else { return "# \(variable.name) is not set" }
+            return variable.name.wildcardPrefix == nil ? "\(variable.name)=\(value)" : "# \(variable.name): \(value)"
+        }
+        .map { $0 + "\n" }.joined()
+    }
+
+    private func described(_ variables: [any DeclaredVariable]) -> String {
+        variables.map { variable in
+            "  \(variable.name)\(Self.standing(of: variable))\n      \(variable.meaning)\n"
+        }
+        .joined()
+    }
+
+    private static func standing(of variable: any DeclaredVariable) -> String {
+        if let defaultText = variable.defaultText { return "  (default \(defaultText))" }
+        return variable.isOptional ? "  (optional)" : "  (required)"
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Metrics
+
+/// A process of the house: it reads its configuration, starts logging, metrics and the admin server, runs its
+/// services, and ends in an orderly way.
+///
+/// ```swift
+/// await ServiceProcess(name: "ingest", summary: "…", adminAddress: "127.0.0.1:9101", variables: Configuration())
+///     .run(clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString) { context in
+///         [try Receiver(context)]
+///     }
+/// ```
+public struct ServiceProcess<Table: VariableTable>: Sendable {
+    private let name: String
+    private let summary: String
+    private let table: Table
+    private let common: CommonVariables
+
+    /// - Parameters:
+    ///   - name: the command, as logs and metrics show it.
+    ///   - summary: one sentence for `--help`.
+    ///   - adminAddress: default of `STOREKEEPER_ADMIN_ADDRESS`; each service has a port of its own.
+    ///   - variables: the service's own variables.
+    public init(name: String, summary: String, adminAddress: String, variables: Table) {
+        self.name = name
+        self.summary = summary
+        table = variables
+        common = CommonVariables(adminAddress: adminAddress)
+    }
+
+    /// Runs until SIGTERM or SIGINT, or until a service fails; then ends the process with an `ExitCode`.
+    /// - Parameter services: builds the services, in the order of their dependencies: they are stopped backwards. What
+    ///   it throws ends the process with exit 1, and with 78 if it is `ConfigurationProblems`.
+    public func run(
+        clock: ProcessClock, instance: String,
+        services: @Sendable (ServiceContext<Table>) async throws -> [any LongRunning]
+    ) async -> Never {
+        await start(clock: clock, instance: instance) { context, settings, registry in
+            let built = try await services(context)
+            try await ServiceRun(
+                logger: context.logger, health: context.health, settings: settings, registry: registry
+            ).run(built)
+        }
+    }
+
+    /// Does one job and ends the process: configuration and logging as for `run`, without an admin server or signals.
+    public func perform(
+        clock: ProcessClock, instance: String, job: @Sendable (ServiceContext<Table>) async throws -> Void
+    ) async -> Never {
+        await start(clock: clock, instance: instance) { context, _, _ in try await job(context) }
+    }
+
+    private func start(
+        clock: ProcessClock, instance: String,
+        work: (ServiceContext<Table>, Settings<CommonVariables>, MetricRegistry) async throws -> Void
+    ) async -> Never {
+        let environment = ProcessInfo.processInfo.environment
+        let request = CommandLineRequest(CommandLine.arguments.dropFirst())
+        let (settings, commonSettings) = configured(request, environment: EnvironmentReader(environment))
+
+        let format = commonSettings.logFormat
+        let level = commonSettings.logLevel
+        LoggingSystem.bootstrap { [name] label in
+            LineLogHandler(service: name, label: label, level: level, format: format, now: clock.now)
+        }
+        let logger = Logger(label: "storekeeper.\(name)")
+        let registry = MetricRegistry(metrics: Metric.all)
+        MetricsSystem.bootstrap(registry)
+        Metric.buildInformation.gauge(name, BuildInformation.version).record(1)
+        // Whoever reads our output may go away; that must not take the service with it.
+        signal(SIGPIPE, SIG_IGN)
+
+        let context = ServiceContext(
+            settings: settings, logger: logger, health: Health(instant: clock.instant), clock: clock,
+            instance: instance, environment: environment)
+        do {
+            try await work(context, commonSettings, registry)
+            end(.settled)
+        } catch let problems as ConfigurationProblems {
+            end(.configuration, saying: "\(problems)")
+        } catch {
+            logger.critical("\(name) ends because \(error)")
+            end(.failed)
+        }
+    }
+
+    /// Answers `--help` and its like, or gives the settings; ends the process if there are none to give.
+    private func configured(
+        _ request: CommandLineRequest, environment: EnvironmentReader
+    ) -> (Settings<Table>, Settings<CommonVariables>) {
+        let help = HelpText(name: name, summary: summary, own: table.variables, common: common.variables)
+        switch request {
+        case .help: end(.settled, printing: help.manual)
+        case .version: end(.settled, printing: "\(name) \(BuildInformation.version)\n")
+        case .misunderstood(let sentence): end(.usage, saying: sentence)
+        case .configuration, .run: break
+        }
+        do throws(ConfigurationProblems) {
+            let both = try Self.settings(table, common, in: environment)
+            if request == .configuration {
+                end(.settled, printing: help.effectiveConfiguration(in: environment))
+            }
+            return both
+        } catch {
+            end(.configuration, saying: "\(error)")
+        }
+    }
+
+    /// Both tables from one environment, with the problems of both in one list.
+    static func settings(
+        _ table: Table, _ common: CommonVariables, in environment: EnvironmentReader
+    ) throws(ConfigurationProblems) -> (Settings<Table>, Settings<CommonVariables>) {
+        let declared = table.variables + common.variables
+        let own = Result { () throws(ConfigurationProblems) in try Settings(table, in: environment) }
+        let shared = Result { () throws(ConfigurationProblems) in try Settings(common, in: environment) }
+        let undeclared = Settings<Table>.undeclared(in: environment, declared: declared)
+        guard case .success(let own) = own, case .success(let shared) = shared, undeclared.isEmpty else {
+            throw ConfigurationProblems(own.problems + shared.problems + undeclared)
+        }
+        return (own, shared)
+    }
+
+    private func end(_ code: ExitCode, printing text: String = "", saying sentence: String = "") -> Never {
+        try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+        if !sentence.isEmpty {
+            try? FileHandle.standardError.write(contentsOf: Data("\(name): \(sentence)\n".utf8))
+        }
+        exit(code.rawValue)
+    }
+}
+
+extension Result where Failure == ConfigurationProblems {
+    fileprivate var problems: [ConfigurationProblem] {
+        guard case .failure(let failure) = self else { return [] }
+        return failure.problems
+    }
+}
