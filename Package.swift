@@ -40,9 +40,9 @@ let libraries: [Target] = [
     library("Contracts", ["StrictJSON"]),
     library("Subscriptions", ["Contracts"]),
     library("AppStore", ["Signatures", "StrictJSON"]),
-    library("Pipeline", ["Kafka", "Contracts", logging, metrics]),
     library("Storage", ["Postgres", "Subscriptions", "Contracts", logging], resources: [.embedInCode("Migrations")]),
     library("Chassis", [logging, metrics, configuration, lifecycle, hummingbird]),
+    library("Pipeline", ["Kafka", "Contracts", "Chassis", lifecycle]),
 ]
 
 // MARK: Services, in the order a message meets them.
