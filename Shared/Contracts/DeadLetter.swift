@@ -4,6 +4,7 @@ import struct Foundation.Date
 public struct DeadLetter: TopicMessage, Hashable {
     /// The record as it was read. Its own dead-letter headers, if it had any, are kept below ours.
     public var original: WireRecord
+    /// The stage that refused it.
     public var stage: String
     /// The raw value of the stage's reason.
     public var reason: String
@@ -18,6 +19,7 @@ public struct DeadLetter: TopicMessage, Hashable {
     /// The version of the build that refused it.
     public var build: String
 
+    /// All fields.
     public init(
         original: WireRecord, stage: String, reason: String, message: String, position: LogPosition, refusedAt: Date,
         attempts: Int, build: String
@@ -35,6 +37,7 @@ public struct DeadLetter: TopicMessage, Hashable {
     /// How many headers ``record()`` appends.
     private static let ownHeaders = 9
 
+    /// Reads the message off a record.
     public init(_ record: WireRecord) throws(ContractFault) {
         func text(_ name: String) throws(ContractFault) -> String {
             guard let text = record.header(name) else { throw .missing(name) }
@@ -56,6 +59,7 @@ public struct DeadLetter: TopicMessage, Hashable {
             attempts: try number(Headers.deadLetterAttempts), build: try text(Headers.deadLetterBuild))
     }
 
+    /// The record that carries the message.
     public func record() -> WireRecord {
         let own = [
             WireHeader(Headers.deadLetterStage, stage),

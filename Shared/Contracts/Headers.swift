@@ -8,26 +8,36 @@ public enum Headers {
     public static let traceparent = "traceparent"
 
     // CloudEvents 1.0, Kafka protocol binding, on the topics others may read.
+
+    /// Always 1.0.
     public static let cloudEventsVersion = "ce_specversion"
     /// The notificationUUID, so that readers can drop repeats.
     public static let cloudEventsId = "ce_id"
+    /// `apple.app-store.` and the notificationType.
     public static let cloudEventsType = "ce_type"
+    /// Environment and bundle id, as a path.
     public static let cloudEventsSource = "ce_source"
-    /// Apple's signedDate, RFC 3339.
-    public static let cloudEventsTime = "ce_time"
+    /// The media type of the value.
     public static let contentType = "content-type"
 
     // Dead letters: where it stood, who refused it, and why.
+
+    /// The service that refused it.
     public static let deadLetterStage = "dead_letter_stage"
+    /// The raw value of the stage's reason.
     public static let deadLetterReason = "dead_letter_reason"
     /// One sentence for people, at most 512 bytes.
     public static let deadLetterMessage = "dead_letter_message"
+    /// The topic it was read from.
     public static let deadLetterTopic = "dead_letter_topic"
+    /// The partition it was read from.
     public static let deadLetterPartition = "dead_letter_partition"
+    /// The offset it stood at.
     public static let deadLetterOffset = "dead_letter_offset"
     /// When it was refused: milliseconds since 1970.
     public static let deadLetterTime = "dead_letter_time"
     /// How often it was judged, this time included.
     public static let deadLetterAttempts = "dead_letter_attempts"
+    /// The version of the build that refused it.
     public static let deadLetterBuild = "dead_letter_build"
 }

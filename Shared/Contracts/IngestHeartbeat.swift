@@ -14,6 +14,7 @@ public struct IngestHeartbeat: TopicMessage, Hashable {
     /// Requests answered otherwise, by HTTP status.
     public var refused: [Int: Int64]
 
+    /// All fields.
     public init(instance: String, minute: Date, accepted: Int64, refused: [Int: Int64]) {
         self.instance = instance
         self.minute = minute
@@ -23,6 +24,7 @@ public struct IngestHeartbeat: TopicMessage, Hashable {
 
     private static let version: Int64 = 1
 
+    /// Reads the message off a record.
     public init(_ record: WireRecord) throws(ContractFault) {
         let message = try MessageReader(record.value, version: Self.version)
         var refused: [Int: Int64] = [:]
@@ -35,6 +37,7 @@ public struct IngestHeartbeat: TopicMessage, Hashable {
             accepted: try message.integer("accepted"), refused: refused)
     }
 
+    /// The record that carries the message.
     public func record() -> WireRecord {
         var json = JSONWriter()
         json.beginObject()

@@ -4,12 +4,14 @@ import struct Foundation.Date
 public struct ReceivedNotification: TopicMessage, Hashable {
     /// The compact JWS, byte for byte.
     public var signedPayload: [UInt8]
+    /// How it came to us.
     public var source: NotificationSource
     /// When we first held it; millisecond precision.
     public var receivedAt: Date
     /// W3C trace context of the request, where it had one.
     public var traceparent: String?
 
+    /// All fields.
     public init(signedPayload: [UInt8], source: NotificationSource, receivedAt: Date, traceparent: String? = nil) {
         self.signedPayload = signedPayload
         self.source = source
@@ -17,6 +19,7 @@ public struct ReceivedNotification: TopicMessage, Hashable {
         self.traceparent = traceparent
     }
 
+    /// Reads the message off a record.
     public init(_ record: WireRecord) throws(ContractFault) {
         guard let source = record.header(Headers.source).flatMap(NotificationSource.init) else {
             throw .missing(Headers.source)
@@ -29,6 +32,7 @@ public struct ReceivedNotification: TopicMessage, Hashable {
             traceparent: record.header(Headers.traceparent))
     }
 
+    /// The record that carries the message.
     public func record() -> WireRecord {
         var headers = [
             WireHeader(Headers.source, source.rawValue),

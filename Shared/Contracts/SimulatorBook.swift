@@ -14,12 +14,17 @@ public struct SimulatorBook: Sendable {
     public struct Notification: Sendable, Equatable, Codable {
         /// Apple's `notificationUUID`, lower case.
         public var uuid: String
+        /// Apple's raw type.
         public var notificationType: String
+        /// Apple's raw subtype, where the type has one.
         public var subtype: String?
+        /// Where the purchase was made.
         public var environment: StoreEnvironment
+        /// The app, by its bundle identifier.
         public var bundleId: String
         /// Nil for a TEST notification, as are ``transactionId`` and ``facts``.
         public var originalTransactionId: String?
+        /// Apple's id of the newest transaction.
         public var transactionId: String?
         /// Milliseconds since 1970. Strictly rising within one original transaction id.
         public var signedDate: Int64
@@ -28,6 +33,7 @@ public struct SimulatorBook: Sendable {
         /// What must be believed once this is the newest stored notification of its original transaction id.
         public var facts: Facts?
 
+        /// All fields.
         public init(
             uuid: String, notificationType: String, subtype: String?, environment: StoreEnvironment, bundleId: String,
             originalTransactionId: String?, transactionId: String?, signedDate: Int64, forgery: String?, facts: Facts?
@@ -47,19 +53,30 @@ public struct SimulatorBook: Sendable {
 
     /// What a notification says of its purchase, by Apple's names. Dates are milliseconds since 1970; nil is "not said".
     public struct Facts: Sendable, Equatable, Codable {
+        /// Apple's `status` raw value (1 active … 5 revoked).
         public var status: Int?
+        /// The product, by its App Store Connect id.
         public var productId: String
+        /// Start of this period.
         public var purchaseDate: Int64
+        /// End of this period, where the product has periods.
         public var expiresDate: Int64?
+        /// When Apple refunded it or family sharing ended; nil while it stands.
         public var revocationDate: Int64?
+        /// Apple's raw value: 0 other, 1 an issue with the app.
         public var revocationReason: Int?
         public var appAccountToken: String?
+        /// Whether it will renew.
         public var autoRenewStatus: Int?
+        /// The product it will renew as.
         public var autoRenewProductId: String?
         public var isInBillingRetryPeriod: Bool?
+        /// Until when access goes on although the charge failed.
         public var gracePeriodExpiresDate: Int64?
+        /// Apple's raw value: 1 cancelled, 2 billing, 3 price, 4 product gone, 5 other.
         public var expirationIntent: Int?
 
+        /// All fields.
         public init(
             status: Int?, productId: String, purchaseDate: Int64, expiresDate: Int64?, revocationDate: Int64?,
             revocationReason: Int?, appAccountToken: String?, autoRenewStatus: Int?, autoRenewProductId: String?,
@@ -95,6 +112,7 @@ public struct SimulatorBook: Sendable {
         /// True where the delivery repeats one that was accepted already.
         public var isRepetition: Bool
 
+        /// All fields.
         public init(uuid: String, attempt: Int, at: Int64, status: Int?, failure: String?, isRepetition: Bool) {
             self.uuid = uuid
             self.attempt = attempt
@@ -180,9 +198,12 @@ public struct SimulatorBook: Sendable {
 
     /// What state is kept of: an original transaction id within its environment.
     public struct Purchase: Sendable, Hashable {
+        /// Where the purchase was made.
         public var environment: StoreEnvironment
+        /// Apple's id of the first transaction, which all of its renewals share.
         public var originalTransactionId: String
 
+        /// All fields.
         public init(environment: StoreEnvironment, originalTransactionId: String) {
             self.environment = environment
             self.originalTransactionId = originalTransactionId

@@ -9,10 +9,14 @@ public protocol TopicMessage: Sendable {
 
 /// Key, value and headers of a record, whatever the broker.
 public struct WireRecord: Sendable, Hashable {
+    /// What decides the partition.
     public var key: [UInt8]?
+    /// The bytes.
     public var value: [UInt8]
+    /// In order; names may repeat.
     public var headers: [WireHeader]
 
+    /// All fields.
     public init(key: [UInt8]? = nil, value: [UInt8], headers: [WireHeader] = []) {
         self.key = key
         self.value = value
@@ -27,14 +31,18 @@ public struct WireRecord: Sendable, Hashable {
 
 /// One header of a record. Names may repeat.
 public struct WireHeader: Sendable, Hashable {
+    /// The name.
     public var name: String
+    /// The bytes.
     public var value: [UInt8]
 
+    /// All fields.
     public init(_ name: String, _ value: [UInt8]) {
         self.name = name
         self.value = value
     }
 
+    /// All fields.
     public init(_ name: String, _ value: String) {
         self.init(name, Array(value.utf8))
     }
@@ -49,6 +57,7 @@ public enum ContractFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// A field or header is absent or of the wrong type.
     case missing(String)
 
+    /// For people.
     public var description: String {
         switch self {
         case .notJSON(let fault): "the value is not valid JSON: \(fault)"

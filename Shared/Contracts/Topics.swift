@@ -34,6 +34,7 @@ public enum Topics {
 
 /// A topic and the message type of its records.
 public struct Topic<Message: TopicMessage>: Sendable {
+    /// What `setup` needs to know.
     public let route: Route
     /// The name by which the broker knows the topic.
     public var name: String { route.name }
@@ -61,11 +62,16 @@ public struct Route: Sendable, Hashable {
         case instance
     }
 
+    /// The name.
     public let name: String
+    /// What decides the partition.
     public let key: Key
+    /// How many partitions `setup` creates.
     public let partitions: Int
     /// How long the broker keeps a record.
     public let retention: Duration
+    /// Who writes.
     public let writers: [Service]
+    /// Who reads.
     public let readers: [Service]
 }

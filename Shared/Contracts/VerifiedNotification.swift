@@ -8,27 +8,36 @@ import struct Foundation.UUID
 /// The value is one JSON object, version 1. `decoded` is Apple's payload with its nested signed parts decoded in place;
 /// `signedPayload` is the original, so that a later and better verifier can prove it again.
 public struct VerifiedNotification: TopicMessage, Hashable {
+    /// Apple's id of the notification; the same in every repetition.
     public var notificationUUID: UUID
     /// Apple's raw value; may be one this build does not know.
     public var notificationType: String
+    /// Apple's raw subtype, where the type has one.
     public var subtype: String?
+    /// Where the purchase was made.
     public var environment: StoreEnvironment
+    /// The app, by its bundle identifier.
     public var bundleId: String
     /// Absent in the sandbox.
     public var appAppleId: Int64?
     /// Absent where the notification is about no single purchase (TEST, summaries).
     public var originalTransactionId: String?
+    /// Apple's id of the newest transaction.
     public var transactionId: String?
     /// When Apple signed it: the only order there is. Absent in the oldest payloads.
     public var signedDate: Date?
+    /// When we first held it; millisecond precision.
     public var receivedAt: Date
+    /// How it came to us.
     public var source: NotificationSource
+    /// W3C trace context, handed on untouched.
     public var traceparent: String?
     /// A JSON object.
     public var decoded: [UInt8]
     /// A compact JWS.
     public var signedPayload: [UInt8]
 
+    /// All fields.
     public init(
         notificationUUID: UUID, notificationType: String, subtype: String?, environment: StoreEnvironment,
         bundleId: String, appAppleId: Int64?, originalTransactionId: String?, transactionId: String?,
@@ -56,6 +65,7 @@ public struct VerifiedNotification: TopicMessage, Hashable {
     /// All news of one subscription meets one worker; what is about none spreads by its own id.
     var key: String { originalTransactionId ?? notificationUUID.uuidString.lowercased() }
 
+    /// Reads the message off a record.
     public init(_ record: WireRecord) throws(ContractFault) {
         let message = try MessageReader(record.value, version: Self.version)
         guard let uuid = UUID(uuidString: try message.string("notificationUUID")) else {
@@ -78,6 +88,7 @@ public struct VerifiedNotification: TopicMessage, Hashable {
             signedPayload: signedPayload)
     }
 
+    /// The record that carries the message.
     public func record() -> WireRecord {
         let uuid = notificationUUID.uuidString.lowercased()
         var json = JSONWriter(capacity: decoded.count + signedPayload.count + 512)

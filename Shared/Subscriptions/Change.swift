@@ -2,11 +2,14 @@ import Foundation
 
 /// One fact that became another, for the timeline.
 public struct Change: Sendable, Equatable {
+    /// Which fact.
     public var fact: Fact
     /// Nil where the fact was unknown. Dates are ISO 8601 in UTC with milliseconds; flags are `true` and `false`.
     public var from: String?
+    /// The text after.
     public var to: String?
 
+    /// All fields.
     public init(fact: Fact, from: String?, to: String?) {
         self.fact = fact
         self.from = from

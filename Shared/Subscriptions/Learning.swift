@@ -1,11 +1,13 @@
 /// What became of a piece of news.
 public struct Learned: Sendable, Equatable {
+    /// The state afterwards.
     public var subscription: Subscription
     /// False where every fact of the news was known in a newer version already: the news is history, not state.
     public var isAdvance: Bool
     /// Empty where nothing differed or the news was old.
     public var changes: [Change]
 
+    /// All fields.
     public init(subscription: Subscription, isAdvance: Bool, changes: [Change]) {
         self.subscription = subscription
         self.isAdvance = isAdvance

@@ -4,18 +4,26 @@
 /// not hold all three. Each is replaced by newer news only, so any order of arrival and any repetition ends in the
 /// same state.
 public struct Subscription: Sendable, Equatable {
+    /// What decides the partition.
     public var key: SubscriptionKey
+    /// The app, by its bundle identifier.
     public var bundleId: String
     /// The newest news of any kind.
     public var stamp: Stamp
     /// Apple's `status` raw value (1 active … 5 revoked), nil where no notification had one.
     public var status: Int?
+    /// The news that `status` came from.
     public var statusStamp: Stamp?
+    /// The newest transaction known.
     public var transaction: TransactionFacts?
+    /// The news that `transaction` came from.
     public var transactionStamp: Stamp?
+    /// The newest renewal info known.
     public var renewal: RenewalFacts?
+    /// The news that `renewal` came from.
     public var renewalStamp: Stamp?
 
+    /// All fields.
     public init(
         key: SubscriptionKey, bundleId: String, stamp: Stamp, status: Int? = nil, statusStamp: Stamp? = nil,
         transaction: TransactionFacts? = nil, transactionStamp: Stamp? = nil, renewal: RenewalFacts? = nil,

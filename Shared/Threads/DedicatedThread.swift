@@ -20,6 +20,7 @@ public final class DedicatedThread: SerialExecutor {
 
     deinit { mailbox.close() }
 
+    /// Called by the runtime for each step of the actor.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let executor = asUnownedSerialExecutor()

@@ -12,7 +12,8 @@ import Testing
             notificationUUID: try #require(uuid), notificationType: "DID_RENEW", subtype: "BILLING_RECOVERY",
             environment: .production, bundleId: "com.example.app", appAppleId: 1_234_567_890,
             originalTransactionId: "2000000000000001", transactionId: "2000000000000002",
-            signedDate: Date(timeIntervalSince1970: 1_700_000_000.125), receivedAt: Date(milliseconds: 1_700_000_001_000),
+            signedDate: Date(timeIntervalSince1970: 1_700_000_000.125),
+            receivedAt: Date(milliseconds: 1_700_000_001_000),
             source: .webhook, traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
             decoded: Array(#"{"notificationType":"DID_RENEW","data":{"signedTransactionInfo":{}}}"#.utf8),
             signedPayload: Array("eyJh.eyJi.c2ln".utf8))
@@ -22,7 +23,8 @@ import Testing
         try expect(
             ReceivedNotification(
                 signedPayload: Array("eyJh.eyJi.c2ln".utf8), source: .history,
-                receivedAt: Date(milliseconds: 1_700_000_001_000), traceparent: nil), isGolden: "received-notification.1")
+                receivedAt: Date(milliseconds: 1_700_000_001_000), traceparent: nil),
+            isGolden: "received-notification.1")
     }
 
     @Test func `a verified notification is what version 1 says`() throws {
@@ -48,7 +50,8 @@ import Testing
     @Test func `a dead letter is what version 1 says`() throws {
         try expect(
             DeadLetter(
-                original: WireRecord(key: nil, value: Array("not a notification".utf8), headers: [.init("source", "webhook")]),
+                original: WireRecord(
+                    key: nil, value: Array("not a notification".utf8), headers: [.init("source", "webhook")]),
                 stage: "verifier", reason: "malformed", message: "not three segments",
                 position: LogPosition(topic: Topics.received.name, partition: 7, offset: 42),
                 refusedAt: Date(milliseconds: 1_700_000_002_000), attempts: 1, build: "1.0.0"),

@@ -72,13 +72,14 @@ import Testing
 
     @Test func `a change is written the way a person reads it`() {
         let learned = Subscription.learning(Self.news(2), known: Self.state(after: [Self.news(1)]))
-        #expect(learned.changes == [
-            Change(fact: .status, from: "2", to: "3"),
-            Change(fact: .transactionId, from: "1", to: "2"),
-            Change(fact: .productId, from: "p1", to: "p2"),
-            Change(fact: .expiresDate, from: "2023-11-14T22:14:21.000Z", to: "2023-11-14T22:14:22.000Z"),
-            Change(fact: .autoRenewStatus, from: "false", to: "true"),
-        ])
+        #expect(
+            learned.changes == [
+                Change(fact: .status, from: "2", to: "3"),
+                Change(fact: .transactionId, from: "1", to: "2"),
+                Change(fact: .productId, from: "p1", to: "p2"),
+                Change(fact: .expiresDate, from: "2023-11-14T22:14:21.000Z", to: "2023-11-14T22:14:22.000Z"),
+                Change(fact: .autoRenewStatus, from: "false", to: "true"),
+            ])
     }
 }
 
