@@ -1,0 +1,96 @@
+import Synchronization
+
+/// What became of one record.
+struct DeliveryReport: Sendable {
+    let partition: Int32
+    let offset: Int64
+    let error: KafkaError?
+}
+
+/// One `send`, of one record or many, waiting for its reports.
+///
+/// librdkafka holds one reference per record it owes a report for. The reports come on the pump's thread; the sender
+/// waits elsewhere, and may have gone (cancelled, or out of time) when they come.
+final class Delivery: Sendable {
+    private typealias Outcome = Result<DeliveryReport, any Error>
+    private typealias Waiter = CheckedContinuation<DeliveryReport, any Error>
+
+    private struct State {
+        /// One for the sender while it is still handing over, and one per record.
+        var owed = 1
+        var failure: (any Error)?
+        var last = DeliveryReport(partition: -1, offset: -1, error: nil)
+        var waiter: Waiter?
+        var isAbandoned = false
+
+        var outcome: Outcome? {
+            if isAbandoned || owed == 0 { return failure.map { .failure($0) } ?? .success(last) }
+            return nil
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// One more report will come.
+    func expect() { state.withLock { $0.owed += 1 } }
+
+    /// The record could not even be handed over: no report will come for it.
+    func refuse(_ error: any Error) {
+        settle { $0.failure = $0.failure ?? error }
+    }
+
+    func receive(_ report: DeliveryReport) {
+        settle { state in
+            state.last = report
+            if let error = report.error { state.failure = state.failure ?? error }
+        }
+    }
+
+    /// The sender has handed over all it has.
+    func seal() { settle { _ in } }
+
+    private func settle(_ change: (inout State) -> Void) {
+        resume { state in
+            change(&state)
+            state.owed -= 1
+        }
+    }
+
+    /// The sender stops waiting; what comes later is dropped.
+    func abandon(_ error: any Error) {
+        resume { state in
+            guard state.outcome == nil else { return }
+            state.isAbandoned = true
+            state.failure = error
+        }
+    }
+
+    var isSettled: Bool { state.withLock { $0.outcome != nil } }
+
+    private func resume(after change: (inout State) -> Void) {
+        let (waiter, outcome) = state.withLock { state -> (Waiter?, Outcome?) in
+            change(&state)
+            guard let outcome = state.outcome else { return (nil, nil) }
+            return (state.waiter.take(), outcome)
+        }
+        // Outside of the lock: what is resumed may come back in.
+        if let waiter, let outcome { waiter.resume(with: outcome) }
+    }
+
+    /// - Returns: the last report, once all are in and all are good.
+    /// - Throws: the first failure, once all reports are in; `CancellationError` at once.
+    func outcome() async throws -> DeliveryReport {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let outcome = state.withLock { state -> Outcome? in
+                    if let outcome = state.outcome { return outcome }
+                    state.waiter = continuation
+                    return nil
+                }
+                if let outcome { continuation.resume(with: outcome) }
+            }
+        } onCancel: {
+            abandon(CancellationError())
+        }
+    }
+}

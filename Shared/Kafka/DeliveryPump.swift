@@ -1,0 +1,203 @@
+import CRDKafka
+import Foundation
+import Logging
+import Synchronization
+
+/// The one thread of a producer: it serves librdkafka's queue and settles deliveries.
+///
+/// A thread rather than an actor, because it waits on that queue all its life. It owns the client and destroys it at its
+/// end, so that no other thread is held up by that.
+final class DeliveryPump: Sendable {
+    private struct State {
+        /// nil once the thread has ended.
+        var handle: ProducerHandle?
+        var phase = Phase.running
+        var fatal: KafkaError?
+        var reportsServed = 0
+        var timed: [(end: ContinuousClock.Instant, delivery: Delivery)] = []
+        var waitingForRoom: [CheckedContinuation<Void, Never>] = []
+        var waitingForEnd: [CheckedContinuation<Void, Never>] = []
+
+        mutating func takeWaitingForRoom() -> [CheckedContinuation<Void, Never>] {
+            defer { waitingForRoom = [] }
+            return waitingForRoom
+        }
+
+        mutating func takeWaitingForEnd() -> [CheckedContinuation<Void, Never>] {
+            defer { waitingForEnd = [] }
+            return waitingForEnd
+        }
+    }
+
+    private enum Phase: Equatable {
+        case running
+        /// Nothing new; what is under way may arrive.
+        case draining(until: ContinuousClock.Instant)
+        /// Given up: librdkafka is handing the rest back as failures.
+        case purging
+    }
+
+    /// How exact a `deadline` is, and how soon a waiting sender looks again.
+    private static let tick = Duration.milliseconds(20)
+
+    private let state: Mutex<State>
+    private let logger: Logger
+    private let onStatistics: (@Sendable (KafkaStatistics) -> Void)?
+
+    init(
+        settings: [String: String], logger: Logger, onStatistics: (@Sendable (KafkaStatistics) -> Void)?
+    ) throws {
+        let handle = try ProducerHandle(settings: settings, logger: logger)
+        state = Mutex(State(handle: handle))
+        self.logger = logger
+        self.onStatistics = onStatistics
+        let thread = Thread { [self] in
+            work(handle)
+            end()
+        }
+        thread.name = "kafka-produce"
+        thread.stackSize = 1 << 20
+        thread.start()
+    }
+
+    /// The lock is held over the hand-over: a record must not slip in behind the end of the thread that would report it.
+    func enqueue(_ record: ProducerRecord, for delivery: Delivery) throws {
+        try state.withLock { state in
+            if let fatal = state.fatal { throw fatal }
+            guard state.phase == .running, let handle = state.handle else { throw KafkaError.closed("producer") }
+            do {
+                try handle.enqueue(record, for: delivery)
+            } catch let error as KafkaError where error.meaning == .fatal {
+                fail(error, &state)
+                throw error
+            }
+        }
+    }
+
+    /// Ends the sender's wait, not the record's way: it may still be written.
+    func expire(_ delivery: Delivery, after deadline: Duration) {
+        state.withLock { $0.timed.append((.now + deadline, delivery)) }
+    }
+
+    /// The fatal error that ended this client.
+    var fatalError: KafkaError? { state.withLock { $0.fatal } }
+
+    /// To be read before an attempt that may meet a full queue, and given to `room`.
+    var reportsServed: Int { state.withLock { $0.reportsServed } }
+
+    /// Returns when reports have been served since, or a tick has passed: then there may be room in the queue.
+    func room(since served: Int) async {
+        await withCheckedContinuation { continuation in
+            let isLate = state.withLock { state in
+                guard state.reportsServed == served, state.handle != nil else { return true }
+                state.waitingForRoom.append(continuation)
+                return false
+            }
+            if isLate { continuation.resume() }
+        }
+    }
+
+    /// Takes nothing new. What is under way has until the deadline, then it fails.
+    func drain(within deadline: Duration) {
+        state.withLock { state in
+            guard state.phase == .running else { return }
+            state.phase = .draining(until: .now + deadline)
+        }
+    }
+
+    /// Returns when every delivery is settled and the client is gone.
+    func ended() async {
+        await withCheckedContinuation { continuation in
+            let isLate = state.withLock { state in
+                guard state.handle != nil else { return true }
+                state.waitingForEnd.append(continuation)
+                return false
+            }
+            if isLate { continuation.resume() }
+        }
+    }
+
+    /// For questions that block; nil once ended.
+    func withHandle<Result>(_ body: (ProducerHandle) throws -> Result) rethrows -> Result? {
+        try state.withLock { $0.handle }.map(body)
+    }
+
+    // MARK: On the thread
+
+    private func work(_ handle: ProducerHandle) {
+        var nextSweep = ContinuousClock.now + Self.tick
+        while true {
+            serve(handle.serve(within: Self.tick))
+            guard ContinuousClock.now >= nextSweep || isEnding else { continue }
+            nextSweep = .now + Self.tick
+            sweep()
+            if isEnding, advanceTheEnd(of: handle) { return }
+        }
+    }
+
+    private func serve(_ occurrence: ProducerHandle.Occurrence?) {
+        switch occurrence {
+        case .reports(let count):
+            let waiting = state.withLock { state in
+                state.reportsServed += count
+                return state.takeWaitingForRoom()
+            }
+            for continuation in waiting { continuation.resume() }
+        case .failure(let error) where error.meaning == .fatal:
+            state.withLock { fail(error, &$0) }
+        case .failure(let error):
+            logger.warning("producer: \(error)", metadata: ["code": "\(error.name)"])
+        case .statistics(let statistics):
+            onStatistics?(statistics)
+        case .other, nil:
+            break
+        }
+    }
+
+    private func fail(_ error: KafkaError, _ state: inout State) {
+        guard state.fatal == nil else { return }
+        state.fatal = error
+        state.phase = .draining(until: .now)
+        logger.error("the producer is of no use any more and is built anew: \(error)", metadata: ["code": "\(error.name)"])
+    }
+
+    private var isEnding: Bool { state.withLock { $0.phase != .running } }
+
+    private func sweep() {
+        let now = ContinuousClock.now
+        let (late, waiting) = state.withLock { state in
+            let late = state.timed.filter { $0.end <= now }
+            state.timed.removeAll { $0.end <= now || $0.delivery.isSettled }
+            return (late, state.takeWaitingForRoom())
+        }
+        for (_, delivery) in late {
+            delivery.abandon(
+                KafkaError(
+                    RD_KAFKA_RESP_ERR__TIMED_OUT, doing: "write",
+                    detail: "no confirmation within the deadline; the record may be stored all the same"))
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// - Returns: true when nothing is owed any more.
+    private func advanceTheEnd(of handle: ProducerHandle) -> Bool {
+        if handle.outstanding == 0 { return true }
+        let mustPurge = state.withLock { state in
+            guard case .draining(let until) = state.phase, until <= .now else { return false }
+            state.phase = .purging
+            return true
+        }
+        if mustPurge { handle.purge() }
+        return false
+    }
+
+    /// Dropping the handle destroys the client, here.
+    private func end() {
+        _ = state.withLock { $0.handle.take() }
+        let (room, end, timed) = state.withLock { state in
+            (state.takeWaitingForRoom(), state.takeWaitingForEnd(), state.timed)
+        }
+        for (_, delivery) in timed { delivery.abandon(KafkaError.closed("producer")) }
+        for continuation in room + end { continuation.resume() }
+    }
+}

@@ -1,0 +1,80 @@
+import CRDKafka
+import Logging
+
+/// A client for administration.
+///
+/// Not `Sendable`: it lives on its admin's thread.
+final class AdminHandle {
+    let client: ClientHandle
+
+    init(settings: [String: String], logger: Logger) throws {
+        client = try ClientHandle(.producer, settings: settings, events: RD_KAFKA_EVENT_ERROR, logger: logger)
+    }
+
+    func topics(timeout: Duration) throws -> [String: Int] {
+        try Metadata(of: client, topic: nil, timeout: timeout).partitionCounts()
+    }
+
+    /// - Returns: per topic nil for success, or what the broker said.
+    func create(_ specifications: [TopicSpecification], timeout: Duration) throws -> [String: KafkaError?] {
+        var topics: [OpaquePointer?] = []
+        defer { for topic in topics { rd_kafka_NewTopic_destroy(topic) } }
+        for specification in specifications { topics.append(try Self.newTopic(specification)) }
+
+        let answers = EventQueue(newFor: client)
+        client.withPointer { client in
+            let options = rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_CREATETOPICS)
+            defer { rd_kafka_AdminOptions_destroy(options) }
+            // Fails only for values out of range, which ours is not; then librdkafka's own 60 s hold.
+            _ = rd_kafka_AdminOptions_set_request_timeout(options, timeout.wholeMilliseconds, nil, 0)
+            answers.withPointer { rd_kafka_CreateTopics(client, &topics, topics.count, options, $0) }
+        }
+        let outcome = try answers.next(within: timeout + .seconds(5)) { try Self.outcomes($0) }
+        guard let outcome else {
+            throw KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, doing: "create topics", detail: "no broker has answered")
+        }
+        return outcome
+    }
+
+    private static func newTopic(_ specification: TopicSpecification) throws -> OpaquePointer {
+        var text = [CChar](repeating: 0, count: 256)
+        guard
+            let topic = rd_kafka_NewTopic_new(
+                specification.name, Int32(clamping: specification.partitions),
+                Int32(clamping: specification.replicationFactor), &text, text.count)
+        else {
+            throw KafkaError(
+                RD_KAFKA_RESP_ERR__INVALID_ARG, doing: "create \(specification.name)", detail: swiftText(text))
+        }
+        for (name, value) in specification.configuration {
+            // Names are checked by the broker, not here.
+            _ = rd_kafka_NewTopic_set_config(topic, name, value)
+        }
+        return topic
+    }
+
+    private static func outcomes(_ event: OpaquePointer) throws -> [String: KafkaError?] {
+        let failure = rd_kafka_event_error(event)
+        guard failure == RD_KAFKA_RESP_ERR_NO_ERROR, let result = rd_kafka_event_CreateTopics_result(event) else {
+            throw KafkaError(
+                failure, doing: "create topics", detail: rd_kafka_event_error_string(event).map(String.init(cString:)))
+        }
+        var count = 0
+        let list = rd_kafka_CreateTopics_result_topics(result, &count)
+        var outcomes: [String: KafkaError?] = [:]
+        for index in 0..<count {
+            guard let topic = list?[index] else { continue }
+            let name = String(cString: rd_kafka_topic_result_name(topic))
+            let code = rd_kafka_topic_result_error(topic)
+            // Two set-ups at once: whoever comes second finds it there, which is what it wanted.
+            let isThere = code == RD_KAFKA_RESP_ERR_NO_ERROR || code == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS
+            outcomes[name] = .some(
+                isThere
+                    ? nil
+                    : KafkaError(
+                        code, doing: "create \(name)",
+                        detail: rd_kafka_topic_result_error_string(topic).map(String.init(cString:))))
+        }
+        return outcomes
+    }
+}

@@ -1,0 +1,92 @@
+import CRDKafka
+import Logging
+
+/// Owns an `rd_kafka_t`.
+///
+/// `@unchecked Sendable` because librdkafka's client functions may be called from any thread and the pointer never
+/// changes.
+final class ClientHandle: @unchecked Sendable {
+    enum Role { case producer, consumer }
+
+    private let pointer: OpaquePointer
+    /// librdkafka's opaque, which its log callback reads until the client is gone.
+    private let logReceiver: LogReceiver
+
+    /// - Parameter events: a mask of `RD_KAFKA_EVENT_…`: what is delivered through queues rather than callbacks.
+    init(_ role: Role, settings: [String: String], events: Int32, logger: Logger) throws {
+        let configuration = try ConfigurationHandle(settings: settings)
+        let logReceiver = LogReceiver(logger)
+        configuration.withPointer { pointer in
+            rd_kafka_conf_set_events(pointer, events)
+            rd_kafka_conf_set_log_cb(pointer, LogReceiver.callback)
+            // Unretained: this handle holds it, and destroys the client first.
+            rd_kafka_conf_set_opaque(pointer, Unmanaged.passUnretained(logReceiver).toOpaque())
+        }
+        var text = [CChar](repeating: 0, count: 512)
+        let created = configuration.withPointer { pointer in
+            rd_kafka_new(role == .producer ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER, pointer, &text, text.count)
+        }
+        // On failure the configuration stays ours and is destroyed with its handle.
+        guard let created else { throw KafkaConfigurationError(problems: [swiftText(text)]) }
+        configuration.release()
+        self.pointer = created
+        self.logReceiver = logReceiver
+    }
+
+    func withPointer<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
+        defer { withExtendedLifetime(self) {} }
+        return try body(pointer)
+    }
+
+    /// The effective value of a setting, defaults included.
+    func setting(_ name: String) -> String? {
+        var text = [CChar](repeating: 0, count: 4096)
+        var size = text.count
+        guard rd_kafka_conf_get(rd_kafka_conf(pointer), name, &text, &size) == RD_KAFKA_CONF_OK else { return nil }
+        return swiftText(text)
+    }
+
+    /// What the client calls fatal, once it has become that.
+    func fatalError() -> KafkaError? {
+        var text = [CChar](repeating: 0, count: 512)
+        let code = rd_kafka_fatal_error(pointer, &text, text.count)
+        guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
+        return KafkaError(code, detail: swiftText(text), isFatal: true)
+    }
+
+    /// Blocks up to the timeout.
+    func clusterId(timeout: Duration) throws -> String {
+        guard let text = rd_kafka_clusterid(pointer, timeout.wholeMilliseconds) else {
+            throw KafkaError(
+                RD_KAFKA_RESP_ERR__TIMED_OUT, doing: "ask for the cluster's id", detail: "no broker has answered")
+        }
+        defer { rd_kafka_mem_free(pointer, text) }
+        return String(cString: text)
+    }
+
+    /// Blocks up to the timeout.
+    func watermarks(_ partition: TopicPartition, timeout: Duration) throws -> (low: Int64, high: Int64) {
+        var low: Int64 = 0
+        var high: Int64 = 0
+        try KafkaError.check(
+            rd_kafka_query_watermark_offsets(
+                pointer, partition.topic, partition.partition, &low, &high, timeout.wholeMilliseconds),
+            doing: "ask for the ends of \(partition)")
+        return (low, high)
+    }
+
+    /// Blocks up to the timeout.
+    func committed(_ partitions: [TopicPartition], timeout: Duration) throws -> [TopicPartitionOffset?] {
+        let list = PartitionList(partitions)
+        try list.withPointer { list in
+            try KafkaError.check(
+                rd_kafka_committed(pointer, list, timeout.wholeMilliseconds), doing: "ask for the committed offsets")
+        }
+        try list.throwFirstError(doing: "ask for the committed offset")
+        return list.positions().map { $0.offset >= 0 ? $0 : nil }
+    }
+
+    // Joins librdkafka's threads, which takes milliseconds: a group is left by `ConsumerHandle.close`, never here, where
+    // an absent coordinator could hold us up.
+    deinit { rd_kafka_destroy_flags(pointer, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE) }
+}

@@ -1,0 +1,161 @@
+import CRDKafka
+import Logging
+
+/// A consuming client and the queue its events come on.
+///
+/// Not `Sendable`: it lives on its consumer's thread.
+final class ConsumerHandle {
+    /// What the queue had to say.
+    enum Occurrence {
+        case record(ConsumerRecord)
+        case assigned([TopicPartition])
+        case revoked([TopicPartition])
+        case failure(KafkaError)
+        case statistics(KafkaStatistics)
+        case other
+    }
+
+    let client: ClientHandle
+    private let queue: EventQueue
+    private var reader = RecordReader()
+
+    init(settings: [String: String], logger: Logger) throws {
+        client = try ClientHandle(
+            .consumer, settings: settings,
+            events: RD_KAFKA_EVENT_FETCH | RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS,
+            logger: logger)
+        // Else errors and statistics would come on a second queue that someone would have to poll.
+        try KafkaError.check(
+            client.withPointer { rd_kafka_poll_set_consumer($0) }, doing: "redirect the client's main queue")
+        guard let queue = EventQueue(consumerOf: client) else {
+            throw KafkaError(RD_KAFKA_RESP_ERR__UNKNOWN_GROUP, doing: "open the consumer's queue")
+        }
+        self.queue = queue
+    }
+
+    func subscribe(to topics: [String]) throws {
+        let list = PartitionList(topics: topics)
+        try KafkaError.check(
+            client.withPointer { client in list.withPointer { rd_kafka_subscribe(client, $0) } },
+            doing: "subscribe to \(topics.joined(separator: ", "))")
+    }
+
+    /// One event. Single-message polls, because the batch interface skips offsets around pause and resume.
+    func poll(within wait: Duration) -> Occurrence? {
+        queue.next(within: wait) { occurrence($0) }
+    }
+
+    private func occurrence(_ event: OpaquePointer) -> Occurrence {
+        switch rd_kafka_event_type(event) {
+        case RD_KAFKA_EVENT_FETCH:
+            guard let message = rd_kafka_event_message_next(event) else { return .other }
+            guard message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR else {
+                return .failure(KafkaError(message.pointee.err, doing: "read"))
+            }
+            return .record(reader.read(borrowing: message))
+        case RD_KAFKA_EVENT_REBALANCE:
+            let partitions = rd_kafka_event_topic_partition_list(event)
+                .map { PartitionList.positions(borrowing: $0).map(\.topicPartition) } ?? []
+            return rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS
+                ? .assigned(partitions) : .revoked(partitions)
+        case RD_KAFKA_EVENT_ERROR:
+            if rd_kafka_event_error_is_fatal(event) != 0, let fatal = client.fatalError() { return .failure(fatal) }
+            return .failure(
+                KafkaError(
+                    rd_kafka_event_error(event), doing: "read",
+                    detail: rd_kafka_event_error_string(event).map(String.init(cString:))))
+        case RD_KAFKA_EVENT_STATS:
+            guard let text = rd_kafka_event_stats(event),
+                let statistics = KafkaStatistics(json: Array(String(cString: text).utf8))
+            else { return .other }
+            return .statistics(statistics)
+        default:
+            return .other
+        }
+    }
+
+    /// nil gives everything back, which is not the same as being assigned nothing.
+    func assign(_ positions: [TopicPartitionOffset]?) throws {
+        let list = positions.map(PartitionList.init)
+        let code = client.withPointer { client in
+            list?.withPointer { rd_kafka_assign(client, $0) } ?? rd_kafka_assign(client, nil)
+        }
+        try KafkaError.check(code, doing: positions == nil ? "give the partitions back" : "take the partitions")
+    }
+
+    func assignment() throws -> [TopicPartition] {
+        var answer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
+        try KafkaError.check(
+            client.withPointer { rd_kafka_assignment($0, &answer) }, doing: "ask for the assignment")
+        return answer.map { PartitionList(takingOwnershipOf: $0).positions().map(\.topicPartition) } ?? []
+    }
+
+    func commit(_ positions: [TopicPartitionOffset]) throws {
+        let list = PartitionList(positions)
+        try KafkaError.check(
+            client.withPointer { client in list.withPointer { rd_kafka_commit(client, $0, 0) } },
+            doing: "commit offsets")
+        try list.throwFirstError(doing: "commit the offset")
+    }
+
+    func seek(_ positions: [TopicPartitionOffset], timeout: Duration) throws {
+        let list = PartitionList(positions)
+        let error = client.withPointer { client in
+            list.withPointer { rd_kafka_seek_partitions(client, $0, timeout.wholeMilliseconds) }
+        }
+        if let error {
+            defer { rd_kafka_error_destroy(error) }
+            throw KafkaError(
+                rd_kafka_error_code(error), doing: "seek",
+                detail: rd_kafka_error_string(error).map(String.init(cString:)))
+        }
+        try list.throwFirstError(doing: "seek the position")
+    }
+
+    /// Paused partitions deliver nothing, and what was read ahead of them is dropped and read again after `resume`.
+    func setPaused(_ isPaused: Bool, _ partitions: [TopicPartition]) throws {
+        let list = PartitionList(partitions)
+        try KafkaError.check(
+            client.withPointer { client in
+                list.withPointer { isPaused ? rd_kafka_pause_partitions(client, $0) : rd_kafka_resume_partitions(client, $0) }
+            },
+            doing: isPaused ? "pause" : "resume")
+        try list.throwFirstError(doing: isPaused ? "pause reading" : "resume reading")
+    }
+
+    /// What the client knows without asking; nil before the first fetch of the partition.
+    func knownWatermarks(_ partition: TopicPartition) -> (low: Int64, high: Int64)? {
+        var low: Int64 = 0
+        var high: Int64 = 0
+        let code = client.withPointer {
+            rd_kafka_get_watermark_offsets($0, partition.topic, partition.partition, &low, &high)
+        }
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR, high >= 0 else { return nil }
+        return (max(low, 0), high)
+    }
+
+    /// Leaves the group.
+    ///
+    /// `rd_kafka_consumer_close` would block until the coordinator has answered, for ever if it is away; this is its
+    /// asynchronous sister with the rebalance events served here.
+    /// - Returns: false if the deadline passed first.
+    func close(deadline: Duration) -> Bool {
+        let end = ContinuousClock.now + deadline
+        let closing = EventQueue(newFor: client)
+        if let error = client.withPointer({ client in
+            closing.withPointer { rd_kafka_consumer_close_queue(client, $0) }
+        }) {
+            rd_kafka_error_destroy(error)
+            return false
+        }
+        while client.withPointer({ rd_kafka_consumer_closed($0) }) == 0 {
+            let left = end - .now
+            guard left > .zero else { return false }
+            closing.next(within: min(left, .milliseconds(20))) { event in
+                guard rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE else { return }
+                client.withPointer { _ = rd_kafka_assign($0, nil) }
+            }
+        }
+        return true
+    }
+}

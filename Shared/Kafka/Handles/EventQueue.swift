@@ -1,0 +1,43 @@
+import CRDKafka
+
+/// Owns a reference to an `rd_kafka_queue_t` and holds the client it belongs to.
+///
+/// `@unchecked Sendable` because queues may be polled from any thread and the pointer never changes.
+final class EventQueue: @unchecked Sendable {
+    private let pointer: OpaquePointer
+    private let client: ClientHandle
+
+    /// Where a producer's delivery reports, errors and statistics come.
+    init(mainOf client: ClientHandle) {
+        self.client = client
+        pointer = client.withPointer { rd_kafka_queue_get_main($0) }
+    }
+
+    /// Where a consumer's records, rebalances, errors and statistics come.
+    init?(consumerOf client: ClientHandle) {
+        guard let pointer = client.withPointer({ rd_kafka_queue_get_consumer($0) }) else { return nil }
+        self.client = client
+        self.pointer = pointer
+    }
+
+    /// A queue of its own, to receive the answers to one request.
+    init(newFor client: ClientHandle) {
+        self.client = client
+        pointer = client.withPointer { rd_kafka_queue_new($0) }
+    }
+
+    /// Waits for the next event, which is gone when the body returns.
+    /// - Returns: nil if none came.
+    func next<Result>(within wait: Duration, _ body: (OpaquePointer) throws -> Result) rethrows -> Result? {
+        guard let event = rd_kafka_queue_poll(pointer, wait.wholeMilliseconds) else { return nil }
+        defer { rd_kafka_event_destroy(event) }
+        return try body(event)
+    }
+
+    func withPointer<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
+        defer { withExtendedLifetime(self) {} }
+        return try body(pointer)
+    }
+
+    deinit { rd_kafka_queue_destroy(pointer) }
+}

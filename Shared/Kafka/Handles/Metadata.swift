@@ -1,0 +1,45 @@
+import CRDKafka
+
+/// Owns an `rd_kafka_metadata_t`: what the cluster says about its topics.
+final class Metadata {
+    private let pointer: UnsafePointer<rd_kafka_metadata>
+
+    /// Blocks up to the timeout.
+    /// - Parameter topic: nil asks for all of them.
+    init(of client: ClientHandle, topic: String?, timeout: Duration) throws {
+        var answer: UnsafePointer<rd_kafka_metadata>?
+        let code = client.withPointer { client in
+            let one = topic.map { rd_kafka_topic_new(client, $0, nil) } ?? nil
+            defer { if let one { rd_kafka_topic_destroy(one) } }
+            return rd_kafka_metadata(client, topic == nil ? 1 : 0, one, &answer, timeout.wholeMilliseconds)
+        }
+        try KafkaError.check(code, doing: "ask for the metadata of \(topic ?? "all topics")")
+        guard let answer else { throw KafkaError(RD_KAFKA_RESP_ERR__FAIL, doing: "ask for the metadata") }
+        pointer = answer
+    }
+
+    /// Name to number of partitions.
+    /// - Throws: the first topic's error, if the cluster reports one.
+    func partitionCounts() throws -> [String: Int] {
+        var counts: [String: Int] = [:]
+        for index in 0..<Int(pointer.pointee.topic_cnt) {
+            let topic = pointer.pointee.topics[index]
+            let name = String(cString: topic.topic)
+            if topic.err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART { continue }
+            try KafkaError.check(topic.err, doing: "ask for the metadata of \(name)")
+            counts[name] = Int(topic.partition_cnt)
+        }
+        return counts
+    }
+
+    func partitionCount(of topic: String) throws -> Int {
+        guard let count = try partitionCounts()[topic] else {
+            throw KafkaError(
+                RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART,
+                detail: "the topic \(topic) does not exist: run setup against this cluster")
+        }
+        return count
+    }
+
+    deinit { rd_kafka_metadata_destroy(pointer) }
+}

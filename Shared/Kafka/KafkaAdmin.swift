@@ -1,0 +1,64 @@
+import Logging
+import Threads
+
+/// Asks about a cluster and creates topics. For `setup`, `status` and the like; each call may take seconds.
+public actor KafkaAdmin {
+    private let thread = DedicatedThread(name: "kafka-admin")
+    private let configuration: KafkaConfiguration
+    private let logger: Logger
+    private let handle: AdminHandle
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    /// Does not connect.
+    /// - Throws: `KafkaConfigurationError`.
+    public init(_ configuration: KafkaConfiguration, logger: Logger) throws {
+        try configuration.validate()
+        self.configuration = configuration
+        self.logger = logger
+        handle = try AdminHandle(settings: configuration.clientSettings(), logger: logger)
+    }
+
+    /// Creates what does not exist yet. What exists is left as it is, and the broker is not even asked about it.
+    /// - Returns: one outcome per specification, in order.
+    /// - Throws: `KafkaError` if the cluster cannot be asked at all.
+    public func createTopics(
+        _ specifications: [TopicSpecification]
+    ) throws -> [(topic: String, outcome: TopicSpecification.Outcome)] {
+        let existing = try topics()
+        let wanted = specifications.filter { existing[$0.name] == nil }
+        let created = wanted.isEmpty ? [:] : try handle.create(wanted, timeout: Self.patience)
+        return specifications.map { specification in
+            if let count = existing[specification.name] { return (specification.name, .exists(partitions: count)) }
+            guard let error = created[specification.name] ?? nil else { return (specification.name, .created) }
+            return (specification.name, .failed(error))
+        }
+    }
+
+    /// Every topic and how many partitions it has.
+    public func topics() throws -> [String: Int] { try handle.topics(timeout: Self.patience) }
+
+    /// The cluster's id; positions belong to it.
+    public func clusterId() throws -> String { try handle.client.clusterId(timeout: Self.patience) }
+
+    /// How far a group is behind in the topics, partition by partition, sorted. Topics that do not exist are left out.
+    ///
+    /// One question per partition: meant for people, not for every second.
+    public func lag(group: String, topics: [String]) throws -> [PartitionLag] {
+        let counts = try self.topics()
+        let partitions = Set(topics).flatMap { topic in
+            (0..<(counts[topic] ?? 0)).map { TopicPartition(topic: topic, partition: Int32($0)) }
+        }.sorted()
+        guard !partitions.isEmpty else { return [] }
+        // A client in the group's name that never subscribes: it reads the positions without becoming a member.
+        let asking = try ConsumerHandle(
+            settings: configuration.consumerSettings(group: group, offsetReset: .error), logger: logger)
+        let committed = try asking.client.committed(partitions, timeout: Self.patience)
+        return try zip(partitions, committed).map { partition, committed in
+            let (low, end) = try asking.client.watermarks(partition, timeout: Self.patience)
+            return PartitionLag(partition: partition, committed: committed?.offset, low: low, end: end)
+        }
+    }
+
+    private static let patience = Duration.seconds(15)
+}

@@ -1,0 +1,89 @@
+/// How to reach the broker, and librdkafka's settings by its own names.
+///
+/// The house's settings lie below, the operator's above; a few that the code relies on cannot be changed, and trying to
+/// is an error rather than being ignored.
+public struct KafkaConfiguration: Sendable, Hashable {
+    /// `host:port`, comma-separated.
+    public var bootstrapServers: String
+    /// librdkafka's names to values.
+    public var overrides: [String: String]
+
+    public init(bootstrapServers: String, overrides: [String: String] = [:]) {
+        self.bootstrapServers = bootstrapServers
+        self.overrides = overrides
+    }
+
+    /// Asks librdkafka whether it understands every setting, without connecting.
+    /// - Throws: `KafkaConfigurationError` with all problems.
+    public func validate() throws {
+        var problems = fixedProblems
+        if bootstrapServers.allSatisfy(\.isWhitespace) {
+            problems.append("the list of brokers is empty: set KAFKA_BOOTSTRAP_SERVERS to host:port[,host:port…]")
+        }
+        do {
+            _ = try ConfigurationHandle(settings: overrides.filter { HouseSettings.fixed[$0.key] == nil })
+        } catch let error as KafkaConfigurationError {
+            problems += error.problems
+        }
+        guard problems.isEmpty else { throw KafkaConfigurationError(problems: problems) }
+    }
+
+    /// What a person should know before the start, one sentence each; the caller logs them.
+    /// - Parameter libraryVersion: `KafkaLibrary.version`, an argument so that a test can be older.
+    public func warnings(libraryVersion: Int32 = KafkaLibrary.version) -> [String] {
+        let mechanism = overrides["sasl.mechanism"] ?? overrides["sasl.mechanisms"] ?? ""
+        guard mechanism.uppercased().hasPrefix("SCRAM"), libraryVersion < 0x0206_01ff else { return [] }
+        return [
+            """
+            \(mechanism) with this librdkafka (older than 2.6.1) cannot log in to Kafka 4.x: \
+            use client certificates, or PLAIN over TLS, or run with a newer librdkafka
+            """
+        ]
+    }
+
+    /// The effective settings of all roles, sorted by name, with everything secret hidden: fit for a log.
+    public func redacted() -> [(name: String, value: String)] {
+        var settings = HouseSettings.consumer
+        settings.merge(producerSettings()) { _, new in new }
+        return settings.sorted { $0.key < $1.key }.map { name, value in
+            (name, Self.isSecret(name) ? "(hidden)" : value)
+        }
+    }
+
+    static func isSecret(_ name: String) -> Bool {
+        let words = ["password", "secret", "key.pem", "sasl.oauthbearer.config", "token", "jaas"]
+        return words.contains { name.contains($0) } && !name.hasSuffix(".location") && !name.hasSuffix(".url")
+    }
+
+    private var fixedProblems: [String] {
+        overrides.keys.sorted().compactMap { name in
+            HouseSettings.fixed[name].map { "\(name) cannot be set: \($0)" }
+        }
+    }
+}
+
+// MARK: What each role is given
+
+extension KafkaConfiguration {
+    func clientSettings() -> [String: String] {
+        var settings = HouseSettings.client
+        settings.merge(overrides) { _, explicit in explicit }
+        settings["bootstrap.servers"] = bootstrapServers
+        return settings
+    }
+
+    func producerSettings(libraryVersion: Int32 = KafkaLibrary.version) -> [String: String] {
+        var settings = HouseSettings.producer
+        settings.merge(HouseSettings.idempotence(libraryVersion: libraryVersion)) { _, new in new }
+        settings.merge(clientSettings()) { _, explicit in explicit }
+        return settings
+    }
+
+    func consumerSettings(group: String, offsetReset: Consumer.OffsetReset) -> [String: String] {
+        var settings = HouseSettings.consumer
+        settings.merge(clientSettings()) { _, explicit in explicit }
+        settings["group.id"] = group
+        settings["auto.offset.reset"] = offsetReset.rawValue
+        return settings
+    }
+}

@@ -1,0 +1,10 @@
+import CRDKafka
+
+/// The librdkafka that this process runs on, which may be newer than the one it was built against.
+public enum KafkaLibrary {
+    /// `0xMMmmrrpp`: major, minor, revision, and 0xff for a release.
+    public static var version: Int32 { rd_kafka_version() }
+
+    /// For a log line, such as `2.0.2`.
+    public static var versionText: String { String(cString: rd_kafka_version_str()) }
+}

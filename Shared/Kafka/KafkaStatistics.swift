@@ -1,0 +1,58 @@
+import Foundation
+
+/// What a client tells about itself every `statistics.interval.ms`: the few numbers an operator looks at.
+public struct KafkaStatistics: Sendable, Hashable {
+    /// One connection.
+    public struct Broker: Sendable, Hashable {
+        /// `host:port/id`.
+        public var name: String
+        /// `UP`, `DOWN`, `CONNECT` … as librdkafka names them.
+        public var state: String
+        /// Mean over the last interval, in seconds; 0 if nothing was asked.
+        public var roundTrip: Double
+        /// Requests not sent yet.
+        public var waitingRequests: Int
+    }
+
+    /// `rdkafka#producer-1`.
+    public var client: String
+    /// Records in the producer's queue or in flight.
+    public var queuedRecords: Int
+    /// Their bytes.
+    public var queuedBytes: Int
+    public var brokers: [Broker]
+
+    /// - Parameter json: what librdkafka emits.
+    /// - Returns: nil if it is not that.
+    public init?(json: [UInt8]) {
+        guard let document = try? JSONDecoder().decode(Document.self, from: Data(json)) else { return nil }
+        client = document.name
+        queuedRecords = document.msg_cnt ?? 0
+        queuedBytes = document.msg_size ?? 0
+        brokers = document.brokers.values
+            // Group coordinators and bootstrap servers appear a second time under a negative number.
+            .filter { $0.nodeid >= 0 }
+            .map { broker in
+                Broker(
+                    name: broker.name, state: broker.state, roundTrip: Double(broker.rtt?.avg ?? 0) / 1_000_000,
+                    waitingRequests: broker.outbuf_cnt)
+            }
+            .sorted { $0.name < $1.name }
+    }
+}
+
+/// librdkafka's own names, which is why they are spelt as they are.
+private struct Document: Decodable {
+    struct Broker: Decodable {
+        struct Window: Decodable { var avg: Int }
+        var name: String
+        var nodeid: Int
+        var state: String
+        var outbuf_cnt: Int
+        var rtt: Window?
+    }
+    var name: String
+    var msg_cnt: Int?
+    var msg_size: Int?
+    var brokers: [String: Broker]
+}

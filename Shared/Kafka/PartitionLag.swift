@@ -1,0 +1,20 @@
+/// How far a group is behind in one partition.
+public struct PartitionLag: Sendable, Hashable {
+    public var partition: TopicPartition
+    /// The group's position at the broker; nil if it has never committed one.
+    public var committed: Int64?
+    /// The first offset the log still has.
+    public var low: Int64
+    /// The offset the next record will get.
+    public var end: Int64
+
+    public init(partition: TopicPartition, committed: Int64?, low: Int64, end: Int64) {
+        self.partition = partition
+        self.committed = committed
+        self.low = low
+        self.end = end
+    }
+
+    /// Records yet to be read. What retention has dropped does not count: it cannot be read.
+    public var records: Int64 { max(0, end - max(committed ?? low, low)) }
+}

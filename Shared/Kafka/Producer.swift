@@ -1,0 +1,142 @@
+import CRDKafka
+import Logging
+import Synchronization
+import Threads
+
+/// Writes records and says so only when all replicas in sync have them.
+///
+/// A fatal error (only an idempotent producer has them) fails whoever waits; the next `send` uses a client built anew.
+public final class Producer: Sendable {
+    private struct State {
+        var pump: DeliveryPump
+        var retired = 0
+        var isClosed = false
+    }
+
+    private let state: Mutex<State>
+    private let makePump: @Sendable () throws -> DeliveryPump
+
+    /// Does not connect: a broker that is away shows in `warmUp`, or in the first `send`.
+    /// - Parameter onStatistics: called on the producer's own thread every `statistics.interval.ms` (10 s if not set); must
+    ///   return quickly.
+    /// - Throws: `KafkaConfigurationError`.
+    public init(
+        _ configuration: KafkaConfiguration, logger: Logger,
+        onStatistics: (@Sendable (KafkaStatistics) -> Void)? = nil
+    ) throws {
+        try configuration.validate()
+        var settings = configuration.producerSettings()
+        if onStatistics != nil, settings["statistics.interval.ms"] == nil { settings["statistics.interval.ms"] = "10000" }
+        let makePump = { @Sendable [settings] in
+            try DeliveryPump(settings: settings, logger: logger, onStatistics: onStatistics)
+        }
+        self.makePump = makePump
+        state = Mutex(State(pump: try makePump()))
+    }
+
+    deinit { state.withLock { $0.pump.drain(within: .zero) } }
+
+    /// Returns when the delivery report says "persisted".
+    ///
+    /// Without room in the queue it throws at once (`retry`): whoever asked can come again. A cancelled or late sender
+    /// stops waiting, its record does not stop: it may be written all the same.
+    /// - Parameter deadline: exact to some 20 ms; nil waits for the report, which comes within `message.timeout.ms`.
+    /// - Returns: where the record lies (its own offset, not the next).
+    /// - Throws: `KafkaError`, `CancellationError`.
+    public func send(_ record: ProducerRecord, deadline: Duration? = nil) async throws -> TopicPartitionOffset {
+        let pump = try runningPump()
+        let delivery = Delivery()
+        delivery.expect()
+        try pump.enqueue(record, for: delivery)
+        delivery.seal()
+        if let deadline { pump.expire(delivery, after: deadline) }
+        let report = try await delivery.outcome()
+        return TopicPartitionOffset(topic: record.topic, partition: report.partition, offset: report.offset)
+    }
+
+    /// Hands all records over, waiting for room where there is none, then waits for all reports.
+    ///
+    /// A record that cannot be handed over stops the hand-over, so that fewer are repeated when the batch is tried again.
+    /// - Throws: the first failure, after every report is in: no record of the batch is under way any more, some may be
+    ///   written. `CancellationError` at once, with records possibly under way.
+    public func send(_ records: [ProducerRecord]) async throws {
+        guard !records.isEmpty else { return }
+        let pump = try runningPump()
+        let delivery = Delivery()
+        for record in records {
+            delivery.expect()
+            do {
+                try await handOver(record, to: pump, for: delivery)
+            } catch {
+                delivery.refuse(error)
+                break
+            }
+        }
+        delivery.seal()
+        _ = try await delivery.outcome()
+    }
+
+    private func handOver(_ record: ProducerRecord, to pump: DeliveryPump, for delivery: Delivery) async throws {
+        while true {
+            let served = pump.reportsServed
+            do {
+                return try pump.enqueue(record, for: delivery)
+            } catch let error as KafkaError where error.code == RD_KAFKA_RESP_ERR__QUEUE_FULL.rawValue {
+                try Task.checkCancellation()
+                await pump.room(since: served)
+            }
+        }
+    }
+
+    /// Connects and learns the topic's leaders, so that the first record does not wait for it: to be awaited before
+    /// readiness.
+    /// - Throws: `KafkaError`; `missing` if the topic does not exist.
+    public func warmUp(topic: String) async throws {
+        let pump = try runningPump()
+        _ = try await Inquiry().ask {
+            try pump.withHandle { try $0.metadata(topic: topic, timeout: .seconds(10)) }
+        }
+    }
+
+    /// The cluster's id; positions belong to it.
+    public func clusterId() async throws -> String {
+        let pump = try runningPump()
+        let answer = try await Inquiry().ask { try pump.withHandle { try $0.clusterId(timeout: .seconds(10)) } }
+        guard let answer else { throw KafkaError.closed("producer") }
+        return answer
+    }
+
+    /// How often a client has turned fatal since the start.
+    public var fatalErrors: Int { state.withLock { $0.retired + ($0.pump.fatalError == nil ? 0 : 1) } }
+
+    /// False once closed, and from a fatal error to the next `send`.
+    public var isHealthy: Bool { state.withLock { !$0.isClosed && $0.pump.fatalError == nil } }
+
+    /// Takes nothing new, waits for what is under way, and fails what is not written at the deadline, so that nobody is
+    /// left waiting.
+    public func close(deadline: Duration) async {
+        let pump = state.withLock { state in
+            state.isClosed = true
+            return state.pump
+        }
+        pump.drain(within: deadline)
+        await pump.ended()
+    }
+
+    /// The effective value of a librdkafka setting.
+    func setting(_ name: String) -> String? {
+        (try? runningPump())?.withHandle { $0.setting(name) } ?? nil
+    }
+
+    private func runningPump() throws -> DeliveryPump {
+        try state.withLock { state in
+            guard !state.isClosed else { throw KafkaError.closed("producer") }
+            if state.pump.fatalError != nil {
+                let fresh = try makePump()
+                state.retired += 1
+                state.pump = fresh
+            }
+            return state.pump
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import struct Foundation.Date
+
+/// What is to be written to a topic.
+///
+/// There is no partition to choose: the key decides, so that everything about one key meets one worker, and a record
+/// without a key goes anywhere.
+public struct ProducerRecord: Sendable, Hashable {
+    public var topic: String
+    /// nil and empty are two things: nil spreads over all partitions, empty goes to one.
+    public var key: [UInt8]?
+    public var value: [UInt8]
+    public var headers: [RecordHeader]
+    /// nil lets the client stamp the record when it is handed over. Kafka keeps milliseconds.
+    public var timestamp: Date?
+
+    public init(
+        topic: String, key: [UInt8]?, value: [UInt8], headers: [RecordHeader] = [], timestamp: Date? = nil
+    ) {
+        self.topic = topic
+        self.key = key
+        self.value = value
+        self.headers = headers
+        self.timestamp = timestamp
+    }
+}

@@ -1,0 +1,12 @@
+/// A name and bytes that travel beside a record's value.
+public struct RecordHeader: Sendable, Hashable {
+    /// Names may repeat within one record; Kafka keeps all of them, in order.
+    public var name: String
+    /// A header without a value arrives as an empty one.
+    public var value: [UInt8]
+
+    public init(name: String, value: [UInt8]) {
+        self.name = name
+        self.value = value
+    }
+}

@@ -1,0 +1,30 @@
+/// A position in the log: the offset is that of the **next** record to read, not of the last one read.
+public struct TopicPartitionOffset: Sendable, Hashable, CustomStringConvertible {
+    public var topic: String
+    public var partition: Int32
+    /// An offset of the log, or one of `beginning`, `end` and `committed`.
+    public var offset: Int64
+
+    public init(topic: String, partition: Int32, offset: Int64) {
+        self.topic = topic
+        self.partition = partition
+        self.offset = offset
+    }
+
+    public init(_ partition: TopicPartition, offset: Int64) {
+        self.init(topic: partition.topic, partition: partition.partition, offset: offset)
+    }
+
+    /// The earliest record the log still has. Valid in `Consumer.assign` and `Consumer.seek`.
+    public static let beginning: Int64 = -2
+    /// Whatever is written from now on. Valid in `Consumer.assign` and `Consumer.seek`.
+    public static let end: Int64 = -1
+    /// What the group committed to Kafka, else where `Consumer.OffsetReset` says. Valid in `Consumer.assign`.
+    public static let committed: Int64 = -1000
+
+    /// The partition without the offset.
+    public var topicPartition: TopicPartition { TopicPartition(topic: topic, partition: partition) }
+
+    /// `topic/3@17`, as log lines show it.
+    public var description: String { "\(topic)/\(partition)@\(offset)" }
+}
