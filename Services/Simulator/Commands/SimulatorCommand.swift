@@ -1,0 +1,36 @@
+import ArgumentParser
+import Foundation
+
+/// The command line of the simulator.
+struct SimulatorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "simulator",
+        abstract: "An App Store for one's desk: signs notifications and posts them as Apple does.",
+        discussion: """
+            The signatures are made by an authority of its own, kept in --authority. A verifier that is to believe them \
+            must trust the root.pem in that directory. Never give that file to a production verifier.
+
+            Exit codes: 0 everything was accepted, or the run was stopped by a signal; 1 something was given up, or the \
+            simulator itself failed; 64 the command line is wrong.
+            """,
+        subcommands: [RunCommand.self, MakeCommand.self, SendCommand.self])
+}
+
+/// A command that does something, given what it may not fetch for itself.
+protocol SimulatorWork: ParsableCommand {
+    func run(in surroundings: Surroundings) async throws
+}
+
+/// The clock and the signals: handed down from main.
+struct Surroundings: Sendable {
+    var now: @Sendable () -> Date
+    /// Turned on by SIGTERM and SIGINT.
+    var stop: StopSwitch
+}
+
+/// Something the simulator cannot do, said in one sentence.
+struct Failure: Error, CustomStringConvertible {
+    var description: String
+
+    init(_ description: String) { self.description = description }
+}

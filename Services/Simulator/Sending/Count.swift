@@ -1,0 +1,36 @@
+/// Counts while a run is on.
+struct Count: Sendable {
+    private var tally = Tally()
+    private var latencies = Latencies()
+
+    mutating func begin(_ draft: Draft) {
+        tally.notifications += 1
+        if draft.forgery != nil { tally.forgeries += 1 }
+    }
+
+    mutating func end(_ delivery: Delivery, _ answer: Answer, _ consequence: Outbox.Consequence) {
+        tally.deliveries += 1
+        if delivery.attempt > 1 { tally.retries += 1 }
+        if delivery.isRepetition { tally.repetitions += 1 }
+        tally.answers[answer.status.map(String.init) ?? answer.failure ?? "no answer", default: 0] += 1
+        if answer.status != nil { latencies.add(answer.duration) }
+        // A copy is not a notification of its own.
+        guard !delivery.isRepetition else { return }
+        switch consequence {
+        case .accepted: tally.accepted += 1
+        case .givenUp: tally.givenUp += 1
+        case .retried: break
+        }
+    }
+
+    func tally(unfinished: Int, duration: Duration) -> Tally {
+        var tally = tally
+        tally.unfinished = unfinished
+        tally.seconds = duration.milliseconds / 1000
+        tally.perSecond = tally.seconds > 0 ? Double(tally.deliveries) / tally.seconds : 0
+        tally.p50 = latencies.percentile(0.50)
+        tally.p95 = latencies.percentile(0.95)
+        tally.p99 = latencies.percentile(0.99)
+        return tally
+    }
+}

@@ -1,0 +1,29 @@
+/// A signed letter on its way, for the first time or again.
+struct Delivery: Sendable {
+    var letter: Letter
+    /// From 1; rises with every retry.
+    var attempt = 1
+    /// A deliberate copy of one that was accepted.
+    var isRepetition = false
+}
+
+/// What is still to be written and signed.
+struct Draft: Sendable, Equatable {
+    var notice: Notice
+    /// Nil for what is genuine.
+    var forgery: Forgery?
+    /// Whether it is to be sent once more when it has been accepted.
+    var isToBeRepeated = false
+}
+
+/// What came back.
+struct Answer: Sendable, Equatable {
+    /// Nil where nothing came; see ``failure``.
+    var status: Int?
+    var failure: String?
+    /// From the first byte sent to the end of the answer.
+    var duration: Duration
+
+    /// Apple counts 200 to 206 as success and nothing else.
+    var isAccepted: Bool { status.map { (200...206).contains($0) } ?? false }
+}

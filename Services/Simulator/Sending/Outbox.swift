@@ -1,0 +1,108 @@
+import struct Foundation.Date
+
+/// What is to be sent next, and when: pure, without a clock, a network or a signature.
+///
+/// The three queues of a post office: what is due again, what is to be repeated, what is new.
+struct Outbox: Sendable {
+    typealias Instant = ContinuousClock.Instant
+
+    enum Step: Sendable {
+        case send(Draft)
+        case sendAgain(Delivery)
+        /// Nothing until then; an answer may bring something earlier.
+        case wait(until: Instant)
+        /// Nothing until an answer comes.
+        case waitForAnswer
+        case finished
+    }
+
+    /// What followed from an answer.
+    enum Consequence: Sendable, Equatable {
+        case accepted
+        case retried(at: Instant)
+        case givenUp
+    }
+
+    private let plan: Plan
+    private var population: Population
+    private var random: SeededRandom
+    private var shuffled: [Draft] = []
+    private var made = 0
+    private var repetitions: [Delivery] = []
+    private var retries = RetryQueue()
+    private var underway = 0
+    private var isStopped = false
+
+    init(plan: Plan, now: Date) {
+        self.plan = plan
+        population = Population(
+            apps: plan.apps, size: plan.subscriptions, timeScale: plan.timeScale, seed: plan.seed, now: now)
+        // A stream of its own: repeating and reordering do not change the lives.
+        random = SeededRandom(seed: ~plan.seed)
+    }
+
+    /// Retries not yet due or not yet sent.
+    var waitingRetries: Int { retries.count }
+
+    /// Takes what is next. What is taken must be answered to ``answered(_:with:at:)``.
+    mutating func next(at instant: Instant, now: Date) -> Step {
+        guard !isStopped else { return underway > 0 ? .waitForAnswer : .finished }
+        if let delivery = retries.take(dueAt: instant) { return take(.sendAgain(delivery)) }
+        if let delivery = repetitions.popLast() { return take(.sendAgain(delivery)) }
+        if retries.count < plan.retryLimit, let draft = draft(now: now) { return take(.send(draft)) }
+        if let due = retries.earliest { return .wait(until: due) }
+        return underway > 0 ? .waitForAnswer : .finished
+    }
+
+    /// Takes note of how a delivery went.
+    mutating func answered(_ delivery: Delivery, with answer: Answer, at instant: Instant) -> Consequence {
+        underway -= 1
+        if answer.isAccepted {
+            if delivery.letter.isToBeRepeated, !delivery.isRepetition {
+                var copy = delivery
+                copy.isRepetition = true
+                repetitions.append(copy)
+            }
+            return .accepted
+        }
+        let delay = plan.retries.delay(
+            after: delivery.attempt, status: answer.status, in: delivery.letter.entry.environment)
+        guard !delivery.isRepetition, let delay else { return .givenUp }
+        var again = delivery
+        again.attempt += 1
+        retries.add(again, due: instant + delay)
+        return .retried(at: instant + delay)
+    }
+
+    /// Takes nothing more; what is underway is still to be answered.
+    mutating func stop() { isStopped = true }
+
+    private mutating func take(_ step: Step) -> Step {
+        underway += 1
+        return step
+    }
+
+    /// A new one out of the window, any of those that stand in it.
+    private mutating func draft(now: Date) -> Draft? {
+        while shuffled.count <= plan.reorderWindow, plan.count == 0 || made < plan.count {
+            made += 1
+            shuffled.append(makeDraft(now: now))
+        }
+        guard !shuffled.isEmpty else { return nil }
+        let index = random.index(below: shuffled.count)
+        shuffled.swapAt(index, shuffled.count - 1)
+        return shuffled.popLast()
+    }
+
+    private mutating func makeDraft(now: Date) -> Draft {
+        let isForged = random.chance(plan.forgedShare)
+        let kind = random.element(of: Forgery.allCases)
+        let isToBeRepeated = random.chance(plan.repeatedShare)
+        guard isForged else {
+            return Draft(notice: population.next(now: now), isToBeRepeated: isToBeRepeated)
+        }
+        let notice = population.counterfeit(now: now)
+        return Draft(
+            notice: notice, forgery: kind.applies(to: notice) ? kind : .tampered, isToBeRepeated: isToBeRepeated)
+    }
+}

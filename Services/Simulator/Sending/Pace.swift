@@ -1,0 +1,24 @@
+/// Spreads deliveries evenly over time.
+///
+/// Who is late catches up, but no more than a second's worth: after a pause there is no flood.
+struct Pace: Sendable {
+    private static let credit: Duration = .seconds(1)
+
+    private let interval: Duration?
+    private var slot: ContinuousClock.Instant?
+
+    /// - Parameter rate: per second; 0 or less is without limit.
+    init(rate: Double) { interval = rate > 0 ? .seconds(1 / rate) : nil }
+
+    /// Nil if a delivery may begin now, else when.
+    func wait(at instant: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        guard interval != nil, let slot, slot > instant else { return nil }
+        return slot
+    }
+
+    /// A delivery begins.
+    mutating func begin(at instant: ContinuousClock.Instant) {
+        guard let interval else { return }
+        slot = max(slot ?? instant, instant - Self.credit) + interval
+    }
+}

@@ -1,0 +1,56 @@
+import AsyncHTTPClient
+import Foundation
+
+/// Where notifications are posted to: the URL a developer entered in App Store Connect.
+struct Target: Sendable {
+    private let client: HTTPClient
+    private let url: String
+    private let timeout: Duration
+    private let clock = ContinuousClock()
+
+    init(client: HTTPClient, url: String, timeout: Duration) {
+        self.client = client
+        self.url = url
+        self.timeout = timeout
+    }
+
+    /// A client that keeps as many connections as there are deliveries at once.
+    static func client(concurrency: Int) -> HTTPClient {
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(concurrency, 8)
+        // The retries are Apple's and none of the client's: each must be in the book.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    /// Posts a request body as Apple does. Whatever goes wrong is an answer.
+    func post(_ body: [UInt8]) async -> Answer {
+        var request = HTTPClientRequest(url: url)
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/json; charset=UTF-8")
+        request.headers.add(name: "user-agent", value: "App Store Server Notifications/2.0 (simulator)")
+        request.body = .bytes(body)
+        let start = clock.now
+        do {
+            let response = try await client.execute(request, timeout: .nanoseconds(timeout.nanoseconds))
+            for try await _ in response.body {}
+            return Answer(status: Int(response.status.code), duration: clock.now - start)
+        } catch {
+            return Answer(failure: Self.meaning(of: error), duration: clock.now - start)
+        }
+    }
+
+    /// The one place that decides what a failed delivery is called in the book.
+    private static func meaning(of error: any Error) -> String {
+        switch error as? HTTPClientError {
+        case .deadlineExceeded?, .readTimeout?, .writeTimeout?: "timed out"
+        case .connectTimeout?, .getConnectionFromPoolTimeout?: "connect timed out"
+        case .remoteConnectionClosed?: "closed before the answer"
+        default: "no connection"
+        }
+    }
+}
+
+extension Duration {
+    fileprivate var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
+}

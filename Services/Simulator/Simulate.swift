@@ -1,0 +1,143 @@
+import Contracts
+import Foundation
+import Synchronization
+
+/// One run: takes what is next, signs it, posts it, writes down what was answered, until nothing is left.
+///
+/// One loop owns the outbox; each delivery is a task, so that signing and posting use all cores.
+struct Simulate: Sendable {
+    /// How long the loop sleeps at most before it looks for a signal or for room again.
+    private static let patience: Duration = .milliseconds(50)
+
+    let plan: Plan
+    let writer: LetterWriter
+    let target: Target
+    /// Nil where nothing is to be written down.
+    let book: BookWriter?
+    /// Nil where nobody tells how much waits.
+    let backlog: Backlog?
+    let stop: StopSwitch
+    /// The simulated present: nothing is signed after it.
+    let present: @Sendable () -> Date
+    /// The time of day, for the book.
+    let now: @Sendable () -> Date
+
+    private enum Event: Sendable {
+        case answered(Delivery, Answer)
+        case woke
+    }
+
+    private enum Turn: Sendable {
+        case begin(Work)
+        /// Nothing until then, or until an answer comes.
+        case pause(until: ContinuousClock.Instant)
+        /// Nothing until an answer comes.
+        case await
+        case finished
+    }
+
+    private enum Work: Sendable {
+        case new(Draft)
+        case again(Delivery)
+    }
+
+    /// - Throws: where the book cannot be written or a signature cannot be made; what the receiver does wrong is counted.
+    func run() async throws -> Tally {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            if let backlog { group.addTask { await backlog.watch() } }
+            defer { group.cancelAll() }
+            return try await send()
+        }
+    }
+
+    private func send() async throws -> Tally {
+        let clock = ContinuousClock()
+        let start = clock.now
+        var outbox = Outbox(plan: plan, now: present())
+        var pace = Pace(rate: plan.rate)
+        var count = Count()
+        try await withThrowingTaskGroup(of: Event.self) { group in
+            var underway = 0
+            var alarm: ContinuousClock.Instant?
+            loop: while true {
+                switch turn(underway: underway, pace: pace, outbox: &outbox, at: clock.now) {
+                case .begin(let work):
+                    if case .new(let draft) = work { count.begin(draft) }
+                    pace.begin(at: clock.now)
+                    group.addTask { try await deliver(work) }
+                    underway += 1
+                    continue loop
+                case .pause(let end):
+                    if alarm.map({ end < $0 }) ?? true {
+                        alarm = end
+                        group.addTask {
+                            try? await clock.sleep(until: end)
+                            return .woke
+                        }
+                    }
+                case .await: break
+                case .finished: break loop
+                }
+                switch try await group.next() {
+                case .answered(let delivery, let answer):
+                    underway -= 1
+                    count.end(delivery, answer, outbox.answered(delivery, with: answer, at: clock.now))
+                case .woke: alarm = nil
+                case nil: break loop
+                }
+            }
+            group.cancelAll()
+        }
+        return count.tally(unfinished: outbox.waitingRetries, duration: clock.now - start)
+    }
+
+    private func turn(
+        underway: Int, pace: Pace, outbox: inout Outbox, at instant: ContinuousClock.Instant
+    ) -> Turn {
+        if stop.isOn { outbox.stop() }
+        guard underway < plan.concurrency else { return .await }
+        let soon = instant + Self.patience
+        if !stop.isOn {
+            if let slot = pace.wait(at: instant) { return .pause(until: min(slot, soon)) }
+            if let backlog, !backlog.hasRoom { return .pause(until: soon) }
+        }
+        return switch outbox.next(at: instant, now: present()) {
+        case .send(let draft): .begin(.new(draft))
+        case .sendAgain(let delivery): .begin(.again(delivery))
+        case .wait(let due): .pause(until: min(due, soon))
+        case .waitForAnswer: .await
+        case .finished: .finished
+        }
+    }
+
+    private func deliver(_ work: Work) async throws -> Event {
+        switch work {
+        case .new(let draft):
+            let letter = try writer.write(draft)
+            try book?.write(.notification(letter.entry))
+            return try await deliver(Delivery(letter: letter))
+        case .again(let delivery):
+            return try await deliver(delivery)
+        }
+    }
+
+    private func deliver(_ delivery: Delivery) async throws -> Event {
+        let sent = now()
+        let answer = await target.post(delivery.letter.body)
+        try book?.write(
+            .attempt(
+                .init(
+                    uuid: delivery.letter.entry.uuid, attempt: delivery.attempt, at: sent.milliseconds,
+                    status: answer.status, failure: answer.failure, isRepetition: delivery.isRepetition)))
+        return .answered(delivery, answer)
+    }
+}
+
+/// Says that a run is to end. Deliveries underway are still answered and written down.
+final class StopSwitch: Sendable {
+    private let state = Mutex(false)
+
+    var isOn: Bool { state.withLock { $0 } }
+
+    func turnOn() { state.withLock { $0 = true } }
+}

@@ -1,0 +1,125 @@
+import AppStore
+import Contracts
+import Signatures
+
+/// Writes and signs notifications as the App Store does.
+struct LetterWriter: Sendable {
+    private let signer: PayloadSigner
+    /// Looks like Apple's to everyone who does not check the root.
+    private let impostor: PayloadSigner
+    /// Its header says that nothing is signed.
+    private let denier: PayloadSigner
+
+    /// - Parameters:
+    ///   - authority: the one to be believed.
+    ///   - impostor: any other.
+    init(authority: DevelopmentAuthority, impostor: DevelopmentAuthority) {
+        signer = PayloadSigner(authority: authority)
+        self.impostor = PayloadSigner(authority: impostor)
+        denier = PayloadSigner(
+            headerJSON: CompactJWS.headerJSON(x5c: authority.x5c, algorithm: "none"), key: authority.leafKey)
+    }
+
+    /// - Throws: if OpenSSL cannot sign.
+    func write(_ draft: Draft) throws -> Letter {
+        let jws = try draft.forgery.map { try forge(draft.notice, $0) } ?? sign(draft.notice, with: signer)
+        return Letter(
+            entry: Self.entry(for: draft), body: Self.body(signedPayload: jws), isToBeRepeated: draft.isToBeRepeated)
+    }
+
+    /// The compact JWS of a genuine notification.
+    func sign(_ notice: Notice, omitsSignedDate: Bool = false) throws -> [UInt8] {
+        try sign(notice, with: signer, omitsSignedDate: omitsSignedDate)
+    }
+
+    /// The compact JWS of a notification that must be refused.
+    func forge(_ notice: Notice, _ forgery: Forgery) throws -> [UInt8] {
+        switch forgery {
+        case .tampered:
+            return Self.tampered(try sign(notice, with: signer))
+        case .wrongRoot:
+            return try sign(notice, with: impostor)
+        case .unsigned:
+            return try sign(notice, with: denier)
+        case .strangersApp:
+            var notice = notice
+            notice.app.bundleId = "com.example.stranger"
+            return try sign(notice, with: signer)
+        case .foreignTransaction:
+            var notice = notice
+            notice.purchase?.originalTransactionId += "1"
+            return try sign(notice, with: signer, renewalOf: notice.purchase.map(Self.someoneElses))
+        }
+    }
+
+    /// `{"signedPayload":"…"}`.
+    static func body(signedPayload jws: [UInt8]) -> [UInt8] {
+        var body: [UInt8] = []
+        body.reserveCapacity(jws.count + 24)
+        body += Array(#"{"signedPayload":""#.utf8)
+        body += jws
+        body += Array(#""}"#.utf8)
+        return body
+    }
+
+    private func sign(
+        _ notice: Notice, with signer: PayloadSigner, renewalOf other: Purchase? = nil, omitsSignedDate: Bool = false
+    ) throws -> [UInt8] {
+        var transaction: [UInt8]?
+        var renewal: [UInt8]?
+        if let purchase = notice.purchase {
+            transaction = try signer.sign(Wording.transaction(purchase, in: notice))
+            if let facts = notice.renewal {
+                renewal = try signer.sign(Wording.renewal(facts, of: other ?? purchase, in: notice))
+            }
+        }
+        return try signer.sign(
+            Wording.notification(
+                notice, signedTransactionInfo: transaction, signedRenewalInfo: renewal,
+                omitsSignedDate: omitsSignedDate))
+    }
+
+    private static func someoneElses(_ purchase: Purchase) -> Purchase {
+        var purchase = purchase
+        purchase.originalTransactionId += "2"
+        return purchase
+    }
+
+    /// Another letter in the middle of the claims: still base64url, no longer what was signed.
+    private static func tampered(_ jws: [UInt8]) -> [UInt8] {
+        guard let first = jws.firstIndex(of: UInt8(ascii: ".")), let last = jws.lastIndex(of: UInt8(ascii: "."))
+        else { return jws }
+        var jws = jws
+        let middle = (first + last) / 2
+        jws[middle] = jws[middle] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+        return jws
+    }
+
+    private static func entry(for draft: Draft) -> SimulatorBook.Notification {
+        let notice = draft.notice
+        return SimulatorBook.Notification(
+            uuid: notice.uuid.uuidString.lowercased(), notificationType: notice.announcement.type,
+            subtype: notice.announcement.subtype, environment: notice.app.environment, bundleId: notice.app.bundleId,
+            originalTransactionId: notice.purchase?.originalTransactionId,
+            transactionId: notice.purchase?.transactionId, signedDate: notice.signedDate.milliseconds,
+            forgery: draft.forgery?.rawValue, facts: notice.facts)
+    }
+}
+
+extension Notice {
+    /// What must be believed once this is the newest news, in the words of the book.
+    var facts: SimulatorBook.Facts? {
+        guard let purchase else { return nil }
+        let hasRetryFlag = renewal.map { $0.isInBillingRetry || $0.expirationIntent != nil } ?? false
+        return SimulatorBook.Facts(
+            status: status, productId: purchase.product.id(in: app.bundleId),
+            purchaseDate: purchase.purchaseDate.milliseconds, expiresDate: purchase.expiresDate?.milliseconds,
+            revocationDate: purchase.revocationDate?.milliseconds, revocationReason: purchase.revocationReason,
+            appAccountToken: customer?.appAccountToken?.uuidString.lowercased(),
+            autoRenewStatus: renewal.map { $0.willRenew ? 1 : 0 },
+            autoRenewProductId: renewal?.nextProduct.id(in: app.bundleId),
+            isInBillingRetryPeriod: hasRetryFlag ? renewal?.isInBillingRetry : nil,
+            gracePeriodExpiresDate: renewal?.graceExpiresDate?.milliseconds,
+            expirationIntent: renewal?.expirationIntent)
+    }
+}
