@@ -51,6 +51,10 @@ extension Metric {
     public static let lagSeconds = gauge(
         "storekeeper_consumer_lag_seconds", "Age of the record the stage has come to; 0 when it is at the end.",
         ["stage", "topic", "partition"])
+    /// Gone from the log before they were read.
+    public static let recordsExpired = counter(
+        "storekeeper_records_expired_total", "Records that left the log before the state-updater reached them.",
+        ["topic"])
     /// Partitions given or taken.
     public static let rebalances = counter(
         "storekeeper_consumer_rebalances_total", "Changes of the stage's partitions.", ["stage", "change"])
@@ -84,7 +88,8 @@ extension Metric {
     /// All of the above: what is not listed here is exposed without help and with buckets for seconds.
     public static let all: [Metric] = [
         ingestRequests, ingestAcknowledgement, ingestInFlight, stageRecords, stageBatch, stageBatchSize, stageRetries,
-        settlementsFenced, deadLetters, lagRecords, lagSeconds, rebalances, producerFatal, brokerRoundTrip,
+        settlementsFenced, deadLetters, lagRecords, lagSeconds, recordsExpired, rebalances, producerFatal,
+        brokerRoundTrip,
         producerQueue, ledgerOutcomes, webhookToState, buildInformation,
     ]
 }

@@ -15,7 +15,7 @@ final class MetricRegistry: MetricsFactory {
     private let declared: [String: Metric]
     private let families: Mutex<[String: Family]>
 
-    /// - Parameter metrics: what is known beforehand; each is exposed with its help even before its first value.
+    /// - Parameter metrics: what is known beforehand; a process exposes those of them that it uses.
     init(metrics: [Metric]) {
         declared = Dictionary(metrics.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         families = Mutex(declared.mapValues { Family(metric: $0) })
@@ -24,7 +24,7 @@ final class MetricRegistry: MetricsFactory {
     func exposition() -> String {
         let families = self.families.withLock { $0 }
         var text = ""
-        for family in families.values.sorted(by: { $0.metric.name < $1.metric.name }) {
+        for family in families.values.sorted(by: { $0.metric.name < $1.metric.name }) where !family.series.isEmpty {
             text += PrometheusText.head(family.metric)
             for (values, series) in family.series.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
                 let labels = Array(zip(family.metric.labels, values))

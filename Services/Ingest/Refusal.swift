@@ -1,0 +1,83 @@
+import StrictJSON
+
+/// Why a request is not answered 200.
+enum Refusal: Equatable {
+    // What can never be a notification.
+    case empty
+    case notJSON(String)
+    case notAnObject
+    case noSignedPayload
+    case signedPayloadNotAString
+    case notThreeSegments
+    // What the protocol forbids.
+    case noSuchPath
+    case method
+    case contentType
+    case tooLarge(limit: Int)
+    case tooSlow
+    // What we want and cannot take now; Apple sends it again.
+    case tooManyInFlight
+    case logUnavailable
+
+    /// The HTTP status. 4xx only for what we never want.
+    var status: Int {
+        switch self {
+        case .empty, .notJSON, .notAnObject, .noSignedPayload, .signedPayloadNotAString, .notThreeSegments: 400
+        case .noSuchPath: 404
+        case .method: 405
+        case .tooSlow: 408
+        case .tooLarge: 413
+        case .contentType: 415
+        case .tooManyInFlight, .logUnavailable: 503
+        }
+    }
+
+    /// Stable, for programs and for counting.
+    var name: String {
+        switch self {
+        case .empty: "empty-body"
+        case .notJSON: "not-json"
+        case .notAnObject: "not-an-object"
+        case .noSignedPayload: "no-signed-payload"
+        case .signedPayloadNotAString: "signed-payload-not-a-string"
+        case .notThreeSegments: "not-three-segments"
+        case .noSuchPath: "no-such-path"
+        case .method: "method"
+        case .contentType: "content-type"
+        case .tooLarge: "too-large"
+        case .tooSlow: "too-slow"
+        case .tooManyInFlight: "too-many-in-flight"
+        case .logUnavailable: "log-unavailable"
+        }
+    }
+
+    /// What is wrong and what to send instead.
+    var message: String {
+        switch self {
+        case .empty: "The body is empty; expected a JSON object with a string signedPayload."
+        case .notJSON(let fault): "The body is not JSON: \(fault)"
+        case .notAnObject: "The body is not a JSON object; expected one with a string signedPayload."
+        case .noSignedPayload:
+            "The body has no signedPayload; expected an App Store Server Notification of version 2."
+        case .signedPayloadNotAString: "The signedPayload is not a string."
+        case .notThreeSegments: "The signedPayload is not a JWS: three base64url segments separated by dots."
+        case .noSuchPath: "There is nothing here; notifications go to POST \(Receiver.path)."
+        case .method: "Only POST is possible here."
+        case .contentType: "The content type has to be application/json."
+        case .tooLarge(let limit): "The body is larger than \(limit) bytes."
+        case .tooSlow: "The request took too long to arrive."
+        case .tooManyInFlight: "Too many requests wait for the log; send it again later."
+        case .logUnavailable: "The log did not take it; send it again later."
+        }
+    }
+
+    /// `{"error": name, "message": sentence}`.
+    var json: [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("error", name)
+        json.member("message", message)
+        json.endObject()
+        return json.bytes
+    }
+}

@@ -1,0 +1,34 @@
+import Chassis
+import Contracts
+import Foundation
+import Kafka
+
+await ServiceProcess(
+    name: "ingest", summary: "Receives Apple's notifications and answers 200 once the log holds them.",
+    adminAddress: "127.0.0.1:9101", variables: Configuration()
+).run(
+    clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
+) { context in
+    let settings = context.settings
+    let kafka = try settings.kafkaConfiguration
+    for warning in kafka.warnings() { context.logger.warning("\(warning)") }
+    let producer = try Producer(kafka, logger: context.logger)
+    let tally = Tally()
+    let limits = settings.limits
+    return [
+        LogConnection(
+            producer: producer, isWarm: context.health.require("log"), flushing: limits.acknowledgement,
+            logger: context.logger),
+        Heartbeat(
+            instance: context.instance, tally: tally, now: context.clock.now, wait: { try await Task.sleep(for: $0) },
+            send: {
+                _ = try await producer.send(ProducerRecord(Topics.heartbeats, $0), deadline: limits.acknowledgement)
+            },
+            logger: context.logger),
+        Receiver(
+            address: settings.address, limits: limits,
+            log: NotificationLog(producer: producer, limits: limits, logger: context.logger), tally: tally,
+            clock: context.clock, logger: context.logger,
+            onListening: { PortFile.write($0, to: settings.portFile, logger: context.logger) }),
+    ]
+}
