@@ -1,8 +1,12 @@
-/// Why a document is not JSON that we believe. Positions are byte offsets from the start of the document.
+/// Why a document is not JSON that we believe.
+///
+/// Positions are byte offsets from the start of the document.
 public enum JSONFault: Error, Sendable, Hashable {
     /// The document is longer than `JSONLimits.bytes`.
     case tooLarge(limit: Int)
-    /// RFC 8259 does not allow this byte here. A position equal to the length means that the document ends too early.
+    /// RFC 8259 does not allow this byte here.
+    ///
+    /// A position equal to the length means that the document ends too early.
     case syntax(at: Int)
     /// Not UTF-8, or UTF-8 behind a byte order mark, or half of a surrogate pair.
     case encoding(at: Int)

@@ -40,7 +40,9 @@ struct JSONKeyCheck {
         }
     }
 
-    /// First and last eight bytes of the key and its length, mixed. Only a first sieve: what collides is compared in full.
+    /// First and last eight bytes of the key and its length, mixed.
+    ///
+    /// Only a first sieve: what collides is compared in full.
     private static func fingerprint(_ node: JSONNode, base: UnsafePointer<UInt8>, count: Int) -> UInt64 {
         let start = Int(node.start) + 1
         let length = Int(node.end) - 1 - start

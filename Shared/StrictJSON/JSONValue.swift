@@ -1,4 +1,6 @@
-/// One value of a validated document. A view: it keeps the whole document alive and copies only what is asked for.
+/// One value of a validated document.
+///
+/// A view: it keeps the whole document alive and copies only what is asked for.
 ///
 /// The typed properties are nil where the value is of another kind; nothing is converted (a string `"1"` is no number).
 public struct JSONValue: Sendable {
@@ -18,7 +20,9 @@ public struct JSONValue: Sendable {
         node.kind == .bool ? storage.bytes[Int(node.start)] == UInt8(ascii: "t") : nil
     }
 
-    /// The number if it is integral and fits, however it was written (`1.0` is 1). Nil for fractions.
+    /// The number if it is integral and fits, however it was written (`1.0` is 1).
+    ///
+    /// Nil for fractions.
     public var int64: Int64? { node.kind == .number ? JSONNumber.int64(rawBytes) : nil }
 
     /// The number, nearest representable; nil beyond the range of `Double`.
@@ -31,7 +35,9 @@ public struct JSONValue: Sendable {
         return String(decoding: storage.bytes[contentBounds], as: UTF8.self)
     }
 
-    /// The content of a string as UTF-8, without a `String` in between. A copy.
+    /// The content of a string as UTF-8, without a `String` in between.
+    ///
+    /// A copy.
     public var unescapedBytes: [UInt8]? {
         guard node.kind == .string else { return nil }
         let content = storage.bytes[contentBounds]
@@ -46,7 +52,9 @@ public struct JSONValue: Sendable {
     /// Where in `JSONDocument.bytes` the value stands, quotes and brackets included.
     public var range: Range<Int> { Int(node.start)..<Int(node.end) }
 
-    /// The exact source text of the value, quotes and brackets included. Shares the document's storage.
+    /// The exact source text of the value, quotes and brackets included.
+    ///
+    /// Shares the document's storage.
     public var rawBytes: ArraySlice<UInt8> { storage.bytes[range] }
 
     /// Between the quotes.
@@ -54,7 +62,9 @@ public struct JSONValue: Sendable {
 }
 
 extension JSONValue {
-    /// The member of an object by its name, compared byte for byte. Nil where there is none, or no object.
+    /// The member of an object by its name, compared byte for byte.
+    ///
+    /// Nil where there is none, or no object.
     public subscript(_ key: String) -> JSONValue? {
         guard node.kind == .object else { return nil }
         var key = key

@@ -50,7 +50,9 @@ public struct JSONWriter: Sendable {
         writeText(value.map { $0 ? "true" : "false" } ?? "null")
     }
 
-    /// A member whose value is JSON already, spliced in byte for byte. The caller vouches that it is one value.
+    /// A member whose value is JSON already, spliced in byte for byte.
+    ///
+    /// The caller vouches that it is one value.
     public mutating func member(_ key: String, raw value: some Collection<UInt8>) {
         writeKey(key)
         bytes.append(contentsOf: value)
@@ -69,7 +71,9 @@ public struct JSONWriter: Sendable {
         writeText(String(value))
     }
 
-    /// An element that is JSON already, spliced in byte for byte. The caller vouches that it is one value.
+    /// An element that is JSON already, spliced in byte for byte.
+    ///
+    /// The caller vouches that it is one value.
     public mutating func element(raw value: some Collection<UInt8>) {
         separate()
         bytes.append(contentsOf: value)

@@ -1,0 +1,54 @@
+import StrictJSON
+
+import struct Foundation.Date
+
+/// A token for purchases outside the App Store that needs a report.
+public struct ExternalPurchaseToken: Payload, Hashable {
+    /// The token; begins with `SANDBOX` in sandbox.
+    public var externalPurchaseId: String?
+    /// When it was made.
+    public var tokenCreationDate: Date?
+    /// Apple's number of the app.
+    public var appAppleId: Int64?
+    /// The app.
+    public var bundleId: String?
+    /// What kind of token.
+    public var tokenType: String?
+    /// Until when it can be reported on.
+    public var tokenExpirationDate: Date?
+
+    /// Nothing set.
+    public init() {}
+
+    /// Reads Apple's JSON; fields without a value here are passed over.
+    ///
+    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
+    public init(json: JSONValue) throws(PayloadFault) {
+        let fields = try PayloadFields(json)
+        externalPurchaseId = try fields.read("externalPurchaseId")
+        tokenCreationDate = try fields.read("tokenCreationDate")
+        appAppleId = try fields.read("appAppleId")
+        bundleId = try fields.read("bundleId")
+        tokenType = try fields.read("tokenType")
+        tokenExpirationDate = try fields.read("tokenExpirationDate")
+    }
+
+    /// Writes Apple's JSON; what is nil is left out.
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.field("externalPurchaseId", externalPurchaseId)
+        writer.field("tokenCreationDate", tokenCreationDate)
+        writer.field("appAppleId", appAppleId)
+        writer.field("bundleId", bundleId)
+        writer.field("tokenType", tokenType)
+        writer.field("tokenExpirationDate", tokenExpirationDate)
+        writer.endObject()
+    }
+}
+
+extension ExternalPurchaseToken {
+    /// The payload names no environment; the token tells.
+    public var environment: AppStoreEnvironment {
+        externalPurchaseId?.hasPrefix("SANDBOX") == true ? .sandbox : .production
+    }
+}

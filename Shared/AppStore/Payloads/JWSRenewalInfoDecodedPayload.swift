@@ -1,0 +1,119 @@
+import StrictJSON
+
+import struct Foundation.Date
+
+/// What will happen at the end of the period, as signed by the App Store.
+public struct JWSRenewalInfoDecodedPayload: Payload, Hashable {
+    /// Why it ended.
+    public var expirationIntent: ExpirationIntent?
+    /// The subscription.
+    public var originalTransactionId: String?
+    /// What will renew.
+    public var autoRenewProductId: String?
+    /// What runs now.
+    public var productId: String?
+    /// Whether it will renew.
+    public var autoRenewStatus: AutoRenewStatus?
+    /// Apple tries to bill; true throughout grace as well.
+    public var isInBillingRetryPeriod: Bool?
+    /// Whether the customer answered to a price increase.
+    public var priceIncreaseStatus: PriceIncreaseStatus?
+    /// Until when access shall go on while Apple tries to bill.
+    public var gracePeriodExpiresDate: Date?
+    /// The offer that will apply.
+    public var offerType: OfferType?
+    /// The name of that offer.
+    public var offerIdentifier: String?
+    /// When this JSON was signed.
+    public var signedDate: Date?
+    /// Sandbox or production.
+    public var environment: AppStoreEnvironment?
+    /// Since when without a gap of more than 60 days.
+    public var recentSubscriptionStartDate: Date?
+    /// When it will renew.
+    public var renewalDate: Date?
+    /// ISO 4217 code of the price.
+    public var currency: String?
+    /// In thousandths of the currency's unit.
+    public var renewalPrice: Int64?
+    /// How that offer is paid.
+    public var offerDiscountType: OfferDiscountType?
+    /// Win-back offers that the customer may take, best first.
+    public var eligibleWinBackOfferIds: [String]?
+    /// The account that the app named at purchase: a UUID in text.
+    public var appAccountToken: String?
+    /// One per customer and app.
+    public var appTransactionId: String?
+    /// ISO 8601 duration of the offer.
+    public var offerPeriod: String?
+    /// Advanced Commerce, as it came.
+    public var advancedCommerceInfo: RawJSON?
+    /// The commitment, as it came.
+    public var commitmentInfo: RawJSON?
+    /// How the next period is billed.
+    public var renewalBillingPlanType: BillingPlanType?
+
+    /// Nothing set.
+    public init() {}
+
+    /// Reads Apple's JSON; fields without a value here are passed over.
+    ///
+    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
+    public init(json: JSONValue) throws(PayloadFault) {
+        let fields = try PayloadFields(json)
+        expirationIntent = try fields.read("expirationIntent")
+        originalTransactionId = try fields.read("originalTransactionId")
+        autoRenewProductId = try fields.read("autoRenewProductId")
+        productId = try fields.read("productId")
+        autoRenewStatus = try fields.read("autoRenewStatus")
+        isInBillingRetryPeriod = try fields.read("isInBillingRetryPeriod")
+        priceIncreaseStatus = try fields.read("priceIncreaseStatus")
+        gracePeriodExpiresDate = try fields.read("gracePeriodExpiresDate")
+        offerType = try fields.read("offerType")
+        offerIdentifier = try fields.read("offerIdentifier")
+        signedDate = try fields.read("signedDate")
+        environment = try fields.read("environment")
+        recentSubscriptionStartDate = try fields.read("recentSubscriptionStartDate")
+        renewalDate = try fields.read("renewalDate")
+        currency = try fields.read("currency")
+        renewalPrice = try fields.read("renewalPrice")
+        offerDiscountType = try fields.read("offerDiscountType")
+        eligibleWinBackOfferIds = try fields.read("eligibleWinBackOfferIds")
+        appAccountToken = try fields.read("appAccountToken")
+        appTransactionId = try fields.read("appTransactionId")
+        offerPeriod = try fields.read("offerPeriod")
+        advancedCommerceInfo = try fields.read("advancedCommerceInfo")
+        commitmentInfo = try fields.read("commitmentInfo")
+        renewalBillingPlanType = try fields.read("renewalBillingPlanType")
+    }
+
+    /// Writes Apple's JSON; what is nil is left out.
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.field("expirationIntent", expirationIntent)
+        writer.field("originalTransactionId", originalTransactionId)
+        writer.field("autoRenewProductId", autoRenewProductId)
+        writer.field("productId", productId)
+        writer.field("autoRenewStatus", autoRenewStatus)
+        writer.field("isInBillingRetryPeriod", isInBillingRetryPeriod)
+        writer.field("priceIncreaseStatus", priceIncreaseStatus)
+        writer.field("gracePeriodExpiresDate", gracePeriodExpiresDate)
+        writer.field("offerType", offerType)
+        writer.field("offerIdentifier", offerIdentifier)
+        writer.field("signedDate", signedDate)
+        writer.field("environment", environment)
+        writer.field("recentSubscriptionStartDate", recentSubscriptionStartDate)
+        writer.field("renewalDate", renewalDate)
+        writer.field("currency", currency)
+        writer.field("renewalPrice", renewalPrice)
+        writer.field("offerDiscountType", offerDiscountType)
+        writer.field("eligibleWinBackOfferIds", eligibleWinBackOfferIds)
+        writer.field("appAccountToken", appAccountToken)
+        writer.field("appTransactionId", appTransactionId)
+        writer.field("offerPeriod", offerPeriod)
+        writer.field("advancedCommerceInfo", advancedCommerceInfo)
+        writer.field("commitmentInfo", commitmentInfo)
+        writer.field("renewalBillingPlanType", renewalBillingPlanType)
+        writer.endObject()
+    }
+}

@@ -1,0 +1,37 @@
+import StrictJSON
+
+/// What a notification about the app itself, not about a purchase, is about.
+public struct NotificationAppData: Payload, Hashable {
+    /// Apple's number of the app.
+    public var appAppleId: Int64?
+    /// The app.
+    public var bundleId: String?
+    /// Sandbox or production.
+    public var environment: AppStoreEnvironment?
+    /// An `AppTransaction` in a JWS of its own.
+    public var signedAppTransactionInfo: String?
+
+    /// Nothing set.
+    public init() {}
+
+    /// Reads Apple's JSON; fields without a value here are passed over.
+    ///
+    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
+    public init(json: JSONValue) throws(PayloadFault) {
+        let fields = try PayloadFields(json)
+        appAppleId = try fields.read("appAppleId")
+        bundleId = try fields.read("bundleId")
+        environment = try fields.read("environment")
+        signedAppTransactionInfo = try fields.read("signedAppTransactionInfo")
+    }
+
+    /// Writes Apple's JSON; what is nil is left out.
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.field("appAppleId", appAppleId)
+        writer.field("bundleId", bundleId)
+        writer.field("environment", environment)
+        writer.field("signedAppTransactionInfo", signedAppTransactionInfo)
+        writer.endObject()
+    }
+}

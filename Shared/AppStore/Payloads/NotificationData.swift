@@ -1,0 +1,53 @@
+import StrictJSON
+
+/// What most notifications are about: an app, and signed information on one purchase.
+public struct NotificationData: Payload, Hashable {
+    /// Sandbox or production.
+    public var environment: AppStoreEnvironment?
+    /// Apple's number of the app; not in sandbox.
+    public var appAppleId: Int64?
+    /// The app.
+    public var bundleId: String?
+    /// The build of the app.
+    public var bundleVersion: String?
+    /// A `JWSTransactionDecodedPayload` in a JWS of its own.
+    public var signedTransactionInfo: String?
+    /// A `JWSRenewalInfoDecodedPayload` in a JWS of its own.
+    public var signedRenewalInfo: String?
+    /// Where the subscription stands.
+    public var status: SubscriptionStatus?
+    /// Why the customer wants money back.
+    public var consumptionRequestReason: ConsumptionRequestReason?
+
+    /// Nothing set.
+    public init() {}
+
+    /// Reads Apple's JSON; fields without a value here are passed over.
+    ///
+    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
+    public init(json: JSONValue) throws(PayloadFault) {
+        let fields = try PayloadFields(json)
+        environment = try fields.read("environment")
+        appAppleId = try fields.read("appAppleId")
+        bundleId = try fields.read("bundleId")
+        bundleVersion = try fields.read("bundleVersion")
+        signedTransactionInfo = try fields.read("signedTransactionInfo")
+        signedRenewalInfo = try fields.read("signedRenewalInfo")
+        status = try fields.read("status")
+        consumptionRequestReason = try fields.read("consumptionRequestReason")
+    }
+
+    /// Writes Apple's JSON; what is nil is left out.
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.field("environment", environment)
+        writer.field("appAppleId", appAppleId)
+        writer.field("bundleId", bundleId)
+        writer.field("bundleVersion", bundleVersion)
+        writer.field("signedTransactionInfo", signedTransactionInfo)
+        writer.field("signedRenewalInfo", signedRenewalInfo)
+        writer.field("status", status)
+        writer.field("consumptionRequestReason", consumptionRequestReason)
+        writer.endObject()
+    }
+}

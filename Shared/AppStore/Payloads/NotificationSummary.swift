@@ -1,0 +1,53 @@
+import StrictJSON
+
+/// The result of a mass extension of renewal dates.
+public struct NotificationSummary: Payload, Hashable {
+    /// Sandbox or production.
+    public var environment: AppStoreEnvironment?
+    /// Apple's number of the app; not in sandbox.
+    public var appAppleId: Int64?
+    /// The app.
+    public var bundleId: String?
+    /// The product whose subscribers were extended.
+    public var productId: String?
+    /// The name that we gave the request.
+    public var requestIdentifier: String?
+    /// Where; nil means everywhere.
+    public var storefrontCountryCodes: [String]?
+    /// How many were extended.
+    public var succeededCount: Int64?
+    /// How many were not.
+    public var failedCount: Int64?
+
+    /// Nothing set.
+    public init() {}
+
+    /// Reads Apple's JSON; fields without a value here are passed over.
+    ///
+    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
+    public init(json: JSONValue) throws(PayloadFault) {
+        let fields = try PayloadFields(json)
+        environment = try fields.read("environment")
+        appAppleId = try fields.read("appAppleId")
+        bundleId = try fields.read("bundleId")
+        productId = try fields.read("productId")
+        requestIdentifier = try fields.read("requestIdentifier")
+        storefrontCountryCodes = try fields.read("storefrontCountryCodes")
+        succeededCount = try fields.read("succeededCount")
+        failedCount = try fields.read("failedCount")
+    }
+
+    /// Writes Apple's JSON; what is nil is left out.
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.field("environment", environment)
+        writer.field("appAppleId", appAppleId)
+        writer.field("bundleId", bundleId)
+        writer.field("productId", productId)
+        writer.field("requestIdentifier", requestIdentifier)
+        writer.field("storefrontCountryCodes", storefrontCountryCodes)
+        writer.field("succeededCount", succeededCount)
+        writer.field("failedCount", failedCount)
+        writer.endObject()
+    }
+}

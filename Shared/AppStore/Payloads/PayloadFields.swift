@@ -1,0 +1,99 @@
+import StrictJSON
+
+import struct Foundation.Date
+
+/// Reads members by the type that is wanted. A member that is missing or null is nil; one of another kind is a fault.
+struct PayloadFields {
+    private let object: JSONValue
+
+    init(_ json: JSONValue) throws(PayloadFault) {
+        guard json.kind == .object else { throw PayloadFault(field: "", expected: "a JSON object") }
+        object = json
+    }
+
+    func read(_ name: String) throws(PayloadFault) -> String? {
+        try read(name, "a string") { $0.string }
+    }
+
+    func read(_ name: String) throws(PayloadFault) -> Int64? {
+        try read(name, "an integer") { $0.int64 }
+    }
+
+    func read(_ name: String) throws(PayloadFault) -> Bool? {
+        try read(name, "true or false") { $0.bool }
+    }
+
+    func read(_ name: String) throws(PayloadFault) -> Date? {
+        try read(name, "a number of milliseconds") { $0.double.map(AppleDate.date(from:)) }
+    }
+
+    func read(_ name: String) throws(PayloadFault) -> RawJSON? {
+        try read(name, "JSON") { RawJSON(Array($0.rawBytes)) }
+    }
+
+    func read(_ name: String) throws(PayloadFault) -> [String]? {
+        try read(name, "an array of strings") { value in
+            guard value.kind == .array else { return nil }
+            let strings = value.elements.compactMap(\.string)
+            return strings.count == value.elements.count ? strings : nil
+        }
+    }
+
+    func read<Value: OpenEnumeration>(_ name: String) throws(PayloadFault) -> Value? where Value.RawValue == String {
+        try read(name).map { (raw: String) in Value(rawValue: raw) }
+    }
+
+    func read<Value: OpenEnumeration>(_ name: String) throws(PayloadFault) -> Value? where Value.RawValue == Int64 {
+        try read(name).map { (raw: Int64) in Value(rawValue: raw) }
+    }
+
+    func read<Value: Payload>(_ name: String) throws(PayloadFault) -> Value? {
+        guard let value = member(name) else { return nil }
+        do {
+            return try Value(json: value)
+        } catch {
+            let path = error.field.isEmpty ? name : "\(name).\(error.field)"
+            throw PayloadFault(field: path, expected: error.expected)
+        }
+    }
+
+    private func member(_ name: String) -> JSONValue? {
+        object[name].flatMap { $0.isNull ? nil : $0 }
+    }
+
+    private func read<Value>(
+        _ name: String, _ expected: String, _ convert: (JSONValue) -> Value?
+    ) throws(PayloadFault) -> Value? {
+        guard let member = member(name) else { return nil }
+        guard let value = convert(member) else { throw PayloadFault(field: name, expected: expected) }
+        return value
+    }
+}
+
+extension JSONWriter {
+    mutating func field(_ name: String, _ value: String?) { if let value { member(name, value) } }
+    mutating func field(_ name: String, _ value: Int64?) { if let value { member(name, value) } }
+    mutating func field(_ name: String, _ value: Bool?) { if let value { member(name, value) } }
+    mutating func field(_ name: String, _ value: RawJSON?) { if let value { member(name, raw: value.bytes) } }
+
+    mutating func field(_ name: String, _ value: Date?) {
+        if let value { member(name, AppleDate.milliseconds(of: value)) }
+    }
+
+    mutating func field(_ name: String, _ value: [String]?) {
+        guard let value else { return }
+        beginArray(name)
+        for string in value { element(string) }
+        endArray()
+    }
+
+    mutating func field<Value: OpenEnumeration>(_ name: String, _ value: Value?) where Value.RawValue == String {
+        field(name, value?.rawValue)
+    }
+
+    mutating func field<Value: OpenEnumeration>(_ name: String, _ value: Value?) where Value.RawValue == Int64 {
+        field(name, value?.rawValue)
+    }
+
+    mutating func field(_ name: String, _ value: (some Payload)?) { if let value { member(name, raw: value.json) } }
+}

@@ -1,0 +1,31 @@
+/// An authority of our own: issues the simulator's certificates, and every deviation from them that must be refused.
+public struct CertificateIssuer: Sendable {
+    /// The authority's own certificate.
+    public let certificate: Certificate
+    /// The key behind it.
+    public let key: IssuingKey
+
+    /// An authority from parts that exist already; they are not checked against each other.
+    public init(certificate: Certificate, key: IssuingKey) {
+        self.certificate = certificate
+        self.key = key
+    }
+
+    /// A root: a certificate that is signed with its own key.
+    public static func selfSigned(_ profile: CertificateProfile, key: IssuingKey) throws -> CertificateIssuer {
+        let der = try CertificateBuilder.build(profile, subjectKey: key.handle, issuer: nil, issuerKey: key.handle)
+        return CertificateIssuer(certificate: try Certificate(der: der), key: key)
+    }
+
+    /// A certificate for this key, signed by the authority, whether or not the authority is allowed to.
+    public func issue(_ profile: CertificateProfile, for subjectKey: IssuingKey) throws -> Certificate {
+        let der = try CertificateBuilder.build(
+            profile, subjectKey: subjectKey.handle, issuer: certificate.handle, issuerKey: key.handle)
+        return try Certificate(der: der)
+    }
+
+    /// The same, and the new certificate can issue in turn.
+    public func issueAuthority(_ profile: CertificateProfile, for subjectKey: IssuingKey) throws -> CertificateIssuer {
+        CertificateIssuer(certificate: try issue(profile, for: subjectKey), key: subjectKey)
+    }
+}

@@ -1,0 +1,104 @@
+import struct Foundation.Date
+
+/// What a certificate to be issued shall say.
+///
+/// The three makers give what Apple's certificates say; tests change one property and have a forgery.
+public struct CertificateProfile: Sendable {
+    /// An extension with bytes of your own.
+    public struct Extension: Sendable {
+        /// Object identifier in dotted form.
+        public var identifier: String
+        /// A verifier that does not know a critical extension must refuse.
+        public var isCritical: Bool
+        /// DER of the value, without the octet string around it.
+        public var value: [UInt8]
+
+        /// An extension; Apple's markers are not critical and contain a NULL.
+        public init(_ identifier: String, isCritical: Bool = false, value: [UInt8] = [0x05, 0x00]) {
+            self.identifier = identifier
+            self.isCritical = isCritical
+            self.value = value
+        }
+    }
+
+    /// CN of the subject.
+    public var commonName: String
+    /// OU of the subject; left out where nil.
+    public var organizationalUnit: String?
+    /// O of the subject.
+    public var organization: String
+    /// C of the subject, two letters.
+    public var country = "US"
+    /// First second of validity.
+    public var notBefore: Date
+    /// Last second of validity.
+    public var notAfter: Date
+    /// Basic constraints: authority or not; nil leaves the extension out.
+    public var isAuthority: Bool?
+    /// How many authorities may follow below; nil for any number. Only written for authorities.
+    public var pathLength: Int?
+    /// Nil leaves the extension out.
+    public var keyUsage: KeyUsage?
+    /// Markers and other extensions, in order.
+    public var extensions: [Extension]
+    /// RFC 5280 name constraints in OpenSSL's notation (`permitted;DNS:example.com`).
+    public var nameConstraints: String?
+    /// Where revocation can be asked for.
+    public var ocspAddress: String?
+    /// Subject key identifier, and authority key identifier unless self-signed.
+    public var hasKeyIdentifiers = true
+    /// Grows the certificate by an extension without meaning until its DER has this many bytes, as far as one can tell
+    /// before signing: a signature's length varies by a few bytes.
+    public var paddedTo: Int?
+
+    /// Every property by itself; the rest have the defaults of their declaration.
+    public init(
+        commonName: String, organizationalUnit: String? = nil, organization: String, notBefore: Date, notAfter: Date,
+        isAuthority: Bool?, pathLength: Int? = nil, keyUsage: KeyUsage?, extensions: [Extension] = []
+    ) {
+        self.commonName = commonName
+        self.organizationalUnit = organizationalUnit
+        self.organization = organization
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+        self.isAuthority = isAuthority
+        self.pathLength = pathLength
+        self.keyUsage = keyUsage
+        self.extensions = extensions
+    }
+}
+
+extension CertificateProfile {
+    private static let organization = "Storekeeper Development"
+
+    /// A root like Apple Root CA - G3, under a name that nobody can take for Apple's.
+    public static func root(notBefore: Date, notAfter: Date) -> CertificateProfile {
+        var profile = CertificateProfile(
+            commonName: "Development Root CA", organization: organization, notBefore: notBefore, notAfter: notAfter,
+            isAuthority: true,
+            keyUsage: [.keyCertSign, .crlSign])
+        profile.paddedTo = 583
+        return profile
+    }
+
+    /// An intermediate like Apple WWDR G6, with its marker.
+    public static func intermediate(notBefore: Date, notAfter: Date) -> CertificateProfile {
+        var profile = CertificateProfile(
+            commonName: "Development Worldwide Developer Relations CA", organizationalUnit: "G6",
+            organization: organization, notBefore: notBefore, notAfter: notAfter, isAuthority: true, pathLength: 0,
+            keyUsage: [.keyCertSign, .crlSign], extensions: [Extension(AppleExtension.intermediate)])
+        profile.paddedTo = 794
+        return profile
+    }
+
+    /// A leaf like Apple's "Prod ECC Mac App Store and iTunes Store Receipt Signing", with its marker.
+    public static func leaf(notBefore: Date, notAfter: Date) -> CertificateProfile {
+        var profile = CertificateProfile(
+            commonName: "Development App Store Receipt Signing",
+            organizationalUnit: "Development Worldwide Developer Relations", organization: organization,
+            notBefore: notBefore, notAfter: notAfter, isAuthority: false, keyUsage: .digitalSignature,
+            extensions: [Extension(AppleExtension.leaf)])
+        profile.paddedTo = 1077
+        return profile
+    }
+}

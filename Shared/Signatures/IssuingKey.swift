@@ -1,0 +1,38 @@
+/// A private key that may stand behind a certificate, of the kinds that authorities and forgers use.
+public struct IssuingKey: Sendable {
+    /// Which kind of key to generate.
+    public enum Kind: Sendable, Hashable {
+        /// What leaf certificates have.
+        case p256
+        /// What Apple's authorities have.
+        case p384
+        /// For tests of what must be refused.
+        case rsa(bits: Int)
+    }
+
+    let handle: PrivateKeyHandle
+
+    /// A new key from OpenSSL's random number generator.
+    public static func generate(_ kind: Kind) throws(OpenSSLFailure) -> IssuingKey {
+        IssuingKey(handle: try .generate(kind))
+    }
+
+    /// Reads the first unencrypted key of a PEM text.
+    public init(pem: String) throws(OpenSSLFailure) { handle = try .read(pem: Array(pem.utf8)) }
+
+    /// A payload key in the role of a certificate's key.
+    public init(_ key: P256PrivateKey) { handle = key.handle }
+
+    private init(handle: PrivateKeyHandle) { self.handle = handle }
+
+    /// PKCS#8 in PEM, unencrypted: store it readable by its owner only.
+    public func pem() throws(OpenSSLFailure) -> String { try handle.pem() }
+
+    /// The same key for signing payloads; nil unless it is on P-256.
+    public var p256: P256PrivateKey? { handle.curve == "prime256v1" ? P256PrivateKey(handle: handle) : nil }
+
+    /// ECDSA over a digest of your own, in DER; for tests with other curves.
+    public func derSignature(overDigest digest: [UInt8]) throws(OpenSSLFailure) -> [UInt8] {
+        try handle.derSignature(overDigest: digest)
+    }
+}
