@@ -89,7 +89,6 @@ extension Metric {
     public static let all: [Metric] = [
         ingestRequests, ingestAcknowledgement, ingestInFlight, stageRecords, stageBatch, stageBatchSize, stageRetries,
         settlementsFenced, deadLetters, lagRecords, lagSeconds, recordsExpired, rebalances, producerFatal,
-        brokerRoundTrip,
-        producerQueue, ledgerOutcomes, webhookToState, buildInformation,
+        brokerRoundTrip, producerQueue, ledgerOutcomes, webhookToState, buildInformation,
     ]
 }

@@ -6,4 +6,7 @@ public enum Service: String, Sendable, Hashable, CaseIterable {
     case stateUpdater = "state-updater"
     /// The command line.
     case storekeeper
+
+    /// The consumer group in which the instances of the service share partitions.
+    public var group: String { "storekeeper.\(rawValue)" }
 }

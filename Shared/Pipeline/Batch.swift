@@ -1,0 +1,121 @@
+import Contracts
+import Kafka
+
+import struct Foundation.Date
+
+/// One record as a source handed it over.
+public struct Delivery<Message: Sendable>: Sendable {
+    /// One sentence.
+    public var message: Message
+    /// Where it stands in the log.
+    public var position: LogPosition
+
+    /// All fields.
+    public init(message: Message, position: LogPosition) {
+        self.message = message
+        self.position = position
+    }
+}
+
+/// Records read in one turn, not yet judged.
+public struct Batch: Sendable {
+    /// A record and where it stands.
+    public struct Record: Sendable {
+        /// Key, value and headers.
+        public var wire: WireRecord
+        /// Where it stands in the log.
+        public var position: LogPosition
+        /// When the broker took it, by the broker's clock; nil where the broker does not say.
+        public var timestamp: Date?
+
+        /// All fields.
+        public init(wire: WireRecord, position: LogPosition, timestamp: Date?) {
+            self.wire = wire
+            self.position = position
+            self.timestamp = timestamp
+        }
+    }
+
+    /// In the order they were read.
+    public let records: [Record]
+    /// How often the worker judged since it last settled, this time included. Shown in dead letters.
+    public var attempt: Int
+
+    /// All fields.
+    public init(records: [Record], attempt: Int = 1) {
+        self.records = records
+        self.attempt = attempt
+    }
+
+    /// The only maker of a ``Judged`` batch, so there is one verdict for every record.
+    ///
+    /// Records that are not the stage's message never reach it.
+    public func judged<S: Stage>(by stage: S) async throws -> Judged<S> where S.Input: TopicMessage {
+        var verdicts: [Verdict<S.Output, S.Reason>?] = []
+        var deliveries: [Delivery<S.Input>] = []
+        for record in records {
+            do throws(ContractFault) {
+                deliveries.append(Delivery(message: try S.Input(record.wire), position: record.position))
+                verdicts.append(nil)
+            } catch {
+                verdicts.append(.deadLetter(.undecodable, message: error.description))
+            }
+        }
+        let judged = deliveries.isEmpty ? [] : try await stage.judge(deliveries)
+        precondition(judged.count == deliveries.count, "a stage returns one verdict per delivery")
+        var next = judged.makeIterator()
+        return Judged(batch: self, verdicts: verdicts.map { $0 ?? next.next() }.compactMap { $0 })
+    }
+}
+
+/// A batch and the verdict on each of its records.
+public struct Judged<S: Stage>: Sendable {
+    /// What was judged.
+    public let batch: Batch
+    /// As many as there are records, in their order.
+    public let verdicts: [Verdict<S.Output, S.Reason>]
+
+    fileprivate init(batch: Batch, verdicts: [Verdict<S.Output, S.Reason>]) {
+        self.batch = batch
+        self.verdicts = verdicts
+    }
+
+    /// What is to be handed on, with the record it came from.
+    public var forwarded: [(record: Batch.Record, output: S.Output)] {
+        zip(batch.records, verdicts).compactMap { record, verdict in
+            guard case .forward(let output) = verdict else { return nil }
+            return (record, output)
+        }
+    }
+
+    /// What goes to the dead letters.
+    public func deadLetters(stage: String, at date: Date, build: String) -> [DeadLetter] {
+        zip(batch.records, verdicts).compactMap { record, verdict in
+            guard case .deadLetter(let reason, let message) = verdict else { return nil }
+            return DeadLetter(
+                original: record.wire, stage: stage, reason: reason.rawValue, message: message,
+                position: record.position, refusedAt: date, attempts: batch.attempt, build: build)
+        }
+    }
+
+    /// For each partition of the batch, its first offset and the offset after its last, sorted by topic and partition.
+    public var spans: [Span] {
+        var spans: [TopicPartition: Span] = [:]
+        for record in batch.records {
+            let key = TopicPartition(topic: record.position.topic, partition: record.position.partition)
+            let next = record.position.offset + 1
+            spans[key, default: Span(partition: key, first: record.position.offset, next: next)].next = next
+        }
+        return spans.values.sorted { $0.partition < $1.partition }
+    }
+}
+
+/// The part of one partition that a batch covers.
+public struct Span: Sendable, Hashable {
+    /// The partition.
+    public var partition: TopicPartition
+    /// Offset of the first record.
+    public var first: Int64
+    /// Offset after the last record: where reading goes on.
+    public var next: Int64
+}

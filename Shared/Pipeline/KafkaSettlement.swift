@@ -1,0 +1,67 @@
+import Contracts
+import Kafka
+
+import struct Foundation.Date
+
+/// Kafka to Kafka: produce outputs and dead letters, await every delivery report, then commit the batch's offsets.
+///
+/// A crash between the two repeats records and never loses one.
+public struct KafkaSettlement<S: Stage>: Settlement where S.Output: TopicMessage {
+    private let consumer: Consumer
+    private let producer: Producer
+    private let output: Topic<S.Output>
+    private let refusals: Refusals
+
+    /// - Parameters:
+    ///   - connection: the one the batches come from.
+    ///   - output: where forwarded messages go.
+    public init(_ connection: WorkerConnection, to output: Topic<S.Output>) {
+        consumer = connection.consumer
+        producer = connection.producer
+        refusals = connection.refusals
+        self.output = output
+    }
+
+    /// ``Settled/fenced`` where the group has given the partitions to others meanwhile: they repeat the batch.
+    public func settle(_ judged: Judged<S>) async throws -> Settled {
+        let forwarded = judged.forwarded.map { ProducerRecord($0.output.record(), topic: output.name) }
+        try await producer.send(forwarded + refusals.records(of: judged))
+        do {
+            try await consumer.commit(judged.spans.map { TopicPartitionOffset($0.partition, offset: $0.next) })
+            return .settled
+        } catch let error as KafkaError where error.meaning == .fenced {
+            return .fenced
+        }
+    }
+}
+
+/// Writes a stage's refusals to the dead letters.
+public struct Refusals: Sendable {
+    private let stage: Service
+    private let build: String
+    private let now: @Sendable () -> Date
+
+    /// - Parameters:
+    ///   - stage: named in each dead letter.
+    ///   - build: the version of this build.
+    ///   - now: the clock.
+    public init(stage: Service, build: String, now: @escaping @Sendable () -> Date) {
+        self.stage = stage
+        self.build = build
+        self.now = now
+    }
+
+    /// The records to produce for what a batch refused.
+    public func records<S: Stage>(of judged: Judged<S>) -> [ProducerRecord] {
+        judged.deadLetters(stage: stage.rawValue, at: now(), build: build)
+            .map { ProducerRecord($0.record(), topic: Topics.rejected.name) }
+    }
+}
+
+extension ProducerRecord {
+    init(_ record: WireRecord, topic: String) {
+        self.init(
+            topic: topic, key: record.key, value: record.value,
+            headers: record.headers.map { RecordHeader(name: $0.name, value: $0.value) })
+    }
+}

@@ -1,0 +1,65 @@
+import Chassis
+import Kafka
+
+/// The variables of a process that talks to Kafka.
+public protocol KafkaVariables: VariableTable {
+    /// `KAFKA_BOOTSTRAP_SERVERS`.
+    var brokers: Variable<String> { get }
+    /// Every other `KAFKA_…`: librdkafka's settings by its own names.
+    var kafkaSettings: Variable<[String: String]> { get }
+}
+
+extension Variable where Value == String {
+    /// Where the brokers are.
+    public static var kafkaBrokers: Variable {
+        .string("KAFKA_BOOTSTRAP_SERVERS", "host:port of one or more Kafka brokers, separated by commas")
+    }
+
+    /// Where the database is.
+    public static var databaseURL: Variable {
+        .string("DATABASE_URL", "the Postgres database, postgres://user@host:port/name; the password comes by file")
+    }
+
+    /// The schema of our tables.
+    public static var databaseSchema: Variable {
+        .string("STOREKEEPER_DATABASE_SCHEMA", "the schema that holds our tables", default: "public")
+    }
+}
+
+extension Variable where Value == String? {
+    /// The database's password.
+    public static var databasePasswordFile: Variable {
+        Variable<String>.path("STOREKEEPER_DATABASE_PASSWORD_FILE", "file that holds the database password").optional
+    }
+}
+
+extension Variable where Value == [String: String] {
+    /// What goes to librdkafka as it stands.
+    public static var kafkaSettings: Variable {
+        .passedThrough(
+            prefix: "KAFKA_",
+            "librdkafka's settings, KAFKA_SASL_MECHANISM for sasl.mechanism; a name ending in _FILE reads the value from "
+                + "that file")
+    }
+}
+
+extension KafkaVariables {
+    /// What librdkafka would refuse, found before anything starts.
+    public func problems(in settings: Settings<Self>) -> [ConfigurationProblem] {
+        do {
+            _ = try settings.kafka()
+            return []
+        } catch let error as KafkaConfigurationError {
+            return error.problems.map { ConfigurationProblem($0) }
+        } catch {
+            return [ConfigurationProblem("The KAFKA_ variables cannot be used: \(error)")]
+        }
+    }
+}
+
+extension Settings where Table: KafkaVariables {
+    /// The configuration of every Kafka client of the process.
+    public func kafka() throws -> KafkaConfiguration {
+        try KafkaConfiguration(environment: self.kafkaSettings, fallback: self.brokers)
+    }
+}

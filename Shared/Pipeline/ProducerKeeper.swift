@@ -1,0 +1,38 @@
+import Chassis
+import Kafka
+
+/// A producer for the length of a process: shows its health, and closes it after everyone who sends has stopped.
+public struct ProducerKeeper: LongRunning {
+    /// The producer.
+    public let producer: Producer
+    private let clock: any Clock<Duration>
+
+    /// Does not connect.
+    /// - Parameter clock: waits between looks at the producer's health.
+    /// - Throws: `KafkaConfigurationError`.
+    public init(
+        _ configuration: KafkaConfiguration, clock: any Clock<Duration> = ContinuousClock(), logger: Logger
+    ) throws {
+        self.clock = clock
+        producer = try Producer(configuration, logger: logger) { statistics in
+            Metric.producerQueue.gauge().record(statistics.queuedRecords)
+            for broker in statistics.brokers {
+                Metric.brokerRoundTrip.gauge(broker.name).record(broker.roundTrip)
+            }
+        }
+    }
+
+    /// Until the process is told to stop; then waits for what is under way.
+    public func run() async throws {
+        let counter = Metric.producerFatal.counter()
+        await cancelWhenGracefulShutdown {
+            var counted = 0
+            while !Task.isCancelled {
+                counter.increment(by: producer.fatalErrors - counted)
+                counted = producer.fatalErrors
+                try? await clock.sleep(for: .seconds(5))
+            }
+        }
+        await producer.close(deadline: .seconds(10))
+    }
+}

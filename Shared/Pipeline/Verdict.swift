@@ -1,0 +1,22 @@
+/// What a stage decided about one record. The record's own faults are verdicts; only the world's faults are thrown.
+public enum Verdict<Output: Sendable, Reason: StageReason>: Sendable {
+    /// Hand this on.
+    case forward(Output)
+    /// Nothing more to do; the record is accounted for under the reason.
+    case discard(Reason)
+    /// The record is at fault. It goes to the dead letters with the reason and one sentence for people.
+    case deadLetter(Reason, message: String)
+}
+
+extension Verdict: Equatable where Output: Equatable {}
+
+/// Why a stage did not forward a record: an enum per service. The raw value is the metric label, the dead-letter header
+/// and a test's expectation in one.
+public protocol StageReason: RawRepresentable, Sendable, Hashable where RawValue == String {
+    /// The record is not the message its topic promises.
+    static var undecodable: Self { get }
+
+    /// Whether a run of such dead letters suggests that our own release is the poison. False for what a stranger can
+    /// cause at will, or anybody could stop the line.
+    var countsTowardsPoisonLimit: Bool { get }
+}

@@ -1,0 +1,78 @@
+import Contracts
+import Foundation
+import Kafka
+import Testing
+
+@testable import Pipeline
+
+/// Forwards even texts, discards odd ones, and refuses `bad`.
+struct Even: Stage {
+    enum Reason: String, StageReason {
+        case undecodable, odd, bad
+        var countsTowardsPoisonLimit: Bool { true }
+    }
+
+    struct Text: TopicMessage, Hashable {
+        var text: String
+        init(_ text: String) { self.text = text }
+
+        init(_ record: WireRecord) throws(ContractFault) {
+            guard let text = String(validating: record.value, as: UTF8.self) else { throw .missing("text") }
+            self.text = text
+        }
+
+        func record() -> WireRecord { WireRecord(value: Array(text.utf8)) }
+    }
+
+    func judge(_ deliveries: [Delivery<Text>]) -> [Verdict<Text, Reason>] {
+        deliveries.map { delivery in
+            guard let number = Int(delivery.message.text) else { return .deadLetter(.bad, message: "not a number") }
+            return number.isMultiple(of: 2) ? .forward(delivery.message) : .discard(.odd)
+        }
+    }
+}
+
+@Suite struct BatchTests {
+    static func record(_ value: [UInt8], _ topic: String = "t", _ partition: Int32 = 0, offset: Int64) -> Batch.Record {
+        Batch.Record(
+            wire: WireRecord(value: value), position: LogPosition(topic: topic, partition: partition, offset: offset),
+            timestamp: nil)
+    }
+
+    @Test func `there is a verdict for every record in its order`() async throws {
+        let values: [[UInt8]] = [Array("2".utf8), [0xFF], Array("x".utf8), Array("3".utf8), Array("4".utf8)]
+        let batch = Batch(records: values.enumerated().map { Self.record($1, offset: Int64($0)) })
+        let judged = try await batch.judged(by: Even())
+        #expect(
+            judged.verdicts == [
+                .forward(Even.Text("2")),
+                .deadLetter(.undecodable, message: "text is missing or of the wrong type"),
+                .deadLetter(.bad, message: "not a number"), .discard(.odd), .forward(Even.Text("4")),
+            ])
+        #expect(judged.forwarded.map(\.record.position.offset) == [0, 4])
+    }
+
+    @Test func `a dead letter says where the record stood and keeps it as it was`() async throws {
+        var batch = Batch(records: [Self.record([0xFF], "topic", 3, offset: 17)])
+        batch.attempt = 4
+        let letters = try await batch.judged(by: Even())
+            .deadLetters(stage: "even", at: Date(milliseconds: 1), build: "b")
+        let letter = try #require(letters.first)
+        #expect(letters.count == 1)
+        #expect(letter.original == WireRecord(value: [0xFF]))
+        #expect(letter.position == LogPosition(topic: "topic", partition: 3, offset: 17))
+        #expect(letter.attempts == 4)
+        #expect(letter.reason == "undecodable")
+    }
+
+    @Test func `the spans cover each partition from its first record to behind its last`() async throws {
+        let batch = Batch(records: [
+            Self.record([], "b", 1, offset: 5), Self.record([], "a", 0, offset: 9), Self.record([], "b", 1, offset: 8),
+        ])
+        #expect(
+            try await batch.judged(by: Even()).spans == [
+                Span(partition: TopicPartition(topic: "a", partition: 0), first: 9, next: 10),
+                Span(partition: TopicPartition(topic: "b", partition: 1), first: 5, next: 9),
+            ])
+    }
+}
