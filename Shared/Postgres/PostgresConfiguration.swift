@@ -1,0 +1,89 @@
+/// Where the database is and how a process wants to be treated there.
+public struct PostgresConfiguration: Sendable {
+    /// `postgres://…` or `key=value …`, passed to libpq as it is: `sslmode`, `sslrootcert`, several hosts and
+    /// `target_session_attrs` work. May hold a password, therefore it is printed nowhere.
+    public var url: String
+    /// Shown in `pg_stat_activity` and in the server's log.
+    public var applicationName: String
+    /// A file that holds the password and nothing else; it outweighs the URL's. Read at each connect, so that a
+    /// rotated password needs no restart.
+    public var passwordFile: String?
+    /// The schema of our tables; becomes `search_path`.
+    public var schema: String
+    /// Per host of the URL. libpq counts in whole seconds and takes 1 for 2.
+    public var connectTimeout: Duration
+    /// Longest duration of a statement; nil leaves the role's setting.
+    public var statementTimeout: Duration?
+    /// Longest wait for a row or table lock; nil leaves the role's setting.
+    public var lockTimeout: Duration?
+    /// How long a transaction may stand open with nobody talking; nil leaves the role's setting.
+    public var idleInTransactionTimeout: Duration?
+
+    public init(
+        url: String, applicationName: String, passwordFile: String? = nil, schema: String = "public",
+        connectTimeout: Duration = .seconds(5), statementTimeout: Duration? = .seconds(30),
+        lockTimeout: Duration? = .seconds(10), idleInTransactionTimeout: Duration? = .seconds(60)
+    ) {
+        self.url = url
+        self.applicationName = applicationName
+        self.passwordFile = passwordFile
+        self.schema = schema
+        self.connectTimeout = connectTimeout
+        self.statementTimeout = statementTimeout
+        self.lockTimeout = lockTimeout
+        self.idleInTransactionTimeout = idleInTransactionTimeout
+    }
+}
+
+extension PostgresConfiguration: CustomStringConvertible {
+    /// Without the URL, because of its password.
+    public var description: String { "Postgres as \(applicationName), schema \(schema)" }
+}
+
+extension PostgresConfiguration {
+    /// libpq takes the last of several equal keywords: what stands before `dbname` (the URL) is a default, what stands
+    /// after it is not for the URL to decide.
+    func connectionParameters() throws(PostgresError) -> [(keyword: String, value: String)] {
+        guard !url.utf8.contains(0) else {
+            throw PostgresError(.programming, "the database URL holds a NUL byte; remove it")
+        }
+        var parameters: [(String, String)] = [
+            ("connect_timeout", String(max(1, connectTimeout.components.seconds))),
+            // A peer that vanished without a word is noticed after half a minute instead of two hours.
+            ("keepalives_idle", "15"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
+            ("tcp_user_timeout", "30000"),
+            ("fallback_application_name", applicationName),
+            ("dbname", url),
+            ("application_name", applicationName),
+            ("client_encoding", "UTF8"),
+        ]
+        if let passwordFile { parameters.append(("password", try Self.password(from: passwordFile))) }
+        return parameters
+    }
+
+    /// Sent after connecting instead of as `options`, which would replace the URL's own `options`.
+    func sessionSettings() throws(PostgresError) -> [(name: String, value: String)] {
+        let isIdentifier = schema.utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte == UInt8(ascii: "_")
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        }
+        guard isIdentifier, let first = schema.utf8.first, first > UInt8(ascii: "9") else {
+            throw PostgresError(
+                .programming, "“\(schema)” is not a schema name; use lower-case letters, digits and underscores")
+        }
+        var settings = [("search_path", schema), ("client_min_messages", "warning")]
+        if let statementTimeout { settings.append(("statement_timeout", statementTimeout.wholeMilliseconds)) }
+        if let lockTimeout { settings.append(("lock_timeout", lockTimeout.wholeMilliseconds)) }
+        if let idleInTransactionTimeout {
+            settings.append(("idle_in_transaction_session_timeout", idleInTransactionTimeout.wholeMilliseconds))
+        }
+        return settings
+    }
+}
+
+extension Duration {
+    /// At least 1, because 0 would switch a timeout off.
+    fileprivate var wholeMilliseconds: String {
+        String(max(1, components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000))
+    }
+}

@@ -1,0 +1,82 @@
+/// What an open transaction allows. Lives as long as the body it is handed to and on that body's thread.
+public final class PostgresTransaction {
+    private let handle: ConnectionHandle
+    private let isolation: Isolation
+    private var hasBegun = false
+
+    init(on handle: ConnectionHandle, isolation: Isolation) {
+        self.handle = handle
+        self.isolation = isolation
+    }
+
+    /// Runs one statement.
+    public func execute(
+        _ statement: Statement, _ parameters: any PostgresParameter...
+    ) throws(PostgresError) -> Rows {
+        try pipeline([Command(statement, all: parameters)])[0]
+    }
+
+    /// Runs several statements in one round trip. After an error the transaction can only be rolled back.
+    public func pipeline(_ commands: [Command]) throws(PostgresError) -> [Rows] {
+        guard !handle.isLost else {
+            throw PostgresError(.connectionLost, "the connection was lost earlier in this transaction")
+        }
+        // BEGIN travels with the first statement.
+        guard !hasBegun else { return try handle.run(commands).map { $0.rows() } }
+        hasBegun = true
+        return try handle.run([Command(isolation.begin)] + commands).dropFirst().map { $0.rows() }
+    }
+
+    /// Runs a text of several statements. For migrations; a user's words must never get here.
+    public func run(unsafeScript script: String) throws(PostgresError) {
+        if !hasBegun { _ = try pipeline([]) }
+        try handle.run(script: script)
+    }
+
+    func commit() throws(PostgresError) {
+        guard hasBegun else { return }
+        let result: ResultHandle
+        do {
+            result = try handle.run([Command(.commit)])[0]
+        } catch {
+            guard error.meaning == .connectionLost || handle.isLost else { throw error }
+            throw PostgresError(
+                .commitUnknown, sqlState: error.sqlState,
+                "the connection was lost during COMMIT, which may or may not have happened: \(error.message)")
+        }
+        guard result.commandTag == "COMMIT" else {
+            throw PostgresError(
+                .programming, "the transaction was rolled back at COMMIT, because an error in it had been ignored")
+        }
+    }
+
+    /// - Returns: whether the connection is usable afterwards.
+    func rollBack() -> Bool {
+        guard !handle.isLost else { return false }
+        guard handle.isInTransaction else { return true }
+        return (try? handle.run([Command(.rollback)])) != nil && !handle.isInTransaction
+    }
+}
+
+/// What a transaction sees of others.
+public enum Isolation: Sendable {
+    /// Each statement sees what was committed before it. The server's default.
+    case readCommitted
+    /// All statements see the same moment; conflicts end it with `.repeatable`.
+    case repeatableRead
+    /// As if transactions ran one after the other; conflicts end it with `.repeatable`.
+    case serializable
+
+    var begin: Statement {
+        switch self {
+        case .readCommitted: Statement("begin-read-committed", "begin isolation level read committed")
+        case .repeatableRead: Statement("begin-repeatable-read", "begin isolation level repeatable read")
+        case .serializable: Statement("begin-serializable", "begin isolation level serializable")
+        }
+    }
+}
+
+extension Statement {
+    fileprivate static let commit = Statement("commit", "commit")
+    fileprivate static let rollback = Statement("rollback", "rollback")
+}

@@ -1,0 +1,41 @@
+extension String: PostgresValue, PostgresElement {
+    public static var postgresType: PostgresType { .text }
+    public static var postgresArrayType: PostgresType { .textArray }
+
+    /// Refuses NUL here, because the server would refuse the whole batch for it.
+    public func write(into bytes: inout [UInt8]) throws(PostgresError) -> Bool {
+        guard !utf8.contains(0) else {
+            throw PostgresError(
+                .refusedValue, "a text with a NUL character cannot be stored; reject it before it comes here")
+        }
+        bytes.append(contentsOf: utf8)
+        return true
+    }
+
+    public init?(postgres bytes: ArraySlice<UInt8>) {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        self = text
+    }
+}
+
+/// A document of type `json`, which keeps the text as it came; also reads `jsonb`.
+///
+/// A type of its own, because a `String` in its place is text and `'"a"'` and `'a'` differ.
+public struct JSONText: Sendable, Hashable, PostgresValue, PostgresElement {
+    public static var postgresType: PostgresType { .json }
+    public static var postgresArrayType: PostgresType { .jsonArray }
+
+    public var text: String
+
+    public init(_ text: String) { self.text = text }
+
+    public func write(into bytes: inout [UInt8]) throws(PostgresError) -> Bool {
+        try text.write(into: &bytes)
+    }
+
+    public init?(postgres bytes: ArraySlice<UInt8>) {
+        // The binary form of jsonb is its text behind a version byte 1, with which no JSON text begins.
+        guard let text = String(postgres: bytes.first == 1 ? bytes.dropFirst() : bytes) else { return nil }
+        self.text = text
+    }
+}

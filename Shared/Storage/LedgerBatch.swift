@@ -1,0 +1,101 @@
+import Subscriptions
+
+import struct Foundation.UUID
+
+/// What a batch means, given what is known: the part of the one transaction that needs no database.
+struct LedgerBatch: Sendable {
+    /// First of its uuid, with dates as the database keeps them, in batch order.
+    let entries: [LedgerEntry]
+    /// Later ones of a uuid that occurs earlier in the batch.
+    let copies: [LedgerEntry]
+
+    init(_ batch: [LedgerEntry]) throws {
+        var seen: Set<UUID> = []
+        var entries: [LedgerEntry] = []
+        var copies: [LedgerEntry] = []
+        for entry in batch {
+            if seen.insert(entry.notificationUUID).inserted {
+                entries.append(try entry.atPostgresPrecision())
+            } else {
+                copies.append(entry)
+            }
+        }
+        self.entries = entries
+        self.copies = copies
+    }
+
+    var uuids: [UUID] { entries.map(\.notificationUUID) }
+
+    /// The purchases it speaks of, each once, sorted.
+    var keys: [SubscriptionKey] { Set(entries.compactMap { $0.news?.key }).sorted() }
+
+    /// What the batch does to the state.
+    struct Effects: Sendable {
+        /// New to the ledger, with whether each advanced a state.
+        var inserted: [(entry: LedgerEntry, hasAdvanced: Bool)] = []
+        var subscriptions: [SubscriptionRevision] = []
+        var transactions: [TransactionVersion] = []
+        var changes: [NewsChange] = []
+        var applied = Applied()
+    }
+
+    /// - Parameters:
+    ///   - recorded: which of the uuids the ledger has; they have had their effects.
+    ///   - known: the purchases as they stand.
+    func effects(recorded: Set<UUID>, known: [SubscriptionKey: SubscriptionRevision]) -> Effects {
+        var effects = Effects()
+        var states = known
+        var written: Set<SubscriptionKey> = []
+        var versions: [TransactionKey: TransactionVersion] = [:]
+        for entry in entries where !recorded.contains(entry.notificationUUID) {
+            guard let news = entry.news else {
+                effects.inserted.append((entry, false))
+                continue
+            }
+            let before = states[news.key]
+            let learned = Subscription.learning(news, known: before?.subscription)
+            effects.inserted.append((entry, learned.isAdvance))
+            if learned.isAdvance { effects.applied.advanced += 1 } else { effects.applied.stale += 1 }
+            effects.changes += learned.changes.map { NewsChange(news: news, change: $0) }
+            if learned.subscription != before?.subscription {
+                states[news.key] = SubscriptionRevision(
+                    subscription: learned.subscription, revision: before?.revision ?? 0)
+                written.insert(news.key)
+            }
+            if let version = TransactionVersion(news) {
+                let key = TransactionKey(news: news.key, id: version.facts.transactionId)
+                if versions[key].map({ $0.stamp < version.stamp }) ?? true { versions[key] = version }
+            }
+        }
+        effects.subscriptions = written.sorted().compactMap { states[$0] }
+        effects.transactions = Array(versions.values)
+        effects.applied.inserted = effects.inserted.count
+        effects.applied.repeated = entries.count + copies.count - effects.inserted.count
+        effects.applied.changes = effects.changes.count
+        return effects
+    }
+
+    private struct TransactionKey: Hashable {
+        var environment: String
+        var id: String
+
+        init(news: SubscriptionKey, id: String) {
+            self.environment = news.environment.rawValue
+            self.id = id
+        }
+    }
+}
+
+extension LedgerEntry {
+    /// Dates that order must compare alike whether they come from a notification or from the database.
+    fileprivate func atPostgresPrecision() throws -> LedgerEntry {
+        guard var news else { return self }
+        var entry = self
+        news.stamp.signedDate = try news.stamp.signedDate.atPostgresPrecision()
+        if let signedDate = news.transaction?.signedDate {
+            news.transaction?.signedDate = try signedDate.atPostgresPrecision()
+        }
+        entry.news = news
+        return entry
+    }
+}

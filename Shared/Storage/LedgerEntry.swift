@@ -1,0 +1,108 @@
+import Contracts
+import Postgres
+import Subscriptions
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// One proven notification, as the ledger keeps it.
+public struct LedgerEntry: Sendable {
+    public var notificationUUID: UUID
+    /// Raw, so that an unknown one is kept.
+    public var notificationType: String
+    public var subtype: String?
+    public var environment: StoreEnvironment
+    public var bundleId: String
+    public var appAppleId: Int64?
+    public var originalTransactionId: String?
+    public var transactionId: String?
+    public var signedDate: Date?
+    /// When ingest took it.
+    public var receivedAt: Date
+    public var source: NotificationSource
+    /// The payload as JSON text, with what is signed inside of it decoded in its place.
+    public var decodedPayload: String
+    /// The signed original, byte for byte.
+    public var signedPayload: [UInt8]
+    /// What it says about a purchase; nil for a TEST, a summary and the like.
+    public var news: News?
+    public var position: LogPosition
+
+    public init(
+        notificationUUID: UUID, notificationType: String, subtype: String?, environment: StoreEnvironment,
+        bundleId: String, appAppleId: Int64?, originalTransactionId: String?, transactionId: String?,
+        signedDate: Date?, receivedAt: Date, source: NotificationSource, decodedPayload: String,
+        signedPayload: [UInt8], news: News?, position: LogPosition
+    ) {
+        self.notificationUUID = notificationUUID
+        self.notificationType = notificationType
+        self.subtype = subtype
+        self.environment = environment
+        self.bundleId = bundleId
+        self.appAppleId = appAppleId
+        self.originalTransactionId = originalTransactionId
+        self.transactionId = transactionId
+        self.signedDate = signedDate
+        self.receivedAt = receivedAt
+        self.source = source
+        self.decodedPayload = decodedPayload
+        self.signedPayload = signedPayload
+        self.news = news
+        self.position = position
+    }
+}
+
+extension LedgerEntry {
+    /// Why the database would refuse this entry; nil where it would not. Ask before `apply`, because one refused value
+    /// refuses the whole batch without saying whose it was.
+    public var fault: String? {
+        do throws(PostgresError) {
+            for parameter in storedValues {
+                var bytes: [UInt8] = []
+                _ = try parameter.write(into: &bytes)
+            }
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
+    private var storedValues: [any PostgresParameter] {
+        var values: [any PostgresParameter] = [
+            notificationType, subtype, bundleId, originalTransactionId, transactionId, signedDate, receivedAt,
+            decodedPayload,
+        ]
+        if let news {
+            values += [news.key.originalTransactionId, news.bundleId, news.stamp.signedDate] as [any PostgresParameter]
+            values += TransactionColumns.parameters([news.transaction])
+            values += RenewalColumns.parameters([news.renewal])
+        }
+        return values
+    }
+}
+
+/// What became of a batch.
+public enum ApplyOutcome: Sendable, Equatable {
+    /// Committed.
+    case applied(Applied)
+    /// Nothing was done: these partitions do not stand where the batch began. Read the positions and go there.
+    case fenced([PositionMove])
+}
+
+/// Counts of one batch, for the metrics.
+public struct Applied: Sendable, Equatable {
+    /// New in the ledger.
+    public var inserted = 0
+    /// In the ledger already, or twice in the batch: without effect.
+    public var repeated = 0
+    /// Of the repeated ones: those whose content differs from what is kept.
+    public var conflicting = 0
+    /// Of the inserted ones: those which changed a state.
+    public var advanced = 0
+    /// Of the inserted ones: those which came after something newer.
+    public var stale = 0
+    /// Rows of the timeline.
+    public var changes = 0
+
+    public init() {}
+}

@@ -1,0 +1,113 @@
+import Postgres
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// The statements of the one transaction that concern the ledger itself.
+enum LedgerStatements {
+    static let recorded = Statement(
+        "ledger-recorded",
+        "select notification_uuid from notification where notification_uuid = any ($1::uuid[])")
+
+    /// Almost always there already; then nothing is written.
+    static let keepChains = Statement(
+        "ledger-keep-chains",
+        """
+        insert into certificate_chain (digest, header)
+        select sha256(header), header
+        from unnest($1::bytea[]) as given (header)
+        where not exists (select from certificate_chain where digest = sha256(given.header))
+        order by 1
+        on conflict do nothing
+        """)
+
+    static let digests = Statement(
+        "ledger-digests",
+        """
+        select sha256(header) as digest
+        from unnest($1::bytea[]) with ordinality as given (header, place)
+        order by place
+        """)
+
+    /// `chains` is 32 bytes per reference, because arrays in an array would have to be of one length.
+    static let insert = Statement(
+        "ledger-insert",
+        """
+        insert into notification (
+            signed_at, received_at, recorded_at, app_apple_id, log_offset, notification_uuid, environment,
+            log_partition, has_advanced, source, notification_type, subtype, bundle_id, original_transaction_id,
+            transaction_id, decoded, signed_original, chains)
+        select signed_at, received_at, $1::timestamptz, app_apple_id, log_offset, notification_uuid,
+            environment::store_environment, log_partition, has_advanced, source, notification_type, subtype, bundle_id,
+            original_transaction_id, transaction_id, decoded::json, signed_original,
+            array(
+                select substring(chains from 32 * place + 1 for 32)
+                from generate_series(0, length(chains) / 32 - 1) as place
+                order by place)
+        from unnest(
+            $2::timestamptz[], $3::timestamptz[], $4::bigint[], $5::bigint[], $6::uuid[], $7::text[], $8::integer[],
+            $9::boolean[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[],
+            $17::bytea[], $18::bytea[]
+        ) as given (
+            signed_at, received_at, app_apple_id, log_offset, notification_uuid, environment, log_partition,
+            has_advanced, source, notification_type, subtype, bundle_id, original_transaction_id, transaction_id,
+            decoded, signed_original, chains)
+        order by notification_uuid
+        on conflict (notification_uuid) do nothing
+        """)
+
+    /// Counts repeats that say something else than what is kept; the same words again cost no write.
+    static let flagConflicts = Statement(
+        "ledger-flag-conflicts",
+        """
+        update notification
+        set content_conflicts = content_conflicts + 1
+        from (
+            select notification_uuid, decoded
+            from unnest($1::uuid[], $2::text[]) as given (notification_uuid, decoded)
+            order by notification_uuid
+        ) as given
+        where notification.notification_uuid = given.notification_uuid
+            and notification.decoded::text <> given.decoded
+        """)
+
+    static let positions = Statement(
+        "ledger-positions",
+        """
+        select next_offset
+        from unnest($1::text[], $2::text[], $3::text[], $4::integer[])
+            with ordinality as given (cluster, consumer_group, topic, partition, place)
+        join consumer_position using (cluster, consumer_group, topic, partition)
+        order by place
+        """)
+
+    static func command(
+        inserting inserted: [(entry: LedgerEntry, hasAdvanced: Bool)], originals: [UUID: SignedOriginal],
+        digests: [[UInt8]: [UInt8]], recordedAt: Date
+    ) -> Command {
+        let entries = inserted.map(\.entry)
+        let packed = entries.map { originals[$0.notificationUUID] ?? SignedOriginal(encoding: $0.signedPayload) }
+        return Command(
+            insert,
+            all: [
+                recordedAt,
+                entries.map(\.signedDate),
+                entries.map(\.receivedAt),
+                entries.map(\.appAppleId),
+                entries.map(\.position.offset),
+                entries.map(\.notificationUUID),
+                entries.map(\.environment.rawValue),
+                entries.map(\.position.partition),
+                inserted.map(\.hasAdvanced),
+                entries.map(\.source.rawValue),
+                entries.map(\.notificationType),
+                entries.map(\.subtype),
+                entries.map(\.bundleId),
+                entries.map(\.originalTransactionId),
+                entries.map(\.transactionId),
+                entries.map(\.decodedPayload),
+                packed.map(\.blob),
+                packed.map { $0.headers.flatMap { digests[$0] ?? [] } },
+            ] as [any PostgresParameter])
+    }
+}

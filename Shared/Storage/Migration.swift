@@ -1,0 +1,19 @@
+/// One step of the schema, from `Migrations/`, embedded in the binary so that a binary stands alone.
+public struct Migration: Sendable, Equatable {
+    /// The number its file name begins with.
+    public let version: Int32
+    /// The rest of the file name.
+    public let name: String
+    let sql: [UInt8]
+
+    init(_ version: Int32, _ name: String, _ sql: [UInt8]) {
+        self.version = version
+        self.name = name
+        self.sql = sql
+    }
+
+    /// All there are, in order. A migration that was released is never edited again; its successor repairs it.
+    public static let all = [
+        Migration(1, "ledger", PackageResources._001_ledger_sql)
+    ]
+}

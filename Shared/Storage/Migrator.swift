@@ -1,0 +1,120 @@
+import Postgres
+
+/// Brings the schema up to what this build knows. Forward only.
+///
+/// Everything happens in one transaction under one lock of that transaction, so that several may try at once and a
+/// failed step leaves nothing behind.
+public struct Migrator: Sendable {
+    private let connection: PostgresConnection
+    private let migrations: [Migration]
+
+    public init(_ connection: PostgresConnection, migrations: [Migration] = Migration.all) {
+        self.connection = connection
+        self.migrations = migrations
+    }
+
+    /// Why the schema was left as it is.
+    public enum Refusal: Error, Equatable, CustomStringConvertible {
+        /// The file of a migration differs from the one that was applied.
+        case changed(Int32, String)
+        /// A newer build was here.
+        case newer(Int32, known: Int32)
+        case serverTooOld(String)
+
+        public var description: String {
+            switch self {
+            case .changed(let version, let name):
+                "migration \(version) (\(name)) was changed after it had been applied to this database; "
+                    + "restore its file and put the change into a new migration"
+            case .newer(let version, let known):
+                "this database has migration \(version), but this build knows only \(known); use a build at least as new"
+            case .serverTooOld(let version):
+                "this database server is Postgres \(version); Postgres 15 or newer is needed"
+            }
+        }
+    }
+
+    /// Applies what is missing.
+    /// - Returns: the migrations applied, in order; empty where the schema was current.
+    public func migrate() async throws -> [Migration] {
+        try await connection.transaction { [migrations] transaction in
+            // Waiting for another setup, or for a big table, is no fault here.
+            _ = try transaction.pipeline([
+                Command(MigratorStatements.setting, "lock_timeout", "0"),
+                Command(MigratorStatements.setting, "statement_timeout", "0"),
+                Command(MigratorStatements.lock),
+            ])
+            let server = try transaction.execute(MigratorStatements.server)[0]
+            guard try server.value("number", as: Int32.self) >= 150_000 else {
+                throw Refusal.serverTooOld(try server.value("version"))
+            }
+            try transaction.run(unsafeScript: MigratorStatements.ground)
+            let missing = try Self.missing(of: migrations, in: transaction)
+            for (migration, digest) in missing {
+                try transaction.run(unsafeScript: String(decoding: migration.sql, as: UTF8.self))
+                _ = try transaction.execute(MigratorStatements.record, migration.version, migration.name, digest)
+            }
+            return missing.map(\.migration)
+        }
+    }
+
+    private static func missing(
+        of migrations: [Migration], in transaction: PostgresTransaction
+    ) throws -> [(migration: Migration, digest: [UInt8])] {
+        let digests = try transaction.execute(MigratorStatements.digests, migrations.map(\.sql))
+            .map { row in try row.value("digest", as: [UInt8].self) }
+        var known = Dictionary(uniqueKeysWithValues: zip(migrations, digests).map { ($0.version, ($0, $1)) })
+        for row in try transaction.execute(MigratorStatements.applied) {
+            let version: Int32 = try row.value("version")
+            guard let (migration, digest) = known.removeValue(forKey: version) else {
+                throw Refusal.newer(version, known: migrations.map(\.version).max() ?? 0)
+            }
+            guard try row.value("digest") == digest else { throw Refusal.changed(version, migration.name) }
+        }
+        return known.values.map { (migration: $0.0, digest: $0.1) }.sorted { $0.migration.version < $1.migration.version }
+    }
+}
+
+enum MigratorStatements {
+    static let setting = Statement("migrator-setting", "select set_config($1::text, $2::text, true)")
+
+    /// The number only has to differ from the advisory locks of others in the same database.
+    static let lock = Statement("migrator-lock", "select pg_advisory_xact_lock(7381420950213)")
+
+    static let server = Statement(
+        "migrator-server",
+        "select current_setting('server_version_num')::integer as number, current_setting('server_version') as version")
+
+    /// The schema named by `search_path` (checked to be one plain identifier), and our record of migrations in it.
+    static let ground = """
+        do $$
+        begin
+            if to_regnamespace(current_setting('search_path')) is null then
+                execute format('create schema %I', current_setting('search_path'));
+            end if;
+        end
+        $$;
+        create table if not exists schema_migration (
+            version integer primary key,
+            name text not null,
+            digest bytea not null, -- SHA-256 of the file
+            applied_at timestamptz not null default now()
+        );
+        """
+
+    static let digests = Statement(
+        "migrator-digests",
+        """
+        select sha256(sql) as digest
+        from unnest($1::bytea[]) with ordinality as given (sql, place)
+        order by place
+        """)
+
+    static let applied = Statement("migrator-applied", "select version, digest from schema_migration order by version")
+
+    static let record = Statement(
+        "migrator-record",
+        "insert into schema_migration (version, name, digest) values ($1::integer, $2::text, $3::bytea)")
+
+    static let all = [setting, lock, server, digests, applied, record]
+}

@@ -1,0 +1,124 @@
+import Contracts
+import Postgres
+
+/// The step of one partition that belongs to a batch.
+public struct PositionMove: Sendable, Hashable {
+    public var cluster: String
+    public var group: String
+    public var topic: String
+    public var partition: Int32
+    /// Where the batch began; the move fails where the stored offset differs.
+    public var expected: Int64
+    /// Where the next batch begins.
+    public var next: Int64
+
+    public init(cluster: String, group: String, topic: String, partition: Int32, expected: Int64, next: Int64) {
+        self.cluster = cluster
+        self.group = group
+        self.topic = topic
+        self.partition = partition
+        self.expected = expected
+        self.next = next
+    }
+}
+
+/// Where consumer groups go on. Moved by `LedgerStore.apply` only.
+public struct PositionStore: Sendable {
+    private let connection: PostgresConnection
+
+    public init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// The stored positions of some partitions; a partition never worked on is missing.
+    public func positions(
+        cluster: String, group: String, partitions: [(topic: String, partition: Int32)]
+    ) async throws -> [LogPosition] {
+        let rows = try await connection.execute(
+            Self.read, cluster, group, partitions.map(\.topic), partitions.map(\.partition))
+        return try rows.map { row in try Self.position(row) }
+    }
+
+    /// The stored positions of newly assigned partitions; one never worked on is stored at its low watermark first, so
+    /// that there is a row to compare with.
+    /// - Parameter lowWatermarks: the oldest record of each partition.
+    public func establish(cluster: String, group: String, lowWatermarks: [LogPosition]) async throws -> [LogPosition] {
+        guard !lowWatermarks.isEmpty else { return [] }
+        let rows = try await repeating {
+            try await connection.pipeline([
+                Command(
+                    Self.insert, cluster, group, lowWatermarks.map(\.topic), lowWatermarks.map(\.partition),
+                    lowWatermarks.map(\.offset)),
+                Command(Self.read, cluster, group, lowWatermarks.map(\.topic), lowWatermarks.map(\.partition)),
+            ])[1]
+        }
+        return try rows.map { row in try Self.position(row) }
+    }
+
+    /// All stored positions of a cluster and group, for an operator's eyes.
+    public func all(cluster: String, group: String) async throws -> [LogPosition] {
+        try await connection.execute(Self.list, cluster, group).map { row in try Self.position(row) }
+    }
+
+    private static func position(_ row: Row) throws -> LogPosition {
+        LogPosition(
+            topic: try row.value("topic"), partition: try row.value("partition"), offset: try row.value("next_offset"))
+    }
+
+    static let read = Statement(
+        "position-read",
+        """
+        select topic, partition, next_offset
+        from consumer_position
+        join unnest($3::text[], $4::integer[]) as given (topic, partition) using (topic, partition)
+        where cluster = $1::text and consumer_group = $2::text
+        order by topic, partition
+        """)
+
+    static let insert = Statement(
+        "position-insert",
+        """
+        insert into consumer_position (cluster, consumer_group, topic, partition, next_offset)
+        select $1::text, $2::text, topic, partition, low_watermark
+        from unnest($3::text[], $4::integer[], $5::bigint[]) as given (topic, partition, low_watermark)
+        order by topic, partition
+        on conflict do nothing
+        """)
+
+    static let list = Statement(
+        "position-list",
+        """
+        select topic, partition, next_offset
+        from consumer_position
+        where cluster = $1::text and consumer_group = $2::text
+        order by topic, partition
+        """)
+
+    /// Compare-and-set. Rows are locked in order first, because an UPDATE of several rows promises none; whoever waited
+    /// for a row compares with what it holds afterwards.
+    static let move = Statement(
+        "position-move",
+        """
+        with given as (
+            select * from unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::bigint[], $6::bigint[])
+                as given (cluster, consumer_group, topic, partition, expected, next)
+        ), locked as materialized (
+            select held.cluster, held.consumer_group, held.topic, held.partition
+            from consumer_position held
+            join given using (cluster, consumer_group, topic, partition)
+            order by held.cluster, held.consumer_group, held.topic, held.partition
+            for update of held
+        )
+        update consumer_position held
+        set next_offset = given.next
+        from given join locked using (cluster, consumer_group, topic, partition)
+        where held.cluster = given.cluster and held.consumer_group = given.consumer_group
+            and held.topic = given.topic and held.partition = given.partition
+            and held.next_offset = given.expected
+        returning held.cluster, held.consumer_group, held.topic, held.partition
+        """)
+
+    static func command(moving moves: [PositionMove]) -> Command {
+        Command(
+            move, moves.map(\.cluster), moves.map(\.group), moves.map(\.topic), moves.map(\.partition),
+            moves.map(\.expected), moves.map(\.next))
+    }
+}

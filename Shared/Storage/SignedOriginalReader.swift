@@ -1,0 +1,60 @@
+/// Reads what `SignedOriginalWriter` wrote; anything else is damage, never a crash.
+struct SignedOriginalReader {
+    var rest: ArraySlice<UInt8>
+    let headers: [[UInt8]]
+
+    mutating func jws(depth: Int) throws(SignedOriginal.Damage) -> [UInt8] {
+        guard depth < SignedOriginalFormat.deepest else {
+            throw SignedOriginal.Damage(description: "the stored original is nested too deeply")
+        }
+        var text = try header()
+        text.append(UInt8(ascii: "."))
+        text.append(contentsOf: Base64URL.encode(try payload(depth: depth)[...]))
+        text.append(UInt8(ascii: "."))
+        let length = try varint()
+        text.append(contentsOf: Base64URL.encode(try take(length)))
+        return text
+    }
+
+    private mutating func header() throws(SignedOriginal.Damage) -> [UInt8] {
+        let reference = try varint()
+        guard reference > 0 else {
+            let length = try varint()
+            return Array(try take(length))
+        }
+        guard reference <= headers.count else {
+            throw SignedOriginal.Damage(description: "the stored original refers to a header that is missing")
+        }
+        return headers[reference - 1]
+    }
+
+    private mutating func payload(depth: Int) throws(SignedOriginal.Damage) -> [UInt8] {
+        var payload: [UInt8] = []
+        while true {
+            let mark = try varint()
+            if mark == 0 { return payload }
+            if mark == 1 {
+                payload.append(contentsOf: try jws(depth: depth + 1))
+            } else {
+                payload.append(contentsOf: try take(mark >> 1))
+            }
+        }
+    }
+
+    private mutating func take(_ count: Int) throws(SignedOriginal.Damage) -> ArraySlice<UInt8> {
+        guard count <= rest.count else { throw SignedOriginal.Damage(description: "the stored original is cut short") }
+        defer { rest = rest.dropFirst(count) }
+        return rest.prefix(count)
+    }
+
+    private mutating func varint() throws(SignedOriginal.Damage) -> Int {
+        var number = 0
+        // Eight bytes are 56 bits: more than any length, less than an overflow.
+        for shift in stride(from: 0, to: 56, by: 7) {
+            guard let byte = rest.popFirst() else { break }
+            number |= Int(byte & 0x7f) << shift
+            if byte & 0x80 == 0 { return number }
+        }
+        throw SignedOriginal.Damage(description: "the stored original holds a number that does not end")
+    }
+}

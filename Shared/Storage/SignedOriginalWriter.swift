@@ -1,0 +1,92 @@
+/// Writes the compact form: header reference or header text, payload in pieces, signature.
+struct SignedOriginalWriter {
+    private(set) var bytes: [UInt8] = [SignedOriginalFormat.compact]
+    private(set) var headers: [[UInt8]] = []
+
+    /// - Returns: false where these bytes have no compact form; what was appended is useless then.
+    mutating func append(jws: ArraySlice<UInt8>, depth: Int) -> Bool {
+        let segments = jws.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard segments.count == 3, let payload = Base64URL.decode(segments[1]),
+            let signature = Base64URL.decode(segments[2])
+        else { return false }
+        append(header: segments[0])
+        append(payload: payload, depth: depth)
+        bytes.append(varint: signature.count)
+        bytes.append(contentsOf: signature)
+        return true
+    }
+
+    private mutating func append(header: ArraySlice<UInt8>) {
+        guard header.count >= SignedOriginalFormat.shortestSharedHeader else {
+            bytes.append(varint: 0)
+            bytes.append(varint: header.count)
+            bytes.append(contentsOf: header)
+            return
+        }
+        if let index = headers.firstIndex(where: { $0.elementsEqual(header) }) {
+            bytes.append(varint: index + 1)
+        } else {
+            headers.append(Array(header))
+            bytes.append(varint: headers.count)
+        }
+    }
+
+    /// Pieces: `length << 1` and that many bytes; `1` and a nested JWS; 0 at the end.
+    private mutating func append(payload: [UInt8], depth: Int) {
+        var written = 0
+        if depth + 1 < SignedOriginalFormat.deepest {
+            for nested in NestedJWS.ranges(in: payload) {
+                var attempt = self
+                attempt.append(piece: payload[written..<nested.lowerBound])
+                attempt.bytes.append(varint: 1)
+                guard attempt.append(jws: payload[nested], depth: depth + 1) else { continue }
+                self = attempt
+                written = nested.upperBound
+            }
+        }
+        append(piece: payload[written...])
+        bytes.append(varint: 0)
+    }
+
+    private mutating func append(piece: ArraySlice<UInt8>) {
+        guard !piece.isEmpty else { return }
+        bytes.append(varint: piece.count << 1)
+        bytes.append(contentsOf: piece)
+    }
+}
+
+/// Finds what looks like a compact JWS between quotation marks.
+enum NestedJWS {
+    static func ranges(in payload: [UInt8]) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        var index = 0
+        while index < payload.count {
+            guard payload[index] == UInt8(ascii: "\"") else {
+                index += 1
+                continue
+            }
+            let start = index + 1
+            var end = start
+            var dots = 0
+            while end < payload.count, Base64URL.isDigit(payload[end]) || payload[end] == UInt8(ascii: ".") {
+                if payload[end] == UInt8(ascii: ".") { dots += 1 }
+                end += 1
+            }
+            if dots == 2, end < payload.count, payload[end] == UInt8(ascii: "\"") { ranges.append(start..<end) }
+            index = max(end, start)
+        }
+        return ranges
+    }
+}
+
+extension [UInt8] {
+    /// Seven bits per byte, lowest first.
+    fileprivate mutating func append(varint number: Int) {
+        var rest = UInt(number)
+        while rest >= 0x80 {
+            append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(rest))
+    }
+}

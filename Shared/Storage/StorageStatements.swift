@@ -1,0 +1,23 @@
+import Postgres
+
+/// Every statement of this module, so that one test can prepare each of them against the migrated schema.
+public enum StorageStatements {
+    public static let all: [Statement] =
+        MigratorStatements.all + ledger + [
+            SightingStore.claimFirst, SightingStore.owners, SightingStore.forget,
+            PositionStore.read, PositionStore.insert, PositionStore.list, PositionStore.move,
+            TransactionStore.find, TransactionStore.upsert,
+            SubscriptionStatements.find, SubscriptionStatements.page, SubscriptionStatements.lock,
+            SubscriptionStatements.upsert,
+            TimelineStore.newest, TimelineStore.changes, TimelineStore.insert,
+            NotificationStore.page, NotificationStore.ofPurchase, NotificationStore.decoded, NotificationStore.original,
+            RejectedStore.insert, RejectedStore.newest, RejectedStore.counts,
+            HeartbeatStore.upsert,
+            StatusStore.totals, StatusStore.count, StatusStore.kinds, StatusStore.latencies,
+        ]
+
+    private static let ledger = [
+        LedgerStatements.recorded, LedgerStatements.keepChains, LedgerStatements.digests, LedgerStatements.insert,
+        LedgerStatements.flagConflicts, LedgerStatements.positions,
+    ]
+}

@@ -1,0 +1,100 @@
+import Contracts
+import Postgres
+import Subscriptions
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// One change of one purchase.
+public struct TimelineRow: Sendable, Equatable {
+    /// Rises, but rows do not commit in its order.
+    public var id: Int64
+    public var key: SubscriptionKey
+    public var bundleId: String
+    public var fact: String
+    public var from: String?
+    public var to: String?
+    /// The notification that told.
+    public var notificationUUID: UUID
+    /// By Apple's clock.
+    public var occurredAt: Date
+    /// By ours.
+    public var learnedAt: Date
+    public var publishedAt: Date?
+}
+
+/// What became of purchases, change by change. Written by `LedgerStore.apply` only.
+public struct TimelineStore: Sendable {
+    private let connection: PostgresConnection
+
+    public init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// The latest changes of all purchases, newest first.
+    public func newest(_ limit: Int) async throws -> [TimelineRow] {
+        try await connection.execute(Self.newest, Int64(limit)).map { row in try Self.row(row) }
+    }
+
+    /// All changes of one purchase, in the order in which we learned them.
+    public func changes(of key: SubscriptionKey) async throws -> [TimelineRow] {
+        try await connection.execute(Self.changes, key.environment.rawValue, key.originalTransactionId)
+            .map { row in try Self.row(row) }
+    }
+
+    private static func row(_ row: Row) throws -> TimelineRow {
+        TimelineRow(
+            id: try row.value("id"), key: try SubscriptionStore.key(row), bundleId: try row.value("bundle_id"),
+            fact: try row.value("fact"), from: try row.optional("changed_from"), to: try row.optional("changed_to"),
+            notificationUUID: try row.value("notification_uuid"), occurredAt: try row.value("occurred_at"),
+            learnedAt: try row.value("learned_at"), publishedAt: try row.optional("published_at"))
+    }
+
+    static let newest = Statement(
+        "timeline-newest",
+        """
+        select id, environment::text as environment, original_transaction_id, bundle_id, fact, changed_from, changed_to,
+            notification_uuid, occurred_at, learned_at, published_at
+        from timeline
+        order by id desc
+        limit $1::bigint
+        """)
+
+    static let changes = Statement(
+        "timeline-changes",
+        """
+        select id, environment::text as environment, original_transaction_id, bundle_id, fact, changed_from, changed_to,
+            notification_uuid, occurred_at, learned_at, published_at
+        from timeline
+        where environment = $1::text::store_environment and original_transaction_id = $2::text
+        order by id
+        """)
+
+    static let insert = Statement(
+        "timeline-insert",
+        """
+        insert into timeline (
+            occurred_at, learned_at, notification_uuid, environment, original_transaction_id, bundle_id, fact,
+            changed_from, changed_to)
+        select occurred_at, $1::timestamptz, notification_uuid, environment::store_environment,
+            original_transaction_id, bundle_id, fact, changed_from, changed_to
+        from unnest(
+            $2::timestamptz[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[]
+        ) with ordinality as given (
+            occurred_at, notification_uuid, environment, original_transaction_id, bundle_id, fact, changed_from,
+            changed_to, place)
+        order by place
+        """)
+
+    static func command(inserting changes: [NewsChange], learnedAt: Date) -> Command {
+        Command(
+            insert, learnedAt, changes.map(\.news.stamp.signedDate), changes.map(\.news.stamp.notificationUUID),
+            changes.map(\.news.key.environment.rawValue), changes.map(\.news.key.originalTransactionId),
+            changes.map(\.news.bundleId), changes.map(\.change.fact.rawValue), changes.map(\.change.from),
+            changes.map(\.change.to))
+    }
+}
+
+/// A change and the news that told.
+struct NewsChange: Sendable {
+    var news: News
+    var change: Change
+}

@@ -1,0 +1,105 @@
+import Contracts
+import Postgres
+import Subscriptions
+
+import struct Foundation.UUID
+
+/// The latest signed version of each transaction. Written by `LedgerStore.apply` only.
+public struct TransactionStore: Sendable {
+    private let connection: PostgresConnection
+
+    public init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// All transactions of a purchase, newest purchase first.
+    public func transactions(of key: SubscriptionKey) async throws -> [TransactionFacts] {
+        try await connection.execute(Self.find, key.environment.rawValue, key.originalTransactionId)
+            .compactMap { row in try TransactionColumns.read(row, signedAt: "signed_at") }
+    }
+
+    static let find = Statement(
+        "transaction-find",
+        """
+        select transaction_id, product_id, product_type, subscription_group_id, purchased_at, originally_purchased_at,
+            expires_at, quantity, app_account_token, ownership, is_upgraded, revoked_at, revocation_reason, offer_type,
+            offer_id, price_milliunits, currency, signed_at
+        from transaction
+        where environment = $1::text::store_environment and original_transaction_id = $2::text
+        order by purchased_at desc nulls last, transaction_id desc
+        """)
+
+    /// Whole versions replace each other, so the guard alone makes any order end the same, whoever else is writing.
+    static let upsert = Statement(
+        "transaction-upsert",
+        """
+        insert into transaction as held (
+            notification_uuid, environment, original_transaction_id, bundle_id,
+            transaction_id, product_id, product_type, subscription_group_id, purchased_at, originally_purchased_at,
+            expires_at, quantity, app_account_token, ownership, is_upgraded, revoked_at, revocation_reason, offer_type,
+            offer_id, price_milliunits, currency, signed_at)
+        select notification_uuid, environment::store_environment, original_transaction_id, bundle_id,
+            transaction_id, product_id, product_type, subscription_group_id, purchased_at, originally_purchased_at,
+            expires_at, quantity, app_account_token, ownership, is_upgraded, revoked_at, revocation_reason, offer_type,
+            offer_id, price_milliunits, currency, signed_at
+        from unnest(
+            $1::uuid[], $2::text[], $3::text[], $4::text[],
+            $5::text[], $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::timestamptz[],
+            $11::timestamptz[], $12::bigint[], $13::text[], $14::text[], $15::boolean[], $16::timestamptz[],
+            $17::bigint[], $18::bigint[], $19::text[], $20::bigint[], $21::text[], $22::timestamptz[]
+        ) as given (
+            notification_uuid, environment, original_transaction_id, bundle_id,
+            transaction_id, product_id, product_type, subscription_group_id, purchased_at, originally_purchased_at,
+            expires_at, quantity, app_account_token, ownership, is_upgraded, revoked_at, revocation_reason, offer_type,
+            offer_id, price_milliunits, currency, signed_at)
+        order by environment, transaction_id
+        on conflict (environment, transaction_id) do update
+        set notification_uuid = excluded.notification_uuid,
+            original_transaction_id = excluded.original_transaction_id,
+            bundle_id = excluded.bundle_id,
+            product_id = excluded.product_id,
+            product_type = excluded.product_type,
+            subscription_group_id = excluded.subscription_group_id,
+            purchased_at = excluded.purchased_at,
+            originally_purchased_at = excluded.originally_purchased_at,
+            expires_at = excluded.expires_at,
+            quantity = excluded.quantity,
+            app_account_token = excluded.app_account_token,
+            ownership = excluded.ownership,
+            is_upgraded = excluded.is_upgraded,
+            revoked_at = excluded.revoked_at,
+            revocation_reason = excluded.revocation_reason,
+            offer_type = excluded.offer_type,
+            offer_id = excluded.offer_id,
+            price_milliunits = excluded.price_milliunits,
+            currency = excluded.currency,
+            signed_at = excluded.signed_at
+        where (held.signed_at, held.notification_uuid) < (excluded.signed_at, excluded.notification_uuid)
+        """)
+
+    static func command(upserting versions: [TransactionVersion]) -> Command {
+        Command(
+            upsert,
+            all: [
+                versions.map(\.notificationUUID), versions.map(\.key.environment.rawValue),
+                versions.map(\.key.originalTransactionId), versions.map(\.bundleId),
+            ] + TransactionColumns.parameters(versions.map(\.facts)))
+    }
+}
+
+/// A signed version of a transaction and where it came from.
+struct TransactionVersion: Sendable {
+    var notificationUUID: UUID
+    var key: SubscriptionKey
+    var bundleId: String
+    var facts: TransactionFacts
+
+    /// Nil where the news holds no transaction.
+    init?(_ news: News) {
+        guard let facts = news.transaction else { return nil }
+        self.notificationUUID = news.stamp.notificationUUID
+        self.key = news.key
+        self.bundleId = news.bundleId
+        self.facts = facts
+    }
+
+    var stamp: Stamp { Stamp(signedDate: facts.signedDate, notificationUUID: notificationUUID) }
+}

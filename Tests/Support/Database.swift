@@ -1,0 +1,72 @@
+import Foundation
+import Logging
+import Postgres
+import Storage
+import Synchronization
+
+/// Databases for tests: on the server of `DATABASE_URL`, else on one server of this test process that goes with it.
+public enum TestDatabase {
+    /// Lends a fresh database to `body` and drops it afterwards.
+    /// - Parameter isMigrated: whether it holds our schema.
+    public static func use<Value>(
+        isMigrated: Bool = true, isolation: isolated (any Actor)? = #isolation,
+        _ body: (PostgresConfiguration) async throws -> Value
+    ) async throws -> Value {
+        let server = try await serverURL.value
+        let name = "storekeeper_test_\(ProcessInfo.processInfo.processIdentifier)_\(next())"
+        try await administer(server, "create database \(name)")
+        let configuration = configuration(url: Self.url(of: name, on: server))
+        let result: Result<Value, any Error>
+        do {
+            if isMigrated {
+                let connection = connection(configuration)
+                _ = try await Migrator(connection).migrate()
+                await connection.close()
+            }
+            result = .success(try await body(configuration))
+        } catch {
+            result = .failure(error)
+        }
+        try await administer(server, "drop database \(name) with (force)")
+        return try result.get()
+    }
+
+    /// A connection that logs nothing.
+    public static func connection(_ configuration: PostgresConfiguration) -> PostgresConnection {
+        PostgresConnection(configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    private static func configuration(url: String) -> PostgresConfiguration {
+        PostgresConfiguration(url: url, applicationName: "storekeeper-tests")
+    }
+
+    private static let serverURL = Task {
+        if let url = ProcessInfo.processInfo.environment["DATABASE_URL"] { return url }
+        let server = try await DevelopmentPostgres.start(durability: .none)
+        kept.withLock { $0 = server }
+        return server.url
+    }
+
+    /// Stops with the process, because its supervisor does.
+    private static let kept = Mutex<DevelopmentPostgres?>(nil)
+    private static let counter = Mutex(0)
+
+    private static func next() -> Int {
+        counter.withLock {
+            $0 += 1
+            return $0
+        }
+    }
+
+    private static func url(of database: String, on server: String) -> String {
+        guard var parts = URLComponents(string: server) else { return server }
+        parts.path = "/" + database
+        return parts.string ?? server
+    }
+
+    private static func administer(_ server: String, _ sql: String) async throws {
+        let connection = connection(configuration(url: server))
+        try await connection.run(unsafeScript: sql)
+        await connection.close()
+    }
+}
