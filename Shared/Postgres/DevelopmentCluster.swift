@@ -115,7 +115,7 @@ struct DevelopmentCluster: Sendable {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = output
-        try process.run()
+        try SignalMask.withNothingBlocked { try process.run() }
         return process
     }
 
