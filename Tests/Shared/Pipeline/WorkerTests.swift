@@ -1,0 +1,185 @@
+import Foundation
+import Kafka
+import Logging
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+@testable import Chassis
+@testable import Contracts
+@testable import Pipeline
+
+@Suite(.timeLimit(.minutes(2))) struct WorkerTests {
+    @Test func `what was read is forwarded or put aside before its offset is committed`() async throws {
+        let bench = try await Bench()
+        try await bench.write(["1", "2", "x", "4"])
+        let forwarded = try await bench.whileWorking(Even()) { try await bench.read(bench.output.name, count: 2) }
+        #expect(Set(forwarded.map { String(decoding: $0.value, as: UTF8.self) }) == ["2", "4"])
+        let letters = try await bench.read(Topics.rejected.name, count: 1)
+        #expect(try DeadLetter(WireRecord(letters[0])).reason == "bad")
+        #expect(try await bench.lag() == 0)
+    }
+
+    @Test func `a batch that met an outage is judged again until it passes`() async throws {
+        let bench = try await Bench()
+        try await bench.write((0..<20).map { String($0 * 2) })
+        let outage = Outage(failures: 3)
+        let forwarded = try await bench.whileWorking(outage) { try await bench.read(bench.output.name, count: 20) }
+        #expect(Set(forwarded.map(\.value)).count == 20)
+        #expect(outage.left.withLock { $0 } == 0)
+        #expect(try await bench.lag() == 0)
+    }
+
+    @Test func `a settlement that failed is repeated from where it stood`() async throws {
+        let bench = try await Bench()
+        try await bench.write(["2", "4"])
+        // The broker takes the outputs and refuses the commit: the next attempt writes them once more.
+        bench.broker.inject([16], into: .offsetCommit)
+        let forwarded = try await bench.whileWorking(Even()) { try await bench.read(bench.output.name, count: 2) }
+        #expect(Set(forwarded.map(\.value)).count == 2)
+        #expect(try await bench.lag() == 0)
+    }
+
+    @Test func `a run of poison stops the worker and leaves the log as it is`() async throws {
+        let bench = try await Bench(poison: PoisonLimit(consecutive: 10))
+        try await bench.write([String](repeating: "x", count: 50))
+        let stopped = await #expect(throws: PoisonLimitReached.self) {
+            try await bench.whileWorking(Even()) { try await bench.becomesUnready() }
+        }
+        #expect(stopped?.counted == 10)
+        #expect(try await bench.lag() == 50)
+        #expect(try await bench.end(of: Topics.rejected.name) == 0)
+    }
+
+    @Test func `two workers share the partitions and miss nothing`() async throws {
+        let bench = try await Bench()
+        let forwarded = try await bench.whileWorking(Even()) {
+            try await bench.whileWorking(Even()) {
+                try await bench.write((0..<500).map { String($0 * 2) })
+                return try await bench.read(bench.output.name, count: 500)
+            }
+        }
+        #expect(Set(forwarded.map(\.value)).count == 500)
+        #expect(try await bench.lag() == 0)
+    }
+}
+
+/// Fails so many times as if the world did, then judges like ``Even``.
+private struct Outage: Stage {
+    struct Away: Error {}
+    final class Count: Sendable {
+        private let left: Mutex<Int>
+        init(_ left: Int) { self.left = Mutex(left) }
+        func withLock<Value>(_ body: (inout sending Int) -> sending Value) -> sending Value { left.withLock(body) }
+    }
+    let left: Count
+    init(failures: Int) { left = Count(failures) }
+
+    func judge(_ deliveries: [Delivery<Even.Text>]) throws -> [Verdict<Even.Text, Even.Reason>] {
+        let isAway = left.withLock { left in
+            guard left > 0 else { return false }
+            left -= 1
+            return true
+        }
+        guard !isAway else { throw Away() }
+        return Even().judge(deliveries)
+    }
+}
+
+/// A broker, a topic to read, a topic to write, and the parts of a worker between them.
+private struct Bench {
+    struct Variables: WorkerVariables {
+        let brokers = Variable.kafkaBrokers
+        let batch = Variable.batchLimit
+        let poisonRun = Variable.poisonRun
+        let poisonRatio = Variable.poisonRatio
+        let kafkaSettings = Variable.kafkaSettings
+    }
+
+    let broker: DevelopmentBroker
+    let input: Topic<Even.Text>
+    let output: Topic<Even.Text>
+    private let producer: Producer
+    private let context: ServiceContext<Variables>
+    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    init(poison: PoisonLimit = PoisonLimit()) async throws {
+        input = Topic("in", key: .none, partitions: 4, writers: [], readers: [])
+        output = Topic("out", key: .none, partitions: 4, writers: [], readers: [])
+        broker = try DevelopmentBroker(
+            topics: [input.route, output.route, Topics.rejected.route].map { ($0.name, $0.partitions) })
+        producer = try Producer(broker.configuration, logger: logger)
+        let environment = [
+            "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "KAFKA_FETCH_WAIT_MAX_MS": "10",
+            "STOREKEEPER_POISON_RUN": String(poison.consecutive),
+        ]
+        context = ServiceContext(
+            settings: try Settings(Variables(), environment: environment), logger: logger,
+            health: Health(instant: { .now }), clock: ProcessClock(now: { Date() }, instant: { .now }),
+            instance: "test", environment: environment)
+    }
+
+    func write(_ texts: [String]) async throws {
+        try await producer.send(texts.map { ProducerRecord(Even.Text($0).record(), topic: input.name) })
+    }
+
+    /// Runs a worker, does what is asked, stops the worker in an orderly way; throws what the worker threw.
+    func whileWorking<S: Stage, Value: Sendable>(
+        _ stage: S, _ body: @Sendable () async throws -> Value
+    ) async throws -> Value where S.Input == Even.Text, S.Output == Even.Text {
+        let connection = try await WorkerConnection(context, stage: .verifier, reading: input.route)
+        let parts = connection.parts(running: stage, settlement: KafkaSettlement(connection, to: output))
+        let group = ServiceGroup(configuration: .init(services: parts.map { .init(service: $0) }, logger: logger))
+        async let running: Void = group.run()
+        let value: Value
+        do {
+            value = try await body()
+        } catch {
+            await group.triggerGracefulShutdown()
+            try await running
+            throw error
+        }
+        await group.triggerGracefulShutdown()
+        try await running
+        return value
+    }
+
+    /// Reads a topic from its beginning until so many different values have come.
+    func read(_ topic: String, count: Int) async throws -> [ConsumerRecord] {
+        let consumer = try Consumer(broker.configuration, group: "reader-\(topic)", logger: logger)
+        let partitions = try await KafkaAdmin(broker.configuration, logger: logger).topics()[topic] ?? 0
+        try await consumer.assign(
+            (0..<Int32(partitions)).map {
+                TopicPartitionOffset(topic: topic, partition: $0, offset: TopicPartitionOffset.beginning)
+            })
+        var records: [ConsumerRecord] = []
+        while Set(records.map(\.value)).count < count {
+            guard case .records(let more) = try await consumer.turn(limit: 100, wait: .seconds(30)) else {
+                Issue.record("\(topic) has \(records.count) of \(count) records and no more come")
+                break
+            }
+            records += more
+        }
+        await consumer.close(deadline: .seconds(5))
+        return records
+    }
+
+    /// Records that the group has not settled.
+    func lag() async throws -> Int64 {
+        try await KafkaAdmin(broker.configuration, logger: logger)
+            .lag(group: Service.verifier.group, topics: [input.name]).reduce(0) { $0 + $1.records }
+    }
+
+    func end(of topic: String) async throws -> Int64 {
+        try await KafkaAdmin(broker.configuration, logger: logger)
+            .lag(group: "nobody", topics: [topic]).reduce(0) { $0 + $1.end }
+    }
+
+    func becomesUnready() async throws {
+        while !context.health.notReady.contains(where: { $0.contains("stopped") }) { await Task.yield() }
+    }
+}
+
+extension WireRecord {
+    init(_ record: ConsumerRecord) { self = Batch.Record(record).wire }
+}
