@@ -59,7 +59,7 @@ struct DevelopmentCluster: Sendable {
             "-c", "max_wal_size=2GB",
         ]
         if durability == .none {
-            arguments += ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
+            arguments += ["-c", "fsync=off", "-c", "full_page_writes=off"]
         }
         let supervised = ["/bin/sh", "-c", supervisor, "supervisor", isTemporary ? directory : ""] + arguments
         return try start(asPostgres(supervised, endsWithParent: true))

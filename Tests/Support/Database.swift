@@ -70,3 +70,36 @@ public enum TestDatabase {
         await connection.close()
     }
 }
+
+extension TestDatabase {
+    /// Waits until as many sessions of this database wait for locks as said, and names their server processes.
+    ///
+    /// Asks again and again: each question is a round trip that blocks, and the server has no signal to offer.
+    public static func blockedBackends(
+        _ count: Int = 1, asking observer: PostgresConnection
+    ) async throws -> [Int32] {
+        let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+        while ContinuousClock.now < deadline {
+            let rows = try await observer.execute(blocked)
+            if rows.count >= count { return try rows.map { row in try row.value("pid") } }
+        }
+        throw NobodyWaits()
+    }
+
+    /// Ends a session as an administrator would.
+    public static func terminate(_ backend: Int32, asking observer: PostgresConnection) async throws {
+        _ = try await observer.execute(terminate, backend)
+    }
+
+    /// No session came to wait for a lock within a minute.
+    public struct NobodyWaits: Error {}
+
+    private static let blocked = Statement(
+        "test-blocked",
+        """
+        select pid from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and pid <> pg_backend_pid()
+        """)
+
+    private static let terminate = Statement("test-terminate", "select pg_terminate_backend($1::integer, 10000)")
+}

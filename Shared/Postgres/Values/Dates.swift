@@ -28,6 +28,11 @@ extension Date: PostgresValue, PostgresElement {
         guard seconds > -210_866_803_200, seconds < 9_224_318_016_000 else {
             throw PostgresError(.refusedValue, "a date outside the years -4712 to 294276 cannot be stored")
         }
+        // Far from now a Double cannot tell microseconds any more, but it can tell that it was made of milliseconds.
+        let milliseconds = (timeIntervalSince1970 * 1000).rounded()
+        if Date(timeIntervalSince1970: milliseconds / 1000) == self {
+            return (Int64(milliseconds) - Int64(epochOffset) * 1000) * 1000
+        }
         let whole = seconds.rounded(.down)
         return Int64(whole) * 1_000_000 + Int64(((seconds - whole) * 1_000_000).rounded())
     }

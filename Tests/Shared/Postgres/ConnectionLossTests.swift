@@ -1,0 +1,105 @@
+import Dispatch
+import Postgres
+import TestSupport
+import Testing
+
+@Suite struct ConnectionLossTests {
+    static let one = Statement("test-one", "select 1 as one")
+
+    @Test func `a lost connection says so once and is replaced at the next use`() async throws {
+        try await TestDatabase.use(isMigrated: false) { database in
+            let (connection, observer) = (TestDatabase.connection(database), TestDatabase.connection(database))
+            let first = try await connection.backendProcess()
+            _ = try await connection.execute(Self.one)
+            try await TestDatabase.terminate(first, asking: observer)
+            let error = await #expect(throws: PostgresError.self) { try await connection.execute(Self.one) }
+            #expect(error?.meaning == .connectionLost)
+            #expect(try await connection.execute(Self.one).count == 1)
+            #expect(try await connection.backendProcess() != first)
+        }
+    }
+
+    @Test func `no statement of a transaction runs outside of it after the connection was lost`() async throws {
+        try await TestDatabase.use(isMigrated: false) { database in
+            let (connection, observer) = (TestDatabase.connection(database), TestDatabase.connection(database))
+            try await connection.run(unsafeScript: "create table place (id integer primary key)")
+            let insert = Statement("test-insert", "insert into place (id) values ($1::integer)")
+            let backend = try await connection.backendProcess()
+            let (isOpen, isDead) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            async let outcome: Void = connection.transaction { transaction in
+                _ = try transaction.execute(insert, Int32(1))
+                isOpen.signal()
+                isDead.wait()
+                _ = try? transaction.execute(insert, Int32(2))
+                _ = try transaction.execute(insert, Int32(3))
+            }
+            try await observer.transaction { transaction in
+                isOpen.wait()
+                _ = try transaction.execute(Statement("test-kill", "select pg_terminate_backend($1, 10000)"), backend)
+                isDead.signal()
+            }
+            var meaning: PostgresError.Meaning?
+            do { try await outcome } catch let error as PostgresError { meaning = error.meaning }
+            #expect(meaning == .connectionLost)
+            #expect(try await connection.execute(Statement("test-count", "select id from place")).isEmpty)
+        }
+    }
+
+    @Test func `a statement that takes too long is cancelled and the connection stays`() async throws {
+        try await TestDatabase.use(isMigrated: false) { database in
+            var hasty = database
+            hasty.statementTimeout = .milliseconds(20)
+            let connection = TestDatabase.connection(hasty)
+            let backend = try await connection.backendProcess()
+            let error = await #expect(throws: PostgresError.self) {
+                try await connection.execute(Statement("test-long", "select count(*) from generate_series(1, 1000000000)"))
+            }
+            #expect(error?.meaning == .unavailable)
+            #expect(error?.isTransient == true)
+            #expect(try await connection.backendProcess() == backend)
+        }
+    }
+
+    @Test func `waiting too long for a lock means that it may be tried again`() async throws {
+        try await TestDatabase.use(isMigrated: false) { database in
+            var hasty = database
+            hasty.lockTimeout = .milliseconds(20)
+            let (connection, holder) = (TestDatabase.connection(hasty), TestDatabase.connection(database))
+            try await holder.run(unsafeScript: "create table place (id integer primary key)")
+            let read = Statement("test-read", "select id from place")
+            let (isLocked, isOver) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            async let holding: Void = holder.transaction { transaction in
+                _ = try transaction.execute(Statement("test-lock-table", "lock table place in access exclusive mode"))
+                isLocked.signal()
+                isOver.wait()
+            }
+            let error = await #expect(throws: PostgresError.self) {
+                try await connection.transaction { transaction in
+                    isLocked.wait()
+                    _ = try transaction.execute(read)
+                }
+            }
+            isOver.signal()
+            try await holding
+            #expect(error?.meaning == .repeatable)
+        }
+    }
+
+    @Test func `where nobody listens the connection counts as lost, not as misconfigured`() async throws {
+        // Port 1 is reserved and nobody's.
+        let connection = TestDatabase.connection(
+            PostgresConfiguration(url: "postgres://nobody@127.0.0.1:1/nothing", applicationName: "test"))
+        let error = await #expect(throws: PostgresError.self) { try await connection.connect() }
+        #expect(error?.meaning == .connectionLost)
+    }
+
+    @Test func `a database that does not exist is for an operator to repair`() async throws {
+        try await TestDatabase.use(isMigrated: false) { database in
+            var wrong = database
+            wrong.url += "_elsewhere"
+            let connection = TestDatabase.connection(wrong)
+            let error = await #expect(throws: PostgresError.self) { try await connection.connect() }
+            #expect(error?.meaning == .notPermitted)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+
+@testable import Postgres
+
+@Suite struct DevelopmentPostgresTests {
+    static func connection(_ server: DevelopmentPostgres) -> PostgresConnection {
+        PostgresConnection(
+            PostgresConfiguration(url: server.url, applicationName: "test"), logger: .init(label: "test"))
+    }
+
+    @Test func `a temporary server leaves nothing behind`() async throws {
+        let server = try await DevelopmentPostgres.start(durability: .none)
+        try await Self.connection(server).connect()
+        let process = try #require(await server.serverProcess())
+        await server.stop()
+        #expect(!FileManager.default.fileExists(atPath: server.directory))
+        #expect(kill(process, 0) == -1 && errno == ESRCH)
+    }
+
+    @Test func `a directory of one's own keeps its data, also when the server was killed`() async throws {
+        let parent = try TemporaryDirectory.make(prefix: "storekeeper-test-")
+        defer { try? FileManager.default.removeItem(atPath: parent) }
+        // The server's user must be able to pass through.
+        chmod(parent, 0o755)
+        let first = try await DevelopmentPostgres.start(directory: parent + "/postgres", durability: .none)
+        try await Self.connection(first).run(unsafeScript: "create table place as select 7 as id")
+        kill(try #require(await first.serverProcess()), SIGKILL)
+        await first.stop()
+        let second = try await DevelopmentPostgres.start(directory: parent + "/postgres", durability: .none)
+        let row = try await Self.connection(second).execute(Statement("test-place", "select id from place"))[0]
+        #expect(try row.value("id") == Int32(7))
+        await second.stop()
+        #expect(FileManager.default.fileExists(atPath: parent + "/postgres/data/PG_VERSION"))
+    }
+}

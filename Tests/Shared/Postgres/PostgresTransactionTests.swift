@@ -1,0 +1,154 @@
+import Dispatch
+import Postgres
+import TestSupport
+import Testing
+
+@Suite struct PostgresTransactionTests {
+    static let insert = Statement("test-insert", "insert into place (id, name) values ($1::integer, $2::text)")
+    static let names = Statement("test-names", "select name from place order by id")
+    static let lock = Statement("test-lock", "select name from place where id = $1::integer for update")
+
+    struct Change: Error {}
+
+    /// Lends a database with one table `place`.
+    static func use(_ body: (PostgresConnection, PostgresConfiguration) async throws -> Void) async throws {
+        try await TestDatabase.use(isMigrated: false) { database in
+            let connection = TestDatabase.connection(database)
+            try await connection.run(
+                unsafeScript: "create table place (id integer primary key, name text not null check (name <> ''))")
+            try await body(connection, database)
+        }
+    }
+
+    static func names(_ connection: PostgresConnection) async throws -> [String] {
+        try await connection.execute(names).map { row in try row.value("name") }
+    }
+
+    @Test func `what the body did is there when it returned`() async throws {
+        try await Self.use { connection, _ in
+            let affected = try await connection.transaction { transaction in
+                try transaction.execute(Self.insert, Int32(1), "a").affected
+                    + transaction.execute(Self.insert, Int32(2), "b").affected
+            }
+            #expect(affected == 2)
+            #expect(try await Self.names(connection) == ["a", "b"])
+        }
+    }
+
+    @Test func `nothing is there when the body threw`() async throws {
+        try await Self.use { connection, _ in
+            await #expect(throws: Change.self) {
+                try await connection.transaction { transaction in
+                    _ = try transaction.execute(Self.insert, Int32(1), "a")
+                    throw Change()
+                }
+            }
+            let names = try await Self.names(connection)
+            #expect(names.isEmpty)
+        }
+    }
+
+    @Test func `an ignored error cannot be committed`() async throws {
+        try await Self.use { connection, _ in
+            await #expect(throws: PostgresError.self) {
+                try await connection.transaction { transaction in
+                    _ = try transaction.execute(Self.insert, Int32(1), "a")
+                    _ = try? transaction.execute(Self.insert, Int32(1), "again")
+                }
+            }
+            let names = try await Self.names(connection)
+            #expect(names.isEmpty)
+        }
+    }
+
+    @Test func `a pipeline stops at its first error and undoes what was before`() async throws {
+        try await Self.use { connection, _ in
+            let error = await #expect(throws: PostgresError.self) {
+                try await connection.pipeline([
+                    Command(Self.insert, Int32(1), "a"), Command(Self.insert, Int32(2), ""),
+                    Command(Self.insert, Int32(3), "c"),
+                ])
+            }
+            #expect(error?.meaning == .constraintViolation)
+            #expect(error?.constraint == "place_name_check")
+            #expect(error?.statement == "test-insert")
+            let names = try await Self.names(connection)
+            #expect(names.isEmpty)
+        }
+    }
+
+    @Test func `text with NUL is refused before it is sent, and the transaction goes on`() async throws {
+        try await Self.use { connection, _ in
+            try await connection.transaction { transaction in
+                let error = #expect(throws: PostgresError.self) {
+                    try transaction.execute(Self.insert, Int32(1), "a\0b")
+                }
+                #expect(error?.meaning == .refusedValue)
+                #expect(error?.sqlState == nil)
+                _ = try transaction.execute(Self.insert, Int32(2), "b")
+            }
+            #expect(try await Self.names(connection) == ["b"])
+        }
+    }
+
+    @Test func `two statements of one name are noticed`() async throws {
+        try await Self.use { connection, _ in
+            _ = try await connection.execute(Self.names)
+            let error = await #expect(throws: PostgresError.self) {
+                try await connection.execute(Statement("test-names", "select 1"))
+            }
+            #expect(error?.meaning == .programming)
+            let names = try await Self.names(connection)
+            #expect(names.isEmpty)
+        }
+    }
+
+    @Test func `the one whom a deadlock ended hears that it may try again`() async throws {
+        try await Self.use { connection, database in
+            for id in [1, 2] as [Int32] { _ = try await connection.execute(Self.insert, id, "x") }
+            let other = TestDatabase.connection(database)
+            let (first, second) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            // Blocks the connections' own threads, which are there to be blocked.
+            async let left: Void = connection.transaction { transaction in
+                _ = try transaction.execute(Self.lock, Int32(1))
+                first.signal()
+                second.wait()
+                _ = try transaction.execute(Self.lock, Int32(2))
+            }
+            async let right: Void = other.transaction { transaction in
+                _ = try transaction.execute(Self.lock, Int32(2))
+                second.signal()
+                first.wait()
+                _ = try transaction.execute(Self.lock, Int32(1))
+            }
+            var errors: [PostgresError.Meaning] = []
+            do { try await left } catch let error as PostgresError { errors.append(error.meaning) }
+            do { try await right } catch let error as PostgresError { errors.append(error.meaning) }
+            #expect(errors == [.repeatable])
+        }
+    }
+
+    @Test func `a serialization failure means that it may be tried again`() async throws {
+        try await Self.use { connection, database in
+            _ = try await connection.execute(Self.insert, Int32(1), "x")
+            let other = TestDatabase.connection(database)
+            let update = Statement("test-update", "update place set name = $1::text where id = 1")
+            let (hasRead, hasWritten) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            async let late: Void = connection.transaction(isolation: .repeatableRead) { transaction in
+                _ = try transaction.execute(Self.names)
+                hasRead.signal()
+                hasWritten.wait()
+                _ = try transaction.execute(update, "late")
+            }
+            try await other.transaction { transaction in
+                hasRead.wait()
+                _ = try transaction.execute(update, "early")
+            }
+            hasWritten.signal()
+            var meaning: PostgresError.Meaning?
+            do { try await late } catch let error as PostgresError { meaning = error.meaning }
+            #expect(meaning == .repeatable)
+            #expect(try await Self.names(connection) == ["early"])
+        }
+    }
+}
