@@ -65,11 +65,13 @@ public struct SimulatorBook: Sendable {
         public var revocationDate: Int64?
         /// Apple's raw value: 0 other, 1 an issue with the app.
         public var revocationReason: Int?
+        /// Lower case.
         public var appAccountToken: String?
         /// Whether it will renew.
         public var autoRenewStatus: Int?
         /// The product it will renew as.
         public var autoRenewProductId: String?
+        /// Nil where payment never failed: Apple says nothing then.
         public var isInBillingRetryPeriod: Bool?
         /// Until when access goes on although the charge failed.
         public var gracePeriodExpiresDate: Int64?
@@ -99,6 +101,7 @@ public struct SimulatorBook: Sendable {
 
     /// One delivery that was tried.
     public struct Attempt: Sendable, Equatable, Codable {
+        /// The notification's.
         public var uuid: String
         /// 1 for the first delivery, 2 … 6 for Apple's retries. A deliberate repetition bears the number of the attempt
         /// it repeats.

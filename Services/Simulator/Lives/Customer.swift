@@ -1,4 +1,5 @@
 import Contracts
+
 import struct Foundation.UUID
 
 /// One of our apps in one of Apple's environments.

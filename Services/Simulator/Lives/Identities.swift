@@ -1,4 +1,5 @@
 import Contracts
+
 import struct Foundation.Date
 import struct Foundation.UUID
 

@@ -1,3 +1,5 @@
+import AppStore
+
 /// What can happen to a subscription.
 enum LifeEvent: String, Sendable, CaseIterable {
     case subscribe
@@ -22,39 +24,39 @@ enum LifeEvent: String, Sendable, CaseIterable {
     /// Apple's event table: what is announced, and how.
     var announcement: Announcement {
         switch self {
-        case .subscribe: Announcement("SUBSCRIBED", "INITIAL_BUY")
-        case .renew: Announcement("DID_RENEW")
-        case .turnRenewalOff: Announcement("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED")
-        case .turnRenewalOn: Announcement("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED")
-        case .upgrade: Announcement("DID_CHANGE_RENEWAL_PREF", "UPGRADE")
-        case .downgrade: Announcement("DID_CHANGE_RENEWAL_PREF", "DOWNGRADE")
-        case .keepProduct: Announcement("DID_CHANGE_RENEWAL_PREF")
-        case .failToRenew: Announcement("DID_FAIL_TO_RENEW")
-        case .failToRenewWithGrace: Announcement("DID_FAIL_TO_RENEW", "GRACE_PERIOD")
-        case .outliveGrace: Announcement("GRACE_PERIOD_EXPIRED")
-        case .recover: Announcement("DID_RENEW", "BILLING_RECOVERY")
-        case .expireVoluntarily: Announcement("EXPIRED", "VOLUNTARY")
-        case .expireInBillingRetry: Announcement("EXPIRED", "BILLING_RETRY")
-        case .resubscribe: Announcement("SUBSCRIBED", "RESUBSCRIBE")
-        case .requestRefund: Announcement("CONSUMPTION_REQUEST")
-        case .declineRefund: Announcement("REFUND_DECLINED")
+        case .subscribe: Announcement(.subscribed, .initialBuy)
+        case .renew: Announcement(.didRenew)
+        case .turnRenewalOff: Announcement(.didChangeRenewalStatus, .autoRenewDisabled)
+        case .turnRenewalOn: Announcement(.didChangeRenewalStatus, .autoRenewEnabled)
+        case .upgrade: Announcement(.didChangeRenewalPref, .upgrade)
+        case .downgrade: Announcement(.didChangeRenewalPref, .downgrade)
+        case .keepProduct: Announcement(.didChangeRenewalPref)
+        case .failToRenew: Announcement(.didFailToRenew)
+        case .failToRenewWithGrace: Announcement(.didFailToRenew, .gracePeriod)
+        case .outliveGrace: Announcement(.gracePeriodExpired)
+        case .recover: Announcement(.didRenew, .billingRecovery)
+        case .expireVoluntarily: Announcement(.expired, .voluntary)
+        case .expireInBillingRetry: Announcement(.expired, .billingRetry)
+        case .resubscribe: Announcement(.subscribed, .resubscribe)
+        case .requestRefund: Announcement(.consumptionRequest)
+        case .declineRefund: Announcement(.refundDeclined)
         case .refund: .refund
-        case .reverseRefund: Announcement("REFUND_REVERSED")
+        case .reverseRefund: Announcement(.refundReversed)
         }
     }
 }
 
 /// Apple's `notificationType` and `subtype`.
 struct Announcement: Sendable, Hashable {
-    var type: String
-    var subtype: String?
+    var type: NotificationType
+    var subtype: NotificationSubtype?
 
-    init(_ type: String, _ subtype: String? = nil) {
+    init(_ type: NotificationType, _ subtype: NotificationSubtype? = nil) {
         self.type = type
         self.subtype = subtype
     }
 
-    static let refund = Announcement("REFUND")
-    static let oneTimeCharge = Announcement("ONE_TIME_CHARGE")
-    static let test = Announcement("TEST")
+    static let refund = Announcement(.refund)
+    static let oneTimeCharge = Announcement(.oneTimeCharge)
+    static let test = Announcement(.test)
 }

@@ -1,4 +1,5 @@
 import Contracts
+
 import struct Foundation.Date
 
 /// Many lives at once: an endless source of notices, the same for the same seed and the same moment.

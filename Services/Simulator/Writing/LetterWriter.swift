@@ -28,6 +28,7 @@ struct LetterWriter: Sendable {
     }
 
     /// The compact JWS of a genuine notification.
+    /// - Parameter omitsSignedDate: Apple's oldest notifications had none.
     func sign(_ notice: Notice, omitsSignedDate: Bool = false) throws -> [UInt8] {
         try sign(notice, with: signer, omitsSignedDate: omitsSignedDate)
     }
@@ -68,15 +69,15 @@ struct LetterWriter: Sendable {
         var transaction: [UInt8]?
         var renewal: [UInt8]?
         if let purchase = notice.purchase {
-            transaction = try signer.sign(Wording.transaction(purchase, in: notice))
+            transaction = try signer.sign(Wording.transaction(purchase, in: notice).json)
             if let facts = notice.renewal {
-                renewal = try signer.sign(Wording.renewal(facts, of: other ?? purchase, in: notice))
+                renewal = try signer.sign(Wording.renewal(facts, of: other ?? purchase, in: notice).json)
             }
         }
-        return try signer.sign(
-            Wording.notification(
-                notice, signedTransactionInfo: transaction, signedRenewalInfo: renewal,
-                omitsSignedDate: omitsSignedDate))
+        var payload = Wording.notification(
+            notice, signedTransactionInfo: transaction, signedRenewalInfo: renewal)
+        if omitsSignedDate { payload.signedDate = nil }
+        return try signer.sign(payload.json)
     }
 
     private static func someoneElses(_ purchase: Purchase) -> Purchase {
@@ -98,8 +99,9 @@ struct LetterWriter: Sendable {
     private static func entry(for draft: Draft) -> SimulatorBook.Notification {
         let notice = draft.notice
         return SimulatorBook.Notification(
-            uuid: notice.uuid.uuidString.lowercased(), notificationType: notice.announcement.type,
-            subtype: notice.announcement.subtype, environment: notice.app.environment, bundleId: notice.app.bundleId,
+            uuid: notice.uuid.uuidString.lowercased(), notificationType: notice.announcement.type.rawValue,
+            subtype: notice.announcement.subtype?.rawValue, environment: notice.app.environment,
+            bundleId: notice.app.bundleId,
             originalTransactionId: notice.purchase?.originalTransactionId,
             transactionId: notice.purchase?.transactionId, signedDate: notice.signedDate.milliseconds,
             forgery: draft.forgery?.rawValue, facts: notice.facts)
@@ -110,7 +112,6 @@ extension Notice {
     /// What must be believed once this is the newest news, in the words of the book.
     var facts: SimulatorBook.Facts? {
         guard let purchase else { return nil }
-        let hasRetryFlag = renewal.map { $0.isInBillingRetry || $0.expirationIntent != nil } ?? false
         return SimulatorBook.Facts(
             status: status, productId: purchase.product.id(in: app.bundleId),
             purchaseDate: purchase.purchaseDate.milliseconds, expiresDate: purchase.expiresDate?.milliseconds,
@@ -118,7 +119,7 @@ extension Notice {
             appAccountToken: customer?.appAccountToken?.uuidString.lowercased(),
             autoRenewStatus: renewal.map { $0.willRenew ? 1 : 0 },
             autoRenewProductId: renewal?.nextProduct.id(in: app.bundleId),
-            isInBillingRetryPeriod: hasRetryFlag ? renewal?.isInBillingRetry : nil,
+            isInBillingRetryPeriod: renewal?.spokenBillingRetry,
             gracePeriodExpiresDate: renewal?.graceExpiresDate?.milliseconds,
             expirationIntent: renewal?.expirationIntent)
     }

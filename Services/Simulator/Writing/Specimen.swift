@@ -1,3 +1,5 @@
+import AppStore
+
 import struct Foundation.Date
 
 /// One notification of each kind worth looking at. The raw value is its name on the command line.
@@ -38,7 +40,8 @@ enum Specimen: String, Sendable, CaseIterable {
         case .test: return try writer.sign(biography.test())
         case .unknownType:
             var notice = biography.notice(after: [.subscribe])
-            notice.announcement = Announcement("SUBSCRIPTION_GIFTED", "BIRTHDAY")
+            notice.announcement = Announcement(
+                NotificationType(rawValue: "SUBSCRIPTION_GIFTED"), NotificationSubtype(rawValue: "BIRTHDAY"))
             return try writer.sign(notice)
         case .missingSignedDate:
             return try writer.sign(biography.notice(after: [.subscribe]), omitsSignedDate: true)

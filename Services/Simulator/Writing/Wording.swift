@@ -1,116 +1,93 @@
+import AppStore
 import Contracts
-import StrictJSON
 
-/// Puts a notice into Apple's words: field by field as the App Store writes them, what is not said left out.
+/// Puts a notice into Apple's words.
 enum Wording {
-    /// The claims of `signedTransactionInfo`.
-    static func transaction(_ purchase: Purchase, in notice: Notice) -> [UInt8] {
-        let app = notice.app
-        var json = JSONWriter(capacity: 1_200)
-        json.beginObject()
-        json.member("transactionId", purchase.transactionId)
-        json.member("originalTransactionId", purchase.originalTransactionId)
-        json.said("webOrderLineItemId", purchase.webOrderLineItemId)
-        json.member("bundleId", app.bundleId)
-        json.member("productId", purchase.product.id(in: app.bundleId))
-        if purchase.product.period != nil { json.member("subscriptionGroupIdentifier", subscriptionGroup) }
-        json.member("purchaseDate", purchase.purchaseDate.milliseconds)
-        json.member("originalPurchaseDate", purchase.originalPurchaseDate.milliseconds)
-        json.said("expiresDate", purchase.expiresDate?.milliseconds)
-        json.member("quantity", 1)
-        json.member("type", purchase.product.period == nil ? "Consumable" : "Auto-Renewable Subscription")
-        json.said("appAccountToken", notice.customer?.appAccountToken?.uuidString.lowercased())
-        json.member("inAppOwnershipType", "PURCHASED")
-        json.member("signedDate", notice.signedDate.milliseconds)
-        json.said("revocationDate", purchase.revocationDate?.milliseconds)
-        json.said("revocationReason", purchase.revocationReason.map(Int64.init))
-        json.member("environment", app.environment.rawValue)
-        json.member("transactionReason", purchase.reason == .purchase ? "PURCHASE" : "RENEWAL")
-        if let customer = notice.customer {
-            json.member("storefront", customer.storefront.country)
-            json.member("storefrontId", customer.storefront.id)
-            json.member("price", purchase.product.price)
-            json.member("currency", customer.storefront.currency)
-            json.member("appTransactionId", customer.appTransactionId)
-        }
-        json.endObject()
-        return json.bytes
-    }
-
-    /// The claims of `signedRenewalInfo`.
-    static func renewal(_ renewal: Renewal, of purchase: Purchase, in notice: Notice) -> [UInt8] {
-        let bundleId = notice.app.bundleId
-        var json = JSONWriter(capacity: 900)
-        json.beginObject()
-        json.said("expirationIntent", renewal.expirationIntent.map(Int64.init))
-        json.member("originalTransactionId", purchase.originalTransactionId)
-        json.member("autoRenewProductId", renewal.nextProduct.id(in: bundleId))
-        json.member("productId", renewal.product.id(in: bundleId))
-        json.member("autoRenewStatus", renewal.willRenew ? 1 : 0)
-        if renewal.willRenew { json.member("renewalPrice", renewal.nextProduct.price) }
-        json.said("currency", notice.customer?.storefront.currency)
-        if renewal.isInBillingRetry || renewal.expirationIntent != nil {
-            json.member("isInBillingRetryPeriod", renewal.isInBillingRetry)
-        }
-        json.said("gracePeriodExpiresDate", renewal.graceExpiresDate?.milliseconds)
-        json.member("signedDate", notice.signedDate.milliseconds)
-        json.member("environment", notice.app.environment.rawValue)
-        json.member("recentSubscriptionStartDate", renewal.recentStartDate.milliseconds)
-        if renewal.willRenew { json.said("renewalDate", purchase.expiresDate?.milliseconds) }
-        json.said("appAccountToken", notice.customer?.appAccountToken?.uuidString.lowercased())
-        json.said("appTransactionId", notice.customer?.appTransactionId)
-        json.endObject()
-        return json.bytes
-    }
-
-    /// The claims of `signedPayload`.
-    /// - Parameter omitsSignedDate: Apple's oldest notifications had none.
-    static func notification(
-        _ notice: Notice, signedTransactionInfo: [UInt8]?, signedRenewalInfo: [UInt8]?, omitsSignedDate: Bool = false
-    ) -> [UInt8] {
-        var json = JSONWriter(capacity: 16_384)
-        json.beginObject()
-        json.member("notificationType", notice.announcement.type)
-        json.said("subtype", notice.announcement.subtype)
-        json.member("notificationUUID", notice.uuid.uuidString.lowercased())
-        json.beginObject("data")
-        json.member("appAppleId", notice.app.appAppleId)
-        json.member("bundleId", notice.app.bundleId)
-        json.member("bundleVersion", "241")
-        json.member("environment", notice.app.environment.rawValue)
-        if let signedTransactionInfo { json.member("signedTransactionInfo", compact: signedTransactionInfo) }
-        if let signedRenewalInfo { json.member("signedRenewalInfo", compact: signedRenewalInfo) }
-        json.said("status", notice.status.map(Int64.init))
-        if notice.announcement.type == "CONSUMPTION_REQUEST" {
-            json.member("consumptionRequestReason", "UNINTENDED_PURCHASE")
-        }
-        json.endObject()
-        json.member("version", "2.0")
-        if !omitsSignedDate { json.member("signedDate", notice.signedDate.milliseconds) }
-        json.endObject()
-        return json.bytes
-    }
-
     private static let subscriptionGroup = "21447302"
+
+    static func transaction(_ purchase: Purchase, in notice: Notice) -> JWSTransactionDecodedPayload {
+        var payload = JWSTransactionDecodedPayload()
+        payload.originalTransactionId = purchase.originalTransactionId
+        payload.transactionId = purchase.transactionId
+        payload.webOrderLineItemId = purchase.webOrderLineItemId
+        payload.bundleId = notice.app.bundleId
+        payload.productId = purchase.product.id(in: notice.app.bundleId)
+        payload.purchaseDate = purchase.purchaseDate
+        payload.originalPurchaseDate = purchase.originalPurchaseDate
+        payload.expiresDate = purchase.expiresDate
+        payload.quantity = 1
+        if purchase.product.period == nil {
+            payload.type = .consumable
+        } else {
+            payload.type = .autoRenewableSubscription
+            payload.subscriptionGroupIdentifier = subscriptionGroup
+        }
+        payload.appAccountToken = notice.customer?.appAccountToken?.uuidString.lowercased()
+        payload.inAppOwnershipType = .purchased
+        payload.signedDate = notice.signedDate
+        payload.revocationDate = purchase.revocationDate
+        payload.revocationReason = purchase.revocationReason.map { RevocationReason(rawValue: Int64($0)) }
+        payload.environment = environment(of: notice)
+        payload.transactionReason = purchase.reason == .purchase ? .purchase : .renewal
+        payload.storefront = notice.customer?.storefront.country
+        payload.storefrontId = notice.customer?.storefront.id
+        payload.currency = notice.customer?.storefront.currency
+        payload.price = purchase.product.price
+        payload.appTransactionId = notice.customer?.appTransactionId
+        return payload
+    }
+
+    static func renewal(_ renewal: Renewal, of purchase: Purchase, in notice: Notice) -> JWSRenewalInfoDecodedPayload {
+        var payload = JWSRenewalInfoDecodedPayload()
+        payload.originalTransactionId = purchase.originalTransactionId
+        payload.productId = renewal.product.id(in: notice.app.bundleId)
+        payload.autoRenewProductId = renewal.nextProduct.id(in: notice.app.bundleId)
+        payload.autoRenewStatus = renewal.willRenew ? .on : .off
+        if renewal.willRenew {
+            payload.renewalPrice = renewal.nextProduct.price
+            payload.renewalDate = purchase.expiresDate
+        }
+        payload.currency = notice.customer?.storefront.currency
+        payload.isInBillingRetryPeriod = renewal.spokenBillingRetry
+        payload.gracePeriodExpiresDate = renewal.graceExpiresDate
+        payload.expirationIntent = renewal.expirationIntent.map { ExpirationIntent(rawValue: Int64($0)) }
+        payload.signedDate = notice.signedDate
+        payload.environment = environment(of: notice)
+        payload.recentSubscriptionStartDate = renewal.recentStartDate
+        payload.appAccountToken = notice.customer?.appAccountToken?.uuidString.lowercased()
+        payload.appTransactionId = notice.customer?.appTransactionId
+        return payload
+    }
+
+    static func notification(
+        _ notice: Notice, signedTransactionInfo: [UInt8]?, signedRenewalInfo: [UInt8]?
+    ) -> ResponseBodyV2DecodedPayload {
+        var data = NotificationData()
+        data.environment = environment(of: notice)
+        // Apple's number exists for what was bought in the real store only.
+        if notice.app.environment == .production { data.appAppleId = notice.app.appAppleId }
+        data.bundleId = notice.app.bundleId
+        data.bundleVersion = "241"
+        data.signedTransactionInfo = signedTransactionInfo.map { String(decoding: $0, as: UTF8.self) }
+        data.signedRenewalInfo = signedRenewalInfo.map { String(decoding: $0, as: UTF8.self) }
+        data.status = notice.status.map { SubscriptionStatus(rawValue: Int64($0)) }
+        if notice.announcement.type == .consumptionRequest { data.consumptionRequestReason = .unintendedPurchase }
+        var payload = ResponseBodyV2DecodedPayload()
+        payload.notificationType = notice.announcement.type
+        payload.subtype = notice.announcement.subtype
+        payload.notificationUUID = notice.uuid.uuidString.lowercased()
+        payload.data = data
+        payload.version = "2.0"
+        payload.signedDate = notice.signedDate
+        return payload
+    }
+
+    private static func environment(of notice: Notice) -> AppStoreEnvironment {
+        AppStoreEnvironment(rawValue: notice.app.environment.rawValue)
+    }
 }
 
-extension JSONWriter {
-    /// Apple leaves out what it has nothing to say of; it never writes null.
-    fileprivate mutating func said(_ key: String, _ value: String?) {
-        if let value { member(key, value) }
-    }
-
-    fileprivate mutating func said(_ key: String, _ value: Int64?) {
-        if let value { member(key, value) }
-    }
-
-    /// A compact JWS needs no escaping.
-    fileprivate mutating func member(_ key: String, compact jws: [UInt8]) {
-        var quoted: [UInt8] = []
-        quoted.reserveCapacity(jws.count + 2)
-        quoted.append(UInt8(ascii: "\""))
-        quoted += jws
-        quoted.append(UInt8(ascii: "\""))
-        member(key, raw: quoted)
-    }
+extension Renewal {
+    /// Apple says something of billing retry only where payment failed or the subscription ended.
+    var spokenBillingRetry: Bool? { isInBillingRetry || expirationIntent != nil ? isInBillingRetry : nil }
 }

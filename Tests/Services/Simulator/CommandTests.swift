@@ -1,0 +1,142 @@
+import Contracts
+import Foundation
+import Hummingbird
+import StrictJSON
+import Testing
+
+@testable import Simulator
+
+/// The built command, as a process of its own.
+@Suite struct CommandTests {
+    @Test func `SIGTERM ends a run with exit 0, a summary and everything answered in the book`() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let (requests, outcome) = try await Receiver.listening { receiver, address in
+            let run = try Command(
+                "run", "--target", address + "/v1/notifications", "--authority", directory.path("authority"),
+                "--book", directory.path("book.jsonl"), "--environment", "Production", "--json")
+            await receiver.wait(for: 100)
+            run.terminate()
+            let outcome = await run.outcome()
+            return (receiver.requests, outcome)
+        }
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let tally = try JSONDecoder().decode(Tally.self, from: Data(outcome.output.utf8))
+        #expect(tally.deliveries == requests.count)
+        let book = try read(directory)
+        #expect(book.notifications.count == requests.count)
+        #expect(book.notifications.allSatisfy { book.arrival(of: $0.uuid) == .certain })
+    }
+
+    @Test func `kill -9 loses nothing of what was sent, and the same book can be continued`() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let requests = try await Receiver.listening { receiver, address in
+            let arguments = [
+                "run", "--target", address + "/v1/notifications", "--authority", directory.path("authority"),
+                "--book", directory.path("book.jsonl"), "--environment", "Production",
+            ]
+            let killed = try Command(arguments)
+            await receiver.wait(for: 100)
+            killed.kill()
+            _ = await killed.outcome()
+            let continued = try Command(arguments + ["--count", "50"])
+            #expect(await continued.outcome().status == 0)
+            return receiver.requests
+        }
+        let book = try read(directory)
+        let known = Set(book.notifications.map(\.uuid))
+        #expect(known.count == book.notifications.count)
+        #expect(try requests.allSatisfy { known.contains(try uuid(in: $0.body)) })
+        // Only what was underway when the process died may lack its answer.
+        #expect(book.notifications.count { book.arrival(of: $0.uuid) != .certain } <= 64)
+    }
+
+    @Test func `while too much waits nothing is sent, and when there is room again all of it is`() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let (before, after) = try await Receiver.listening(waiting: { number in number <= 5 ? 4_000 : 3_999 }) {
+            receiver, address in
+            let run = try Command(
+                "run", "--target", address + "/v1/notifications", "--authority", directory.path("authority"),
+                "--count", "20", "--pace-url", address + "/backlog")
+            #expect(await run.outcome().status == 0)
+            return (receiver.requestsBeforeRoom, receiver.requests.count)
+        }
+        #expect(before == 0)
+        #expect(after == 20)
+    }
+
+    @Test(arguments: Specimen.allCases)
+    func `what is made can be sent`(specimen: Specimen) async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let file = directory.path("body.json")
+        let made = try await Command(
+            "make", "--case", specimen.rawValue, "--authority", directory.path("authority")
+        ).outcome()
+        #expect(made.status == 0, "\(made.errors)")
+        try Data(made.output.utf8).write(to: URL(fileURLWithPath: file))
+        let requests = try await Receiver.listening { receiver, address in
+            let sent = try Command("send", file, "--target", address + "/v1/notifications")
+            let outcome = await sent.outcome()
+            #expect(outcome.status == 0)
+            #expect(outcome.output == "200\n")
+            return receiver.requests
+        }
+        #expect(requests.map(\.body) == [Array(made.output.utf8.dropLast())])
+    }
+
+    @Test func `a bare signed payload is wrapped, and a refusal is exit 1`() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let file = directory.path("jws")
+        try Data("a.b.c\n".utf8).write(to: URL(fileURLWithPath: file))
+        let requests = try await Receiver.listening(answering: { _, _ in .badRequest }) { receiver, address in
+            let sent = try Command("send", file, "--target", address + "/v1/notifications")
+            let outcome = await sent.outcome()
+            #expect(outcome.status == 1)
+            #expect(outcome.output == "400\n")
+            return receiver.requests
+        }
+        #expect(requests.map(\.body) == [Array(#"{"signedPayload":"a.b.c"}"#.utf8)])
+    }
+
+    @Test func `what was given up is exit 1`() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let outcome = try await Receiver.listening(answering: { _, _ in .serviceUnavailable }) { _, address in
+            try await Command(
+                "run", "--target", address + "/v1/notifications", "--authority", directory.path("authority"),
+                "--count", "3"
+            ).outcome()
+        }
+        #expect(outcome.status == 1)
+        #expect(outcome.output.contains("given up 3"))
+    }
+
+    @Test func `a wrong command line is exit 64 and names every problem`() async throws {
+        let outcome = try await Command(
+            "run", "--target", "http://127.0.0.1:1", "--authority", "x", "--duplicates", "2", "--concurrency", "0"
+        ).outcome()
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.contains("--duplicates"))
+        #expect(outcome.errors.contains("--concurrency"))
+    }
+
+    @Test(arguments: [["--help"], ["help", "run"], ["help", "make"], ["help", "send"], []])
+    func `help is printed and exit 0`(arguments: [String]) async throws {
+        let outcome = try await Command(arguments).outcome()
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("USAGE: simulator"))
+    }
+
+    private func read(_ directory: TemporaryDirectory) throws -> SimulatorBook {
+        try SimulatorBook(reading: Array(Data(contentsOf: URL(fileURLWithPath: directory.path("book.jsonl")))))
+    }
+
+    private func uuid(in body: [UInt8]) throws -> String {
+        let payload = try #require(try JSONDocument(body).root["signedPayload"]?.string)
+        return try #require(try LetterWriterTests.claims(of: Array(payload.utf8))["notificationUUID"]?.string)
+    }
+}

@@ -1,0 +1,156 @@
+import AppStore
+import Contracts
+import Foundation
+import Testing
+
+@testable import Simulator
+
+@Suite struct PopulationTests {
+    static let now = Date(milliseconds: 1_790_000_000_000)
+    static let apps = [
+        App(bundleId: "com.example.one", appAppleId: 1, environment: .production),
+        App(bundleId: "com.example.two", appAppleId: 2, environment: .sandbox),
+    ]
+    static let seeds: [UInt64] = [1, 2, 3, 42, 4_711, .max]
+
+    static func notices(_ count: Int, seed: UInt64, now: Date = now, timeScale: Double = 1) -> [Notice] {
+        var population = Population(apps: apps, size: 50, timeScale: timeScale, seed: seed, now: now)
+        return (0..<count).map { _ in population.next(now: now) }
+    }
+
+    /// Apple's statuses before and after each announcement.
+    static let statuses: [Announcement: (Set<Int>, Set<Int>)] = [
+        Announcement("DID_RENEW"): ([1], [1]),
+        Announcement("DID_RENEW", "BILLING_RECOVERY"): ([3, 4], [1]),
+        Announcement("DID_FAIL_TO_RENEW"): ([1], [3]),
+        Announcement("DID_FAIL_TO_RENEW", "GRACE_PERIOD"): ([1], [4]),
+        Announcement("GRACE_PERIOD_EXPIRED"): ([4], [3]),
+        Announcement("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED"): ([1], [1]),
+        Announcement("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED"): ([1], [1]),
+        Announcement("DID_CHANGE_RENEWAL_PREF", "UPGRADE"): ([1], [1]),
+        Announcement("DID_CHANGE_RENEWAL_PREF", "DOWNGRADE"): ([1], [1]),
+        Announcement("DID_CHANGE_RENEWAL_PREF"): ([1], [1]),
+        Announcement("EXPIRED", "VOLUNTARY"): ([1], [2]),
+        Announcement("EXPIRED", "BILLING_RETRY"): ([3], [2]),
+        Announcement("SUBSCRIBED", "RESUBSCRIBE"): ([2, 5], [1]),
+        Announcement("CONSUMPTION_REQUEST"): ([1], [1]),
+        Announcement("REFUND_DECLINED"): ([1], [1]),
+        Announcement("REFUND"): ([1, 2], [5]),
+        Announcement("REFUND_REVERSED"): ([5], [1, 2]),
+    ]
+
+    @Test(arguments: seeds)
+    func `every life keeps to Apple's event table from its first notice on`(seed: UInt64) throws {
+        var newest: [String: Notice] = [:]
+        for notice in Self.notices(4_000, seed: seed) where notice.renewal != nil {
+            let id = try #require(notice.purchase?.originalTransactionId)
+            let status = try #require(notice.status)
+            if let before = newest[id] {
+                let (from, to) = try #require(Self.statuses[notice.announcement])
+                #expect(from.contains(try #require(before.status)), "\(before.announcement) → \(notice.announcement)")
+                #expect(to.contains(status), "\(notice.announcement)")
+            } else {
+                #expect(notice.announcement == Announcement("SUBSCRIBED", "INITIAL_BUY"))
+                #expect(notice.purchase?.transactionId == id)
+            }
+            newest[id] = notice
+        }
+        #expect(newest.count > 50)
+    }
+
+    @Test(arguments: seeds)
+    func `dates are in order and within what a verifier accepts`(seed: UInt64) throws {
+        var newest: [String: Notice] = [:]
+        for notice in Self.notices(4_000, seed: seed) {
+            #expect(notice.signedDate <= Self.now)
+            #expect(notice.signedDate > Self.now - 400 * 86_400)
+            guard let purchase = notice.purchase else { continue }
+            #expect(purchase.originalPurchaseDate <= purchase.purchaseDate)
+            #expect(purchase.purchaseDate <= notice.signedDate)
+            if let end = purchase.expiresDate { #expect(end > purchase.purchaseDate) }
+            if let revoked = purchase.revocationDate { #expect(revoked <= notice.signedDate) }
+            if let before = newest[purchase.originalTransactionId] {
+                #expect(before.signedDate < notice.signedDate)
+                #expect(try #require(before.purchase).purchaseDate <= purchase.purchaseDate)
+            }
+            newest[purchase.originalTransactionId] = notice
+        }
+    }
+
+    @Test(arguments: seeds)
+    func `identities are unique and stay with their owner`(seed: UInt64) {
+        let notices = Self.notices(4_000, seed: seed)
+        #expect(Set(notices.map(\.uuid)).count == notices.count)
+        var owners: [String: String] = [:]
+        var customers: [String: Customer] = [:]
+        for notice in notices {
+            guard let purchase = notice.purchase, let customer = notice.customer else { continue }
+            let owner = owners[purchase.transactionId, default: purchase.originalTransactionId]
+            #expect(owner == purchase.originalTransactionId)
+            owners[purchase.transactionId] = purchase.originalTransactionId
+            #expect(customers[purchase.originalTransactionId, default: customer] == customer)
+            customers[purchase.originalTransactionId] = customer
+        }
+    }
+
+    @Test func `a transaction changes its id only when something was bought`() {
+        var newest: [String: String] = [:]
+        let purchases: Set<Announcement> = [
+            Announcement("DID_RENEW"), Announcement("DID_RENEW", "BILLING_RECOVERY"),
+            Announcement("SUBSCRIBED", "RESUBSCRIBE"), Announcement("DID_CHANGE_RENEWAL_PREF", "UPGRADE"),
+        ]
+        for notice in Self.notices(10_000, seed: 9) {
+            guard let purchase = notice.purchase else { continue }
+            if let before = newest[purchase.originalTransactionId] {
+                #expect((before != purchase.transactionId) == purchases.contains(notice.announcement))
+            }
+            newest[purchase.originalTransactionId] = purchase.transactionId
+        }
+    }
+
+    @Test func `everything that can happen does happen`() {
+        let seen = Set(Self.notices(20_000, seed: 1).map(\.announcement))
+        let expected = LifeEvent.allCases.map(\.announcement) + [.oneTimeCharge, .test]
+        #expect(seen == Set(expected))
+    }
+
+    @Test func `the same seed and moment tell the same story to the last id`() {
+        #expect(Self.notices(2_000, seed: 5) == Self.notices(2_000, seed: 5))
+    }
+
+    @Test func `another seed is another story`() {
+        #expect(Self.notices(500, seed: 5).map(\.announcement) != Self.notices(500, seed: 6).map(\.announcement))
+    }
+
+    @Test func `the same seed at another moment is not taken for a repetition`() {
+        let uuids = Set(Self.notices(2_000, seed: 5).map(\.uuid))
+        let later = Self.notices(2_000, seed: 5, now: Self.now + 1)
+        #expect(uuids.isDisjoint(with: later.map(\.uuid)))
+    }
+
+    @Test func `a faster time gives longer stories`() {
+        func longest(_ scale: Double) -> Int {
+            let ids = Self.notices(8_000, seed: 3, timeScale: scale).compactMap(\.purchase?.originalTransactionId)
+            return Dictionary(grouping: ids) { $0 }.values.map(\.count).max() ?? 0
+        }
+        #expect(longest(1_000) > longest(1))
+    }
+
+    @Test func `a counterfeit is about somebody but leaves their life alone`() {
+        var plain = Population(apps: Self.apps, size: 5, timeScale: 1, seed: 8, now: Self.now)
+        for _ in 0..<100 { _ = plain.next(now: Self.now) }
+        var visited = plain
+        let counterfeit = visited.counterfeit(now: Self.now)
+        #expect(counterfeit.purchase != nil)
+        #expect(counterfeit.announcement == .refund)
+        let ids = (0..<200).compactMap { _ in visited.next(now: Self.now).purchase?.originalTransactionId }
+        #expect(ids.contains { $0 == counterfeit.purchase?.originalTransactionId })
+    }
+}
+
+/// Apple's own spelling, written out: the table above is compared with what is on the wire, not with our constants.
+extension Announcement {
+    fileprivate init(_ type: String, _ subtype: String? = nil) {
+        self.init(NotificationType(rawValue: type), subtype.map { NotificationSubtype(rawValue: $0) })
+    }
+}

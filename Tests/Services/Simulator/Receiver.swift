@@ -1,0 +1,99 @@
+import Foundation
+import Hummingbird
+import Logging
+import Synchronization
+
+/// A real HTTP server of a test's own, which keeps what was posted and answers as told.
+final class Receiver: Sendable {
+    struct Request: Sendable {
+        var body: [UInt8]
+        var contentType: String?
+    }
+
+    private struct State {
+        var requests: [Request] = []
+        var questions = 0
+        var requestsBeforeRoom = 0
+    }
+
+    private let answer: @Sendable (Int, Request) -> HTTPResponse.Status
+    private let waiting: @Sendable (Int) -> Int
+    private let state = Mutex(State())
+    private let arrivals: AsyncStream<Int>
+    private let arrived: AsyncStream<Int>.Continuation
+
+    /// - Parameters:
+    ///   - answer: given the number of the request, from 1, and the request.
+    ///   - waiting: what the page of the backlog says, given the number of the question, from 1.
+    private init(
+        answer: @escaping @Sendable (Int, Request) -> HTTPResponse.Status, waiting: @escaping @Sendable (Int) -> Int
+    ) {
+        self.answer = answer
+        self.waiting = waiting
+        (arrivals, arrived) = AsyncStream.makeStream()
+    }
+
+    var requests: [Request] { state.withLock { $0.requests } }
+
+    /// How many had arrived when the backlog was last said to be full.
+    var requestsBeforeRoom: Int { state.withLock { $0.requestsBeforeRoom } }
+
+    /// Returns when so many requests have arrived since the start. Called by one task only.
+    func wait(for count: Int) async {
+        guard requests.count < count else { return }
+        for await number in arrivals where number >= count { return }
+    }
+
+    /// Runs a server while the body runs.
+    static func listening<Outcome: Sendable>(
+        answering answer: @escaping @Sendable (Int, Request) -> HTTPResponse.Status = { _, _ in .ok },
+        waiting: @escaping @Sendable (Int) -> Int = { _ in 0 },
+        _ body: @Sendable (Receiver, _ address: String) async throws -> Outcome
+    ) async throws -> Outcome {
+        let receiver = Receiver(answer: answer, waiting: waiting)
+        let (ports, port) = AsyncStream<Int>.makeStream()
+        let router = Router()
+        router.post("/v1/notifications") { request, _ in
+            let content = try await request.body.collect(upTo: 1 << 20)
+            return receiver.receive(
+                Request(body: Array(content.readableBytesView), contentType: request.headers[.contentType]))
+        }
+        router.get("/backlog") { _, _ in #"{"waiting": \#(receiver.asked())}"# }
+        // It is told to stop by cancellation, which it calls an error.
+        var logger = Logger(label: "receiver")
+        logger.logLevel = .critical
+        let application = Application(
+            router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { channel in port.yield(channel.localAddress?.port ?? 0) },
+            logger: logger)
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await application.run() }
+            var bound: Int?
+            for await port in ports {
+                bound = port
+                break
+            }
+            let result = try await body(receiver, "http://127.0.0.1:\(bound ?? 0)")
+            group.cancelAll()
+            return result
+        }
+    }
+
+    private func receive(_ request: Request) -> HTTPResponse.Status {
+        let number = state.withLock {
+            $0.requests.append(request)
+            return $0.requests.count
+        }
+        defer { arrived.yield(number) }
+        return answer(number, request)
+    }
+
+    private func asked() -> Int {
+        state.withLock {
+            $0.questions += 1
+            let waiting = waiting($0.questions)
+            if waiting >= 4_000 { $0.requestsBeforeRoom = $0.requests.count }
+            return waiting
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import Contracts
+import Foundation
+import Testing
+
+@testable import Simulator
+
+/// A conversation: what is next, how it went, what is next.
+@Suite struct OutboxTests {
+    private let start = ContinuousClock.now
+    private let moment = Date(milliseconds: 1_790_000_000_000)
+    private let accepted = Answer(status: 200, duration: .milliseconds(1))
+    private let unavailable = Answer(status: 503, duration: .milliseconds(1))
+
+    @Test func `as many are made as were asked for, then it is finished`() throws {
+        var outbox = outbox { $0.count = 3 }
+        for _ in 0..<3 {
+            let delivery = try #require(new(outbox.next(at: start, now: moment)))
+            #expect(outbox.answered(delivery, with: accepted, at: start) == .accepted)
+        }
+        guard case .finished = outbox.next(at: start, now: moment) else { return _ = Issue.record("not finished") }
+    }
+
+    @Test func `while an answer is out it is not finished`() throws {
+        var outbox = outbox { $0.count = 1 }
+        let delivery = try #require(new(outbox.next(at: start, now: moment)))
+        guard case .waitForAnswer = outbox.next(at: start, now: moment) else { return _ = Issue.record("no wait") }
+        #expect(outbox.answered(delivery, with: unavailable, at: start) == .retried(at: start + .seconds(1)))
+        guard case .wait(let due) = outbox.next(at: start, now: moment) else { return _ = Issue.record("no wait") }
+        #expect(due == start + .seconds(1))
+        #expect(outbox.waitingRetries == 1)
+    }
+
+    @Test func `retries are due in order and the sixth failure is the last`() throws {
+        var outbox = outbox { $0.count = 1 }
+        var delivery = try #require(new(outbox.next(at: start, now: moment)))
+        var instant = start
+        for (attempt, wait) in [1, 12, 24, 48, 72].enumerated() {
+            let due = instant + .seconds(wait)
+            #expect(outbox.answered(delivery, with: unavailable, at: instant) == .retried(at: due))
+            guard case .wait = outbox.next(at: due - .nanoseconds(1), now: moment) else {
+                return _ = Issue.record("too early")
+            }
+            delivery = try #require(again(outbox.next(at: due, now: moment)))
+            #expect(delivery.attempt == attempt + 2)
+            instant = due
+        }
+        #expect(outbox.answered(delivery, with: unavailable, at: instant) == .givenUp)
+    }
+
+    @Test func `what is due again goes before what is new`() throws {
+        var outbox = outbox { $0.count = 10 }
+        let delivery = try #require(new(outbox.next(at: start, now: moment)))
+        _ = outbox.answered(delivery, with: unavailable, at: start)
+        #expect(new(outbox.next(at: start, now: moment)) != nil)
+        #expect(again(outbox.next(at: start + .seconds(1), now: moment))?.attempt == 2)
+    }
+
+    @Test func `an accepted one is repeated once, with the same bytes`() throws {
+        var outbox = outbox {
+            $0.count = 1
+            $0.repeatedShare = 1
+        }
+        let delivery = try #require(new(outbox.next(at: start, now: moment)))
+        #expect(outbox.answered(delivery, with: accepted, at: start) == .accepted)
+        let copy = try #require(again(outbox.next(at: start, now: moment)))
+        #expect(copy.isRepetition)
+        #expect(copy.letter.body == delivery.letter.body)
+        #expect(outbox.answered(copy, with: accepted, at: start) == .accepted)
+        guard case .finished = outbox.next(at: start, now: moment) else { return _ = Issue.record("not finished") }
+    }
+
+    @Test func `a window reorders and loses nothing`() {
+        let plain = uuids(outbox { $0.count = 500 })
+        let mixed = uuids(
+            outbox {
+                $0.count = 500
+                $0.reorderWindow = 20
+            })
+        #expect(plain != mixed)
+        #expect(Set(plain) == Set(mixed))
+        #expect(mixed.count == 500)
+    }
+
+    @Test func `about the wanted share is forged, each in a way that applies to it`() {
+        var outbox = outbox {
+            $0.count = 2_000
+            $0.forgedShare = 0.25
+        }
+        var forged = 0
+        while let draft = draft(outbox.next(at: start, now: moment)) {
+            if let forgery = draft.forgery {
+                forged += 1
+                #expect(forgery.applies(to: draft.notice))
+            }
+        }
+        #expect((400...600).contains(forged))
+    }
+
+    @Test func `nothing new is made while too much waits to be retried`() throws {
+        var outbox = outbox { $0.retryLimit = 1 }
+        let delivery = try #require(new(outbox.next(at: start, now: moment)))
+        _ = outbox.answered(delivery, with: unavailable, at: start)
+        guard case .wait = outbox.next(at: start, now: moment) else { return _ = Issue.record("no wait") }
+    }
+
+    @Test func `once stopped nothing is taken, but what is out is awaited`() throws {
+        var outbox = outbox { $0.count = 0 }
+        let delivery = try #require(new(outbox.next(at: start, now: moment)))
+        outbox.stop()
+        guard case .waitForAnswer = outbox.next(at: start, now: moment) else { return _ = Issue.record("no wait") }
+        _ = outbox.answered(delivery, with: unavailable, at: start)
+        guard case .finished = outbox.next(at: start + .seconds(9), now: moment) else {
+            return _ = Issue.record("not finished")
+        }
+        #expect(outbox.waitingRetries == 1)
+    }
+
+    @Test func `a pace spreads evenly and forgives at most a second`() {
+        var pace = Pace(rate: 10)
+        #expect(pace.wait(at: start) == nil)
+        pace.begin(at: start)
+        #expect(pace.wait(at: start) == start + .milliseconds(100))
+        #expect(pace.wait(at: start + .milliseconds(100)) == nil)
+        let late = start + .seconds(60)
+        var burst = 0
+        while pace.wait(at: late) == nil {
+            pace.begin(at: late)
+            burst += 1
+        }
+        #expect(burst == 11)
+        #expect(Pace(rate: 0).wait(at: start) == nil)
+    }
+
+    @Test func `percentiles are within a twentieth`() {
+        var latencies = Latencies()
+        #expect(latencies.percentile(0.5) == 0)
+        for milliseconds in 1...1000 { latencies.add(.milliseconds(milliseconds)) }
+        #expect((500...525).contains(latencies.percentile(0.5)))
+        #expect((950...1000).contains(latencies.percentile(0.95)))
+    }
+
+    private func outbox(_ adjust: (inout Plan) -> Void) -> Outbox {
+        var plan = Plan(apps: [App(bundleId: "com.example.app", appAppleId: 1, environment: .production)])
+        adjust(&plan)
+        return Outbox(plan: plan, now: moment)
+    }
+
+    private func uuids(_ outbox: Outbox) -> [UUID] {
+        var outbox = outbox
+        var uuids: [UUID] = []
+        while let draft = draft(outbox.next(at: start, now: moment)) { uuids.append(draft.notice.uuid) }
+        return uuids
+    }
+
+    private func draft(_ step: Outbox.Step) -> Draft? {
+        if case .send(let draft) = step { draft } else { nil }
+    }
+
+    private func new(_ step: Outbox.Step) -> Delivery? {
+        guard let draft = draft(step) else { return nil }
+        let entry = SimulatorBook.Notification(
+            uuid: draft.notice.uuid.uuidString.lowercased(), notificationType: draft.notice.announcement.type.rawValue,
+            subtype: nil, environment: draft.notice.app.environment, bundleId: draft.notice.app.bundleId,
+            originalTransactionId: nil, transactionId: nil, signedDate: 0, forgery: nil, facts: nil)
+        return Delivery(letter: Letter(entry: entry, body: [1, 2, 3], isToBeRepeated: draft.isToBeRepeated))
+    }
+
+    private func again(_ step: Outbox.Step) -> Delivery? {
+        if case .sendAgain(let delivery) = step { delivery } else { nil }
+    }
+}

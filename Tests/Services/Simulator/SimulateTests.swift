@@ -1,0 +1,155 @@
+import AsyncHTTPClient
+import Contracts
+import Foundation
+import Hummingbird
+import StrictJSON
+import Testing
+
+@testable import Simulator
+
+/// Whole runs against a real server.
+@Suite struct SimulateTests {
+    @Test func `every notification is posted as Apple does and written down with its answer`() async throws {
+        let (requests, book, tally) = try await run { $0.count = 200 }
+        #expect(requests.count == 200)
+        #expect(requests.allSatisfy { $0.contentType?.hasPrefix("application/json") == true })
+        let received = try requests.map { try uuid(in: $0.body) }
+        #expect(Set(received) == Set(book.notifications.map(\.uuid)))
+        #expect(Set(received).count == 200)
+        #expect(book.notifications.allSatisfy { book.arrival(of: $0.uuid) == .certain })
+        #expect(tally.accepted == 200)
+        #expect(tally.givenUp == 0)
+        #expect(tally.answers == ["200": 200])
+        #expect(tally.p50 > 0 && tally.p50 <= tally.p95)
+    }
+
+    @Test func `what is refused in production comes again with the same bytes until it is taken`() async throws {
+        let (requests, book, tally) = try await run(
+            answering: { number, _ in number <= 40 ? .serviceUnavailable : .ok },
+            plan: {
+                $0.count = 60
+                $0.retries.scale = 3_600_000
+            })
+        #expect(requests.count == 100)
+        #expect(tally.retries == 40)
+        #expect(tally.accepted == 60)
+        #expect(tally.answers == ["200": 60, "503": 40])
+        let bodies = try Dictionary(grouping: requests.map(\.body)) { try uuid(in: $0) }
+        #expect(bodies.count == 60)
+        #expect(bodies.values.allSatisfy { Set($0).count == 1 })
+        for (uuid, bodies) in bodies {
+            let attempts = try #require(book.attempts[uuid])
+            #expect(attempts.map(\.attempt) == Array(1...bodies.count))
+            #expect(attempts.last?.status == 200)
+        }
+    }
+
+    @Test func `after the sixth attempt Apple gives up`() async throws {
+        let (requests, book, tally) = try await run(
+            answering: { _, _ in .internalServerError },
+            plan: {
+                $0.count = 5
+                $0.retries.scale = 36_000_000
+            })
+        #expect(requests.count == 30)
+        #expect(tally.givenUp == 5)
+        #expect(tally.accepted == 0)
+        #expect(book.attempts.values.allSatisfy { $0.map(\.attempt) == [1, 2, 3, 4, 5, 6] })
+        #expect(book.notifications.allSatisfy { book.arrival(of: $0.uuid) == .possible })
+    }
+
+    @Test func `sandbox is tried once`() async throws {
+        let (requests, _, tally) = try await run(
+            environment: .sandbox, answering: { _, _ in .serviceUnavailable }, plan: { $0.count = 20 })
+        #expect(requests.count == 20)
+        #expect(tally.givenUp == 20)
+    }
+
+    @Test func `duplicates are the same bytes again and marked in the book`() async throws {
+        let (requests, book, tally) = try await run {
+            $0.count = 50
+            $0.repeatedShare = 1
+        }
+        #expect(requests.count == 100)
+        #expect(tally.repetitions == 50)
+        #expect(tally.accepted == 50)
+        #expect(Set(requests.map(\.body)).count == 50)
+        #expect(book.attempts.values.allSatisfy { $0.map(\.isRepetition) == [false, true] })
+    }
+
+    @Test func `forgeries are in the book with the reason they must be refused for`() async throws {
+        let (_, book, tally) = try await run {
+            $0.count = 100
+            $0.forgedShare = 0.5
+        }
+        let forged = book.notifications.compactMap(\.forgery)
+        #expect(forged.count == tally.forgeries)
+        #expect(Set(forged) == Set(Forgery.allCases.map(\.rawValue)))
+    }
+
+    @Test func `nobody listening is an answer like any other`() async throws {
+        let (book, tally) = try await send(
+            to: "http://127.0.0.1:1/v1/notifications",
+            plan: plan {
+                $0.count = 3
+                $0.retries.scale = 36_000_000
+            })
+        #expect(tally.answers == ["no connection": 18])
+        #expect(book.attempts.values.allSatisfy { $0.allSatisfy { $0.failure == "no connection" } })
+    }
+
+    @Test func `a stopped run answers for what is underway and takes nothing new`() async throws {
+        let stop = StopSwitch()
+        let (requests, book, tally) = try await run(
+            answering: { number, _ in
+                if number == 100 { stop.turnOn() }
+                return .ok
+            }, stop: stop, plan: { $0.count = 0 })
+        #expect(requests.count >= 100)
+        #expect(tally.notifications == requests.count)
+        #expect(tally.accepted == requests.count)
+        #expect(book.notifications.allSatisfy { book.arrival(of: $0.uuid) == .certain })
+    }
+
+    private func plan(in environment: StoreEnvironment = .production, _ adjust: (inout Plan) -> Void) -> Plan {
+        var plan = Plan(apps: [App(bundleId: "com.example.app", appAppleId: 1, environment: environment)])
+        adjust(&plan)
+        return plan
+    }
+
+    private func run(
+        environment: StoreEnvironment = .production,
+        answering answer: @escaping @Sendable (Int, Receiver.Request) -> HTTPResponse.Status = { _, _ in .ok },
+        stop: StopSwitch = StopSwitch(), plan adjust: (inout Plan) -> Void
+    ) async throws -> ([Receiver.Request], SimulatorBook, Tally) {
+        let plan = plan(in: environment, adjust)
+        return try await Receiver.listening(answering: answer) { receiver, address in
+            let (book, tally) = try await send(to: address + "/v1/notifications", plan: plan, stop: stop)
+            return (receiver.requests, book, tally)
+        }
+    }
+
+    private func send(to url: String, plan: Plan, stop: StopSwitch = StopSwitch()) async throws -> (
+        SimulatorBook, Tally
+    ) {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let path = directory.path("book.jsonl")
+        let book = try BookWriter(path: path)
+        let client = Target.client(concurrency: plan.concurrency)
+        let simulate = Simulate(
+            plan: plan, writer: try LetterWriterTests.writer(),
+            target: Target(client: client, url: url, timeout: .seconds(30)), book: book, backlog: nil, stop: stop,
+            present: { LetterWriterTests.now }, now: { LetterWriterTests.now })
+        let result: Result<Tally, any Error>
+        do { result = .success(try await simulate.run()) } catch { result = .failure(error) }
+        try await client.shutdown()
+        try book.close()
+        return (try SimulatorBook(reading: Array(Data(contentsOf: URL(fileURLWithPath: path)))), try result.get())
+    }
+
+    private func uuid(in body: [UInt8]) throws -> String {
+        let payload = try #require(try JSONDocument(body).root["signedPayload"]?.string)
+        return try #require(try LetterWriterTests.claims(of: Array(payload.utf8))["notificationUUID"]?.string)
+    }
+}
