@@ -22,7 +22,7 @@ public struct NotificationAppData: Payload, Hashable {
         appAppleId = try fields.read("appAppleId")
         bundleId = try fields.read("bundleId")
         environment = try fields.read("environment")
-        signedAppTransactionInfo = try fields.read("signedAppTransactionInfo")
+        signedAppTransactionInfo = try fields.readSigned("signedAppTransactionInfo")
     }
 
     /// Writes Apple's JSON; what is nil is left out.

@@ -31,8 +31,8 @@ public struct NotificationData: Payload, Hashable {
         appAppleId = try fields.read("appAppleId")
         bundleId = try fields.read("bundleId")
         bundleVersion = try fields.read("bundleVersion")
-        signedTransactionInfo = try fields.read("signedTransactionInfo")
-        signedRenewalInfo = try fields.read("signedRenewalInfo")
+        signedTransactionInfo = try fields.readSigned("signedTransactionInfo")
+        signedRenewalInfo = try fields.readSigned("signedRenewalInfo")
         status = try fields.read("status")
         consumptionRequestReason = try fields.read("consumptionRequestReason")
     }

@@ -39,6 +39,11 @@ struct PayloadFields {
         }
     }
 
+    /// A JWS in text; nil where the verifier has put the object that it signs in its place.
+    func readSigned(_ name: String) throws(PayloadFault) -> String? {
+        object[name]?.kind == .object ? nil : try read(name)
+    }
+
     func read<Value: OpenEnumeration>(_ name: String) throws(PayloadFault) -> Value? where Value.RawValue == String {
         try read(name).map { (raw: String) in Value(rawValue: raw) }
     }
@@ -54,6 +59,17 @@ struct PayloadFields {
         } catch {
             let path = error.field.isEmpty ? name : "\(name).\(error.field)"
             throw PayloadFault(field: path, expected: error.expected)
+        }
+    }
+
+    /// A payload two levels down.
+    func read<Value: Payload>(_ outer: String, _ name: String) throws(PayloadFault) -> Value? {
+        guard let value = member(outer) else { return nil }
+        let fields = try PayloadFields(value)
+        do {
+            return try fields.read(name)
+        } catch {
+            throw PayloadFault(field: "\(outer).\(error.field)", expected: error.expected)
         }
     }
 

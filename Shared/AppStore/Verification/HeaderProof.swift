@@ -1,0 +1,20 @@
+import Signatures
+
+/// A header whose chain has been proven, made ready for the payloads under it.
+struct HeaderProof: Sendable {
+    /// The proven chain with the key of its leaf.
+    let chain: ValidatedChain
+    /// SHA-256 over the header segment and the dot behind it: where the hash of every payload under it begins.
+    let prefixHash: SHA256Hash
+    /// The header segment, for comparing what is nested with its envelope without a lookup.
+    let segment: [UInt8]
+
+    init(chain: ValidatedChain, segment: ArraySlice<UInt8>) {
+        self.chain = chain
+        self.segment = Array(segment)
+        var hash = SHA256Hash()
+        hash.update(segment)
+        hash.update([UInt8(ascii: ".")])
+        prefixHash = hash
+    }
+}

@@ -1,0 +1,89 @@
+import StrictJSON
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// What is signed inside a notification: proven by the same routine, and held against the envelope and one another.
+struct NotificationContents {
+    private(set) var originalTransactionId: String?
+    private(set) var transactionId: String?
+    private(set) var appAccountToken: UUID?
+    private var replacements: [(Range<Int>, [UInt8])] = []
+
+    /// Members that hold a JWS, and where such a payload says when it was signed.
+    private static let members: [(name: String, dateField: String)] = [
+        ("signedTransactionInfo", "signedDate"), ("signedRenewalInfo", "signedDate"),
+        ("signedAppTransactionInfo", "receiptCreationDate"),
+    ]
+
+    init(
+        _ subject: NotificationEnvelope.Subject, in envelope: PayloadProver.Proof, prover: PayloadProver, now: Date
+    ) throws(Refusal) {
+        func refuse(_ reason: RefusalReason, _ message: String) -> Refusal {
+            Refusal(reason, "\(subject.member).\(message)", bundleId: subject.bundleId, concernsOwnApp: true)
+        }
+        for (name, dateField) in Self.members {
+            guard let member = subject.object[name], !member.isNull else { continue }
+            guard let jws = Self.content(of: member, in: envelope.document) else {
+                throw refuse(.body, "\(name) is not a string")
+            }
+            let proof: PayloadProver.Proof
+            do {
+                proof = try prover.prove(jws, dateField: dateField, now: now, hint: envelope.header)
+            } catch {
+                throw error.nested(in: "\(subject.member).\(name)", bundleId: subject.bundleId)
+            }
+            let root = proof.document.root
+            guard Self.agrees(root, with: subject, isRenewal: name == "signedRenewalInfo") else {
+                throw refuse(.nestedMismatch, "\(name) is of another app or environment than the envelope")
+            }
+            guard noteOriginalTransaction(root) else {
+                throw refuse(.nestedMismatch, "\(name) is of another original transaction than signedTransactionInfo")
+            }
+            if name == "signedTransactionInfo" { transactionId = root["transactionId"]?.string }
+            if appAccountToken == nil {
+                appAccountToken = root["appAccountToken"]?.string.flatMap(UUID.init(uuidString:))
+            }
+            replacements.append((member.range, proof.document.bytes))
+        }
+    }
+
+    /// The envelope with each JWS replaced by what it signs.
+    func spliced(into envelope: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        let removed = replacements.reduce(0) { $0 + $1.0.count - $1.1.count }
+        result.reserveCapacity(max(0, envelope.count - removed))
+        var copied = 0
+        for (range, replacement) in replacements.sorted(by: { $0.0.lowerBound < $1.0.lowerBound }) {
+            result += envelope[copied..<range.lowerBound]
+            result += replacement
+            copied = range.upperBound
+        }
+        return result + envelope[copied...]
+    }
+
+    /// Where it stands in the envelope, unless it was written with escapes.
+    private static func content(of member: JSONValue, in document: JSONDocument) -> ArraySlice<UInt8>? {
+        if let range = member.plainRange { return document.bytes[range] }
+        return member.unescapedBytes.map { $0[...] }
+    }
+
+    /// Renewal information names no app. An environment left empty, which occurs, contradicts nothing.
+    private static func agrees(
+        _ root: JSONValue, with subject: NotificationEnvelope.Subject, isRenewal: Bool
+    ) -> Bool {
+        if root["bundleId"]?.string != subject.bundleId, !(isRenewal && root["bundleId"] == nil) { return false }
+        let environment = root["environment"] ?? root["receiptType"]
+        guard let environment, !environment.isNull else { return true }
+        return environment.string == subject.environment.rawValue || environment.string == ""
+    }
+
+    /// False where another original transaction has been noted before.
+    private mutating func noteOriginalTransaction(_ root: JSONValue) -> Bool {
+        guard let value = root["originalTransactionId"], !value.isNull else { return true }
+        guard let text = value.string else { return false }
+        if let noted = originalTransactionId { return noted == text }
+        originalTransactionId = text
+        return true
+    }
+}

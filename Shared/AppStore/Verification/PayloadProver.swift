@@ -1,0 +1,171 @@
+import Signatures
+import StrictJSON
+
+import struct Foundation.Date
+
+/// One routine for every JWS: size, segments, header, path, signature, body, time, revocation.
+///
+/// The body is decoded only after the signature, so nothing in it is believed before; that is why the dates are judged
+/// last, though a certificate is judged at the payload's own date. Safe from any number of threads at once.
+final class PayloadProver: Sendable {
+    /// A payload of which it is proven that Apple signed it, and when; not yet, for whom.
+    struct Proof: Sendable {
+        /// The payload's JSON.
+        let document: JSONDocument
+        /// The payload's own date; nil where it has none.
+        let signedDate: Date?
+        let header: HeaderProof
+    }
+
+    private let trust: TrustStore
+    private let validator: ChainValidator
+    private let policy: VerificationPolicy
+    private let revocations: RevocationRegister
+    /// By the exact header segment; filled once a signature under the header was valid.
+    private let headers: ProofCache<HeaderProof>
+    /// By the certificates that matter. Anybody can put Apple's certificates under a header of his own making; without
+    /// this each such header would cost a path verification.
+    private let chains: ProofCache<ValidatedChain>
+
+    init(trust: TrustStore, policy: VerificationPolicy, revocations: RevocationRegister) {
+        self.trust = trust
+        self.policy = policy
+        self.revocations = revocations
+        validator = ChainValidator(trust: trust)
+        headers = ProofCache(capacity: policy.cachedHeaders, lifetime: policy.cacheLifetime)
+        chains = ProofCache(capacity: policy.cachedHeaders, lifetime: policy.cacheLifetime)
+    }
+
+    /// How many headers and chains are kept; bounded whatever is sent.
+    var cached: (headers: Int, chains: Int) { (headers.count, chains.count) }
+
+    /// - Parameters:
+    ///   - dateField: Where the payload says when it was signed.
+    ///   - hint: The proof of the envelope, whose header is usually the same.
+    func prove(
+        _ jws: ArraySlice<UInt8>, dateField: String, now: Date, hint: HeaderProof? = nil
+    ) throws(Refusal) -> Proof {
+        guard jws.count <= policy.maximumBytes else {
+            throw Refusal(.oversized, "the payload has \(jws.count) bytes; the limit is \(policy.maximumBytes)")
+        }
+        guard let parts = CompactJWS(jws) else {
+            throw Refusal(.malformed, "not three segments separated by dots")
+        }
+        let known = proven(parts.header, now: now, hint: hint)
+        let header: HeaderProof
+        if let known {
+            header = known
+        } else {
+            header = HeaderProof(chain: try proveChain(parts.header, now: now), segment: parts.header)
+        }
+        guard let payload = Base64.decode(parts.payload, .url) else {
+            throw Refusal(.malformed, "the payload is not canonical base64url")
+        }
+        guard let signature = Base64.decode(parts.signature, .url) else {
+            throw Refusal(.malformed, "the signature is not canonical base64url")
+        }
+        guard signature.count == 64 else {
+            throw Refusal(.signature, "the signature has \(signature.count) bytes instead of 64")
+        }
+        var hash = header.prefixHash
+        hash.update(parts.payload)
+        guard header.chain.leafKey.isValid(signature: signature, overDigest: hash.digest()) else {
+            throw Refusal(
+                .signature, "the signature is not by the key of the leaf certificate; the payload was altered")
+        }
+        if known == nil { headers.insert(header, for: parts.header, now: now) }
+        return try judge(payload, header: header, dateField: dateField, now: now)
+    }
+
+    private func proven(_ segment: ArraySlice<UInt8>, now: Date, hint: HeaderProof?) -> HeaderProof? {
+        if let hint, hint.segment[...].hasSameBytes(as: segment) { return hint }
+        return headers.proof(for: segment, now: now)
+    }
+
+    /// From here on Apple signed it, and what is wrong is Apple's doing or ours.
+    private func judge(
+        _ payload: [UInt8], header: HeaderProof, dateField: String, now: Date
+    ) throws(Refusal) -> Proof {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(payload)
+        } catch {
+            throw Refusal(.body, "signed, but not believable JSON: \(error)")
+        }
+        guard document.root.kind == .object else { throw Refusal(.body, "signed, but not a JSON object") }
+        var signedDate: Date?
+        if let field = document.root[dateField], !field.isNull {
+            guard let number = field.double else { throw Refusal(.body, "\(dateField) is not a number") }
+            signedDate = AppleDate.date(from: number)
+        }
+        try judgeTime(header.chain, signedDate: signedDate, now: now)
+        if let refusal = revocations.refusal(of: header.chain) { throw refusal }
+        return Proof(document: document, signedDate: signedDate, header: header)
+    }
+
+    private func judgeTime(_ chain: ValidatedChain, signedDate: Date?, now: Date) throws(Refusal) {
+        if let signedDate {
+            guard signedDate <= now.addingTimeInterval(policy.maximumLead) else {
+                throw Refusal(.notYetValid, "signed in the future by our clock; check the clock of this machine")
+            }
+            guard signedDate >= now.addingTimeInterval(-policy.maximumAge) else {
+                throw Refusal(
+                    .expiredAtSigning, "signed longer ago than is accepted; raise the maximum age to replay it")
+            }
+        }
+        switch chain.standing(at: signedDate ?? now) {
+        case .valid: return
+        case .expired: throw Refusal(.expiredAtSigning, "a certificate had expired when the payload was signed")
+        case .notYetValid: throw Refusal(.notYetValid, "a certificate was not valid yet when the payload was signed")
+        }
+    }
+
+    private func proveChain(_ segment: ArraySlice<UInt8>, now: Date) throws(Refusal) -> ValidatedChain {
+        let header = try SignatureHeader(segment, policy: policy)
+        let offered = try certificate(header.offeredRoot, place: 2)
+        // A third certificate that is not pinned plays no part, so it must not make a new entry either.
+        var hash = SHA256Hash()
+        for der in [header.leaf, header.intermediate] {
+            hash.update(SHA256Hash.digest(der)[...])
+        }
+        if trust.pins(offered.sha256) { hash.update(offered.sha256[...]) }
+        let key = hash.digest()
+        if let chain = chains.proof(for: key[...], now: now) { return chain }
+        let leaf = try certificate(header.leaf, place: 0)
+        let intermediate = try certificate(header.intermediate, place: 1)
+        let result: Result<ValidatedChain, ChainFailure>
+        do {
+            result = try validator.validate(leaf: leaf, intermediate: intermediate, offered: offered)
+        } catch {
+            throw Refusal(.chainUntrusted, "the chain could not be judged: \(error)")
+        }
+        switch result {
+        case .success(let chain):
+            chains.insert(chain, for: key[...], now: now)
+            return chain
+        case .failure(let failure): throw Refusal(failure)
+        }
+    }
+
+    private func certificate(_ der: [UInt8], place: Int) throws(Refusal) -> Certificate {
+        do {
+            return try Certificate(der: der)
+        } catch {
+            throw Refusal(.certificateMalformed, "x5c[\(place)]: \(error)")
+        }
+    }
+}
+
+extension Refusal {
+    /// What a failure of the chain means for a payload.
+    fileprivate init(_ failure: ChainFailure) {
+        let reason: RefusalReason =
+            switch failure {
+            case .untrusted, .basicConstraints: .chainUntrusted
+            case .wrongLength, .pathLength: .chainLength
+            case .keyUsage, .leafKey: .keyUsage
+            case .missingExtension: .chainObjectIdentifier
+            }
+        self.init(reason, "\(failure); if the root is yours, name its file in the configuration")
+    }
+}

@@ -1,0 +1,31 @@
+/// A signed payload that is not used for anything, and why.
+public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The longest message in bytes of UTF-8; it becomes a header of the dead letter.
+    public static let maximumMessageBytes = 512
+
+    /// The one reason, by which it is counted.
+    public let reason: RefusalReason
+    /// What was found and what to do about it. Never a part of the payload beyond names of fields, app and environment.
+    public let message: String
+    /// The app that a payload proven to be Apple's names; nil before that is known.
+    public let bundleId: String?
+    /// Apple signed it, and for one of our apps: the one kind of refusal that nobody but Apple and ourselves can cause.
+    public let concernsOwnApp: Bool
+
+    init(_ reason: RefusalReason, _ message: String, bundleId: String? = nil, concernsOwnApp: Bool = false) {
+        self.reason = reason
+        var text = message[...]
+        while text.utf8.count > Self.maximumMessageBytes { text.removeLast() }
+        self.message = String(text)
+        self.bundleId = bundleId
+        self.concernsOwnApp = concernsOwnApp
+    }
+
+    /// The same refusal, found in the JWS of a member.
+    func nested(in member: String, bundleId: String?) -> Refusal {
+        Refusal(reason, "\(member): \(message)", bundleId: bundleId, concernsOwnApp: true)
+    }
+
+    /// Reason and message.
+    public var description: String { "\(reason.rawValue): \(message)" }
+}

@@ -1,0 +1,56 @@
+/// Why a signed payload is refused: metric label, dead-letter header and the tests' expectation in one.
+///
+/// In the order in which the checks are made.
+public enum RefusalReason: String, Sendable, Hashable, CaseIterable {
+    /// Longer than anything Apple sends.
+    case oversized
+    /// Not three segments of canonical base64url, or a header that is not the JSON object it must be.
+    case malformed
+    /// `alg` is not exactly ES256, or the header demands extensions that we do not have.
+    case algorithm
+    /// `x5c` holds what is not one certificate in strict DER, or one that is too long.
+    case certificateMalformed = "certificate-malformed"
+    /// Not three certificates, or not a path of three.
+    case chainLength = "chain-length"
+    /// No path to a root of ours.
+    case chainUntrusted = "chain-untrusted"
+    /// A key is used for what its certificate does not allow, or is of the wrong kind.
+    case keyUsage = "key-usage"
+    /// A certificate lacks Apple's mark for its role.
+    case chainObjectIdentifier = "chain-oid"
+    /// The signature is not 64 bytes, or not valid.
+    case signature
+    /// Apple signed it, but it is not JSON that we believe, or not the type that was asked for.
+    case body
+    /// A certificate was no longer valid when the payload was signed, or that was too long ago.
+    case expiredAtSigning = "expired-at-signing"
+    /// A certificate was not valid yet when the payload was signed, or that lies in the future.
+    case notYetValid = "not-yet-valid"
+    /// A certificate of the chain has been revoked.
+    case revoked
+    /// Whether it has been revoked could not be found out, and the configuration insists on knowing.
+    case revocationUnknown = "revocation-unknown"
+    /// For an app that is not ours.
+    case appUnknown = "app-unknown"
+    /// For our bundle id, with another Apple id than ours.
+    case appMismatch = "app-mismatch"
+    /// From an environment that the app does not accept.
+    case environment
+    /// What is signed inside contradicts the envelope, or one another.
+    case nestedMismatch = "nested-mismatch"
+
+    /// Whether the failure was found after the signature had been proven to be Apple's.
+    ///
+    /// A forger never gets this far. Another developer does, with what Apple signed for him: see
+    /// `Refusal.concernsOwnApp` before drawing conclusions about one's own release.
+    public var isProven: Bool {
+        switch self {
+        case .oversized, .malformed, .algorithm, .certificateMalformed, .chainLength, .chainUntrusted, .keyUsage,
+            .chainObjectIdentifier, .signature:
+            false
+        case .body, .expiredAtSigning, .notYetValid, .revoked, .revocationUnknown, .appUnknown, .appMismatch,
+            .environment, .nestedMismatch:
+            true
+        }
+    }
+}

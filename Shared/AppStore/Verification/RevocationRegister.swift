@@ -1,0 +1,48 @@
+import Signatures
+import Synchronization
+
+/// What is known about the revocation of certificates; filled beside the line, asked on it.
+///
+/// Nothing is known at first, which is enough in soft mode. Safe from any thread.
+public final class RevocationRegister: Sendable {
+    /// What a responder said about a certificate.
+    public enum Standing: Sendable, Hashable {
+        /// Not revoked, by an answer that is still valid.
+        case good
+        /// Revoked.
+        case revoked
+        /// No valid answer.
+        case unknown
+    }
+
+    /// Whether a certificate about which nothing is known is refused.
+    public let isHard: Bool
+    private let standings = Mutex<[[UInt8]: Standing]>([:])
+
+    /// An empty register.
+    public init(isHard: Bool = false) { self.isHard = isHard }
+
+    /// Notes an answer, or that there is none any more; takes effect with the next payload.
+    public func note(_ standing: Standing, ofCertificate sha256: [UInt8]) {
+        standings.withLock { $0[sha256] = standing }
+    }
+
+    /// Leaf and intermediate are asked about; a root is revoked by taking it out of the trust store.
+    func refusal(of chain: ValidatedChain) -> Refusal? {
+        let (leaf, intermediate) = standings.withLock { standings in
+            if standings.isEmpty { return (Standing.unknown, Standing.unknown) }
+            return (
+                standings[chain.leaf.sha256] ?? .unknown, standings[chain.intermediate.sha256] ?? .unknown
+            )
+        }
+        if leaf == .revoked || intermediate == .revoked {
+            return Refusal(.revoked, "a certificate of the chain has been revoked; do not trust its payloads")
+        }
+        if isHard, leaf == .unknown || intermediate == .unknown {
+            return Refusal(
+                .revocationUnknown,
+                "revocation of the chain could not be checked; restore access to the responder or use soft mode")
+        }
+        return nil
+    }
+}

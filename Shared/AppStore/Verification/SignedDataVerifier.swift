@@ -1,0 +1,105 @@
+import Signatures
+import StrictJSON
+
+import struct Foundation.Date
+
+/// The one door through which anything that Apple signed comes in.
+///
+/// One routine for every kind of JWS, used wherever one arrives: from the webhook, from Apple's API, from the app. What
+/// comes out is proven to be Apple's, and for one of our apps; every other outcome is a `Refusal` with its reason.
+/// Needs no network. Safe from any number of threads at once: share one, because it remembers proven certificates.
+/// Trust, apps and policy do not change in its life; to reload them, make another.
+public final class SignedDataVerifier: Sendable {
+    private let prover: PayloadProver
+    private let identity: IdentityCheck
+
+    /// A verifier that has proven nothing yet.
+    ///
+    /// - Parameter revocations: Filled by whoever asks the responders; empty, it refuses nothing in soft mode.
+    public init(
+        trust: TrustStore, apps: AppRegistry, policy: VerificationPolicy = VerificationPolicy(),
+        revocations: RevocationRegister = RevocationRegister()
+    ) {
+        prover = PayloadProver(trust: trust, policy: policy, revocations: revocations)
+        identity = IdentityCheck(registry: apps)
+    }
+
+    /// How many proven headers and chains it remembers: bounded by the policy, whatever is sent.
+    public var remembered: (headers: Int, chains: Int) { prover.cached }
+
+    /// Proves a notification and everything signed inside it.
+    ///
+    /// - Parameter now: For judging dates: the payload's own, or this where it has none.
+    public func notification(_ jws: [UInt8], now: Date) -> Result<ProvenNotification, Refusal> {
+        Result { () throws(Refusal) in
+            let proof = try prover.prove(jws[...], dateField: "signedDate", now: now)
+            let envelope = try NotificationEnvelope(proof.document.root)
+            let subject = envelope.subject
+            try identity.check(
+                bundleId: subject.bundleId, appAppleId: subject.appAppleId, environment: subject.environment)
+            let contents = try NotificationContents(subject, in: proof, prover: prover, now: now)
+            return ProvenNotification(envelope, contents, proof)
+        }
+    }
+
+    /// Proves a transaction, from the app or from Apple's API.
+    public func transaction(_ jws: [UInt8], now: Date) -> Result<Proven<JWSTransactionDecodedPayload>, Refusal> {
+        Result { () throws(Refusal) in
+            let proof = try prover.prove(jws[...], dateField: "signedDate", now: now)
+            let transaction: JWSTransactionDecodedPayload = try decode(proof)
+            try checkIdentity(
+                transaction.bundleId, nil, transaction.environment, kind: "a transaction", namesAppAppleId: false)
+            return Proven(transaction, proof)
+        }
+    }
+
+    /// Proves renewal information.
+    ///
+    /// It names no app: all that can be checked is that some app of ours accepts the environment. Hold the original
+    /// transaction id against the transaction that came with it.
+    public func renewalInfo(_ jws: [UInt8], now: Date) -> Result<Proven<JWSRenewalInfoDecodedPayload>, Refusal> {
+        Result { () throws(Refusal) in
+            let proof = try prover.prove(jws[...], dateField: "signedDate", now: now)
+            let renewal: JWSRenewalInfoDecodedPayload = try decode(proof)
+            guard renewal.originalTransactionId != nil, let environment = renewal.environment else {
+                throw Refusal(.body, "signed, but not renewal information: it names no subscription or environment")
+            }
+            guard identity.registry.accepts(environment) else {
+                throw Refusal(
+                    .environment, "no app accepts the environment \"\(environment.rawValue.prefix(64))\"")
+            }
+            return Proven(renewal, proof)
+        }
+    }
+
+    /// Proves the purchase of the app itself.
+    public func appTransaction(_ jws: [UInt8], now: Date) -> Result<Proven<AppTransaction>, Refusal> {
+        Result { () throws(Refusal) in
+            let proof = try prover.prove(jws[...], dateField: "receiptCreationDate", now: now)
+            let transaction: AppTransaction = try decode(proof)
+            try checkIdentity(
+                transaction.bundleId, transaction.appAppleId, transaction.receiptType, kind: "an app transaction",
+                namesAppAppleId: true)
+            return Proven(transaction, proof)
+        }
+    }
+
+    private func decode<Value: Payload>(_ proof: PayloadProver.Proof) throws(Refusal) -> Value {
+        do {
+            return try Value(json: proof.document.root)
+        } catch {
+            throw Refusal(.body, "signed, but \(error)")
+        }
+    }
+
+    private func checkIdentity(
+        _ bundleId: String?, _ appAppleId: Int64?, _ environment: AppStoreEnvironment?, kind: String,
+        namesAppAppleId: Bool
+    ) throws(Refusal) {
+        guard let bundleId, let environment else {
+            throw Refusal(.body, "signed, but not \(kind): it names no app or environment", bundleId: bundleId)
+        }
+        try identity.check(
+            bundleId: bundleId, appAppleId: appAppleId, environment: environment, namesAppAppleId: namesAppAppleId)
+    }
+}

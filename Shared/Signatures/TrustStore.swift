@@ -1,0 +1,41 @@
+/// The roots that we believe: whole certificates, or just their SHA-256.
+///
+/// A digest is enough because every payload brings its root along: if the certificate it brings has a pinned digest, it is
+/// the root, whoever sent it. Whole certificates are for roots of one's own, and for payloads that bring another
+/// certificate with the root's key.
+public struct TrustStore: Sendable {
+    /// SHA-256 of Apple Root CA - G3.
+    public static let appleRootDigest: [UInt8] = [
+        0x63, 0x34, 0x3A, 0xBF, 0xB8, 0x9A, 0x6A, 0x03, 0xEB, 0xB5, 0x7E, 0x9B, 0x3F, 0x5F, 0xA7, 0xBE,
+        0x7C, 0x4F, 0x5C, 0x75, 0x6F, 0x30, 0x17, 0xB3, 0xA8, 0xC4, 0x88, 0xC3, 0x65, 0x3E, 0x91, 0x79,
+    ]
+
+    /// Apple's root and no other: what production trusts.
+    public static let apple = TrustStore(pinnedDigests: [appleRootDigest])
+
+    /// Roots that are trusted whether or not a payload brings them.
+    public let roots: [Certificate]
+    /// SHA-256 digests of roots that are trusted when a payload brings them.
+    public let pinnedDigests: Set<[UInt8]>
+
+    /// Exactly these; nothing is trusted by default.
+    public init(roots: [Certificate] = [], pinnedDigests: Set<[UInt8]> = []) {
+        self.roots = roots
+        self.pinnedDigests = pinnedDigests
+    }
+
+    /// These and further roots.
+    public func adding(roots further: [Certificate]) -> TrustStore {
+        TrustStore(roots: roots + further.filter { !roots.contains($0) }, pinnedDigests: pinnedDigests)
+    }
+
+    /// These and every root in a file, DER or PEM, several in one PEM.
+    ///
+    /// - Throws: `CertificateFault` where the file holds none.
+    public func adding(rootsIn file: [UInt8]) throws(CertificateFault) -> TrustStore {
+        adding(roots: try Certificate.all(in: file))
+    }
+
+    /// Whether this digest makes a certificate a root.
+    public func pins(_ sha256: [UInt8]) -> Bool { pinnedDigests.contains(sha256) }
+}
