@@ -8,12 +8,15 @@ final class NotificationLog: Sendable {
     private struct State {
         var inFlight = 0
         var isFailing = false
+        /// Those of the producer that are counted already.
+        var fatalErrors = 0
     }
 
     private let producer: Producer
     private let limits: Limits
     private let logger: Logger
     private let state = Mutex(State())
+    private let fatal = Metric.producerFatal.counter()
     private let inFlight = Metric.ingestInFlight.gauge()
 
     init(producer: Producer, limits: Limits, logger: Logger) {
@@ -58,10 +61,13 @@ final class NotificationLog: Sendable {
 
     /// An outage is one line when it begins and one when it ends, however many requests fall into it.
     private func failed(_ error: any Error) {
-        let isNews = state.withLock { state in
-            defer { state.isFailing = true }
-            return !state.isFailing
+        let (isNews, fatalErrors) = state.withLock { state in
+            let news = (!state.isFailing, producer.fatalErrors - state.fatalErrors)
+            state.isFailing = true
+            state.fatalErrors += news.1
+            return news
         }
+        fatal.increment(by: fatalErrors)
         guard isNews else { return }
         logger.error("The log takes nothing; requests are answered 503 until it does", metadata: ["error": "\(error)"])
     }

@@ -12,7 +12,7 @@ await ServiceProcess(
     let settings = context.settings
     let kafka = try settings.kafkaConfiguration
     for warning in kafka.warnings() { context.logger.warning("\(warning)") }
-    let producer = try Producer(kafka, logger: context.logger)
+    let producer = try Producer(kafka, logger: context.logger, onStatistics: ProducerMetrics().record)
     let tally = Tally()
     let limits = settings.limits
     return [

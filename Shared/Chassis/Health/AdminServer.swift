@@ -4,10 +4,11 @@ import Hummingbird
 /// `/livez`, `/readyz` and `/metrics` on a port of their own, so that no load balancer shows them to strangers.
 struct AdminServer: LongRunning {
     let address: ListenAddress
-    let portFile: String?
     let health: Health
     let registry: MetricRegistry
     let logger: Logger
+    /// Told the port when connections are accepted.
+    let onListening: @Sendable (Int) -> Void
 
     func run() async throws {
         var quiet = logger
@@ -18,7 +19,7 @@ struct AdminServer: LongRunning {
             onServerRunning: { [self] channel in
                 let port = channel.localAddress?.port ?? address.port
                 logger.info("Admin server listens", metadata: ["address": "\(address.host)", "port": "\(port)"])
-                PortFile.write(port, to: portFile, logger: logger)
+                onListening(port)
             },
             logger: quiet)
         do {

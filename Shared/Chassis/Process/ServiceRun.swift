@@ -1,28 +1,34 @@
 import Foundation
 import ServiceLifecycle
 
-/// One run of a service's parts, from ready to settled.
+/// One run of a process's parts, from ready to settled.
 struct ServiceRun {
     let logger: Logger
     let health: Health
     let settings: Settings<CommonVariables>
     let registry: MetricRegistry
+    /// What to do about a shutdown that takes too long.
+    var whenTooLate: @Sendable () -> Void = { exit(ExitCode.failed.rawValue) }
 
     /// The admin server comes first, so it is stopped last and shows the draining; the drain comes last, so that
     /// readiness goes off before anything stops.
-    func run(_ services: [any LongRunning]) async throws {
+    func run(_ parts: [any LongRunning]) async throws {
+        let deadline = ShutdownDeadline(limit: settings.shutdownDeadline) { [logger, whenTooLate] in
+            logger.critical("Stopping took longer than STOREKEEPER_SHUTDOWN_DEADLINE, so the process ends itself now")
+            whenTooLate()
+        }
+        defer { deadline.disarm() }
+        let portFile = settings.adminPortFile
         let admin = AdminServer(
-            address: settings.adminAddress, portFile: settings.adminPortFile, health: health, registry: registry,
-            logger: logger)
-        let drain = Drain(
-            health: health, delay: settings.drainDelay, deadline: settings.shutdownDeadline, logger: logger)
-        var configuration = ServiceGroupConfiguration(
-            services: ([admin] + services + [drain]).map { service in
+            address: settings.adminAddress, health: health, registry: registry, logger: logger,
+            onListening: { [logger] in PortFile.write($0, to: portFile, logger: logger) })
+        let drain = Drain(health: health, delay: settings.drainDelay, deadline: deadline, logger: logger)
+        let configuration = ServiceGroupConfiguration(
+            services: ([admin] + parts + [drain]).map { part in
                 // A part that fails takes the others down gracefully: what they have in hand is settled first.
-                .init(service: service, failureTerminationBehavior: .gracefullyShutdownGroup)
+                .init(service: part, failureTerminationBehavior: .gracefullyShutdownGroup)
             },
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet(logger))
-        configuration.cancellationSignals = [.sigquit]
+            gracefulShutdownSignals: [.sigterm, .sigint], cancellationSignals: [.sigquit], logger: quiet(logger))
         try await ServiceGroup(configuration: configuration).run()
         logger.info("Stopped; everything in hand is settled")
     }

@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+@testable import Chassis
+
+@Suite struct SecretTests {
+    private let directory = FileManager.default.temporaryDirectory.appending(path: "secret-\(UUID().uuidString)")
+
+    private func read(_ contents: String?) throws -> Result<Secret, ConfigurationProblem> {
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let file = directory.appending(path: "key")
+        if let contents { try Data(contents.utf8).write(to: file) }
+        return Result { () throws(ConfigurationProblem) in
+            try Variable.secretFile("KEY_FILE", "the key").read(EnvironmentReader(["KEY_FILE": file.path]))
+        }
+    }
+
+    @Test func `a secret is the file's contents without the line break at the end`() throws {
+        #expect(try read("hush\r\n").get().revealedBytes == Array("hush".utf8))
+        #expect(try read(" two\nlines \n").get().revealedBytes == Array(" two\nlines ".utf8))
+    }
+
+    @Test func `a file that is missing or empty is a problem that names the variable and the file`() throws {
+        #expect(throws: ConfigurationProblem.self) { try read("\n").get() }
+        guard case .failure(let problem) = try read(nil) else {
+            Issue.record("a missing file was read")
+            return
+        }
+        #expect(problem.description.hasPrefix("KEY_FILE names \(directory.path)/key, which cannot be read"))
+    }
+
+    @Test func `a secret never prints`() {
+        let secret = Secret(revealing: Array("hush".utf8))
+        var dumped = ""
+        dump(secret, to: &dumped)
+        for text in ["\(secret)", String(reflecting: secret), dumped, "\([secret])"] {
+            #expect(!text.contains("hush"))
+            #expect(!text.contains("104"))
+        }
+    }
+
+    @Test(arguments: [
+        ("postgres://me:hush@host/db", "postgres://me:(hidden)@host/db"),
+        ("postgres://me@host/db", "postgres://me@host/db"),
+        ("http://host:80/a@b", "http://host:80/a@b"), ("me:hush@host", "me:hush@host"),
+        ("postgres://me:h@sh@host/db", "postgres://me:(hidden)@host/db"),
+    ])
+    func `the password of a URL is hidden wherever it is shown`(text: String, shown: String) {
+        #expect(Redaction.withoutPassword(text) == shown)
+    }
+}

@@ -1,0 +1,101 @@
+import Testing
+
+@testable import Chassis
+
+private struct Table: VariableTable {
+    let address = Variable.address("STOREKEEPER_TEST_ADDRESS", "where to listen", default: "127.0.0.1:8080")
+    let brokers = Variable.string("TEST_BROKERS", "the brokers")
+    let wait = Variable.duration("STOREKEEPER_TEST_WAIT", "how long to wait", default: "5s")
+    let file = Variable.path("STOREKEEPER_TEST_FILE", "a file").optional
+    let library = Variable.passedThrough(prefix: "LIBRARY_", "for the library")
+}
+
+private struct Ruled: VariableTable {
+    let lower = Variable.int("STOREKEEPER_TEST_LOWER", "lower end", default: "1", in: 0...100)
+    let upper = Variable.int("STOREKEEPER_TEST_UPPER", "upper end", default: "2", in: 0...100)
+
+    func problems(in settings: Settings<Ruled>) -> [ConfigurationProblem] {
+        settings.lower < settings.upper ? [] : [ConfigurationProblem("lower has to be below upper")]
+    }
+}
+
+private func problems<Table: VariableTable>(_ table: Table, _ environment: [String: String]) -> [String] {
+    do throws(ConfigurationProblems) {
+        _ = try Settings(table, environment: environment)
+        return []
+    } catch {
+        return error.problems.map(\.description)
+    }
+}
+
+@Suite struct SettingsTests {
+    @Test func `values come from the environment, and from the default where there is one`() throws {
+        let settings = try Settings(Table(), environment: ["TEST_BROKERS": "a:1", "STOREKEEPER_TEST_WAIT": "250ms"])
+        #expect(settings.address == ListenAddress(host: "127.0.0.1", port: 8080))
+        #expect(settings.brokers == "a:1")
+        #expect(settings.wait == .milliseconds(250))
+        #expect(settings.file == nil)
+    }
+
+    @Test func `a variable that may be left out has its value when it is there`() throws {
+        let settings = try Settings(
+            Table(), environment: ["TEST_BROKERS": "a:1", "STOREKEEPER_TEST_FILE": "/tmp/port"])
+        #expect(settings.file == "/tmp/port")
+    }
+
+    @Test func `everything under a passed-through prefix is handed on as it stands`() throws {
+        let environment = ["TEST_BROKERS": "a:1", "LIBRARY_A": "1", "LIBRARY_B": " 2 ", "OTHER": "3"]
+        let settings = try Settings(Table(), environment: environment)
+        #expect(settings.library == ["LIBRARY_A": "1", "LIBRARY_B": " 2 "])
+    }
+
+    @Test func `what is set to nothing counts as not set`() throws {
+        let settings = try Settings(Table(), environment: ["TEST_BROKERS": "a:1", "STOREKEEPER_TEST_WAIT": ""])
+        #expect(settings.wait == .seconds(5))
+        #expect(
+            problems(Table(), ["TEST_BROKERS": "  "]) == ["TEST_BROKERS is not set: the brokers. It has no default."])
+    }
+
+    @Test func `all problems are collected, in the order of the table`() {
+        let found = problems(
+            Table(), ["STOREKEEPER_TEST_ADDRESS": "8080", "STOREKEEPER_TEST_WAIT": "5"])
+        #expect(found.count == 3)
+        #expect(found[0].hasPrefix("STOREKEEPER_TEST_ADDRESS is \"8080\", which is not host:port"))
+        #expect(found[1].hasPrefix("TEST_BROKERS is not set"))
+        #expect(found[2].hasPrefix("STOREKEEPER_TEST_WAIT is \"5\""))
+    }
+
+    @Test func `a typo is a problem with a suggestion, never a default`() {
+        let found = problems(Table(), ["TEST_BROKERS": "a:1", "STOREKEEPER_TEST_WIAT": "9s"])
+        #expect(
+            found == ["STOREKEEPER_TEST_WIAT is not a variable of this service; did you mean STOREKEEPER_TEST_WAIT?"])
+    }
+
+    @Test func `an undeclared variable that resembles nothing is a problem, too`() {
+        let found = problems(Table(), ["TEST_BROKERS": "a:1", "STOREKEEPER_QUITE_ELSEWHERE": "9s"])
+        #expect(found.count == 1)
+        #expect(found.first?.contains("did you mean") == false)
+    }
+
+    @Test func `rules across variables are asked only when each variable is readable`() {
+        #expect(problems(Ruled(), ["STOREKEEPER_TEST_LOWER": "7"]) == ["lower has to be below upper"])
+        let found = problems(Ruled(), ["STOREKEEPER_TEST_LOWER": "seven", "STOREKEEPER_TEST_UPPER": "101"])
+        #expect(found.count == 2)
+        #expect(!found.contains("lower has to be below upper"))
+    }
+
+    @Test func `the problems of both tables of a process stand in one list`() {
+        let environment = EnvironmentReader([
+            "STOREKEEPER_LOG_LEVEL": "loud", "STOREKEEPER_TEST_WIAT": "1s", "STOREKEEPER_TEST_WAIT": "no",
+        ])
+        let common = CommonVariables(adminAddress: "127.0.0.1:0")
+        #expect {
+            try ServiceProcess.settings(Table(), common, in: environment)
+        } throws: { error in
+            let problems = (error as? ConfigurationProblems)?.problems.map(\.description) ?? []
+            return problems.map { $0.prefix(while: { $0 != " " }) } == [
+                "TEST_BROKERS", "STOREKEEPER_TEST_WAIT", "STOREKEEPER_LOG_LEVEL", "STOREKEEPER_TEST_WIAT",
+            ]
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import CoreMetrics
+import Testing
+
+@testable import Chassis
+
+@Suite struct MetricRegistryTests {
+    private static let requests = Metric.counter("test_requests_total", "Requests.", ["code"])
+    private static let depth = Metric.gauge("test_depth", "How \"deep\" \\ it\ngoes.")
+    private static let wait = Metric.histogram("test_wait_seconds", "Waiting.", ["stage"], buckets: [0.1, 1, 10])
+    private let registry = MetricRegistry(metrics: [Self.requests, Self.depth, Self.wait])
+
+    private func exposed() throws -> ExpositionGrammar { try ExpositionGrammar(registry.exposition()) }
+
+    @Test func `nothing used is nothing exposed`() {
+        #expect(registry.exposition() == "")
+    }
+
+    @Test func `a counter counts per label and never falls`() throws {
+        let ok = Counter(label: "test_requests_total", dimensions: [("code", "200")], factory: registry)
+        ok.increment()
+        ok.increment(by: 4)
+        ok.increment(by: -3)
+        ok.reset()
+        Counter(label: "test_requests_total", dimensions: [("code", "503")], factory: registry).increment()
+        let exposition = try exposed()
+        #expect(exposition.types == ["test_requests_total": "counter"])
+        #expect(exposition.value("test_requests_total", ["code": "200"]) == "5")
+        #expect(exposition.value("test_requests_total", ["code": "503"]) == "1")
+    }
+
+    @Test func `the same name and labels are the same series`() throws {
+        for _ in 0..<3 {
+            Counter(label: "test_requests_total", dimensions: [("code", "200")], factory: registry).increment()
+        }
+        #expect(try exposed().value("test_requests_total", ["code": "200"]) == "3")
+    }
+
+    @Test func `a gauge shows the latest value, and its help is escaped`() throws {
+        let gauge = Gauge(label: "test_depth", factory: registry)
+        gauge.record(7)
+        gauge.record(2.5)
+        let exposition = try exposed()
+        #expect(exposition.value("test_depth") == "2.5")
+        #expect(exposition.help["test_depth"] == "How \"deep\" \\\\ it\\ngoes.")
+    }
+
+    @Test func `a meter goes up and down`() throws {
+        let meter = Meter(label: "test_depth", factory: registry)
+        meter.set(3)
+        meter.increment(by: 2)
+        meter.decrement(by: 1)
+        #expect(try exposed().value("test_depth") == "4")
+    }
+
+    @Test func `durations are exposed in seconds, in cumulative buckets whose bounds are inclusive`() throws {
+        let timer = Timer(label: "test_wait_seconds", dimensions: [("stage", "a")], factory: registry)
+        timer.recordMilliseconds(50)
+        timer.recordMilliseconds(100)
+        timer.recordSeconds(5)
+        timer.recordSeconds(50)
+        let exposition = try exposed()
+        let buckets = ["0.1", "1", "10", "+Inf"].map {
+            exposition.value("test_wait_seconds_bucket", ["stage": "a", "le": $0])
+        }
+        #expect(buckets == ["2", "2", "3", "4"])
+        #expect(exposition.value("test_wait_seconds_sum", ["stage": "a"]) == "55.15")
+        #expect(exposition.value("test_wait_seconds_count", ["stage": "a"]) == "4")
+    }
+
+    @Test func `numbers that are not durations have a histogram, too`() throws {
+        let recorder = Recorder(label: "test_wait_seconds", dimensions: [("stage", "b")], factory: registry)
+        recorder.record(3)
+        recorder.record(Double.nan)
+        let exposition = try exposed()
+        #expect(exposition.value("test_wait_seconds_bucket", ["stage": "b", "le": "10"]) == "1")
+        #expect(exposition.value("test_wait_seconds_count", ["stage": "b"]) == "1")
+    }
+
+    @Test(arguments: ["a\"b", "a\\b", "a\nb", "\\n", "", "Grüße", "{},= "])
+    func `label values are escaped so that they come back as they were`(value: String) throws {
+        Counter(label: "test_requests_total", dimensions: [("code", value)], factory: registry).increment()
+        #expect(try exposed().value("test_requests_total", ["code": value]) == "1")
+    }
+
+    @Test func `a library's metric gets a name that the format allows`() throws {
+        Counter(label: "3rd.party-requests", dimensions: [("http.code", "1")], factory: registry).increment()
+        #expect(try exposed().value("_3rd_party_requests", ["http_code": "1"]) == "1")
+    }
+
+    @Test func `one name as two kinds keeps the first and the exposition readable`() throws {
+        Counter(label: "test_requests_total", dimensions: [("code", "200")], factory: registry).increment()
+        Gauge(label: "test_requests_total", dimensions: [("code", "200")], factory: registry).record(9)
+        Counter(label: "test_requests_total", dimensions: [("other", "x"), ("code", "y")], factory: registry)
+            .increment()
+        let exposition = try exposed()
+        #expect(exposition.samples.count == 1)
+        #expect(exposition.value("test_requests_total", ["code": "200"]) == "1")
+    }
+
+    @Test(arguments: [
+        (0.0, "0"), (1e6, "1000000"), (0.25, "0.25"), (.infinity, "+Inf"), (-.infinity, "-Inf"), (.nan, "NaN"),
+        (1e300, "1e+300"),
+    ])
+    func `numbers are written as the format reads them`(number: Double, text: String) {
+        #expect(PrometheusText.number(number) == text)
+    }
+
+    @Test func `increments from many tasks are all counted`() async throws {
+        await withTaskGroup { group in
+            for _ in 0..<8 {
+                group.addTask { [registry] in
+                    let counter = Counter(
+                        label: "test_requests_total", dimensions: [("code", "200")], factory: registry)
+                    for _ in 0..<1000 { counter.increment() }
+                }
+            }
+        }
+        #expect(try exposed().value("test_requests_total", ["code": "200"]) == "8000")
+    }
+}

@@ -1,0 +1,117 @@
+import CoreMetrics
+import Foundation
+import ServiceLifecycle
+import Testing
+
+@testable import Chassis
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite(.timeLimit(.minutes(1))) struct AdminServerTests {
+    private let clock = HandClock()
+
+    /// Runs a server on a free port for as long as `body` takes.
+    private func withServer(
+        _ health: Health, _ registry: MetricRegistry = MetricRegistry(metrics: []),
+        body: (URL) async throws -> Void
+    ) async throws {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let (ports, signal) = AsyncStream.makeStream(of: Int.self)
+        let server = AdminServer(
+            address: ListenAddress(host: "127.0.0.1", port: 0), health: health, registry: registry, logger: logger,
+            onListening: { signal.yield($0) })
+        let group = ServiceGroup(configuration: .init(services: [server], logger: logger))
+        async let run: Void = group.run()
+        var iterator = ports.makeAsyncIterator()
+        let port = try #require(await iterator.next())
+        try await body(try #require(URL(string: "http://127.0.0.1:\(port)")))
+        await group.triggerGracefulShutdown()
+        try await run
+    }
+
+    private func get(_ url: URL) async throws -> (status: Int, type: String?, body: String) {
+        let (data, response) = try await URLSession.shared.data(from: url)
+        let http = try #require(response as? HTTPURLResponse)
+        return (http.statusCode, http.value(forHTTPHeaderField: "Content-Type"), String(decoding: data, as: UTF8.self))
+    }
+
+    @Test func `readyz follows the conditions and names what is missing`() async throws {
+        let health = Health(instant: clock.instant)
+        let log = health.require("log")
+        try await withServer(health) { url in
+            var answer = try await get(url.appending(path: "readyz"))
+            #expect(answer.status == 503)
+            #expect(answer.body == "log: warming up\n")
+            log.isMet()
+            answer = try await get(url.appending(path: "readyz"))
+            #expect(answer.status == 200)
+            #expect(answer.body == "ready\n")
+            health.drain()
+            answer = try await get(url.appending(path: "readyz"))
+            #expect(answer.status == 503)
+            #expect(answer.body.hasPrefix("draining"))
+        }
+    }
+
+    @Test func `livez asks the loops and nothing else`() async throws {
+        let health = Health(instant: clock.instant)
+        let pulse = health.pulse("loop", limit: .seconds(5))
+        _ = health.require("database")
+        try await withServer(health) { url in
+            var answer = try await get(url.appending(path: "livez"))
+            #expect(answer.status == 200)
+            clock.advance(by: .seconds(6))
+            answer = try await get(url.appending(path: "livez"))
+            #expect(answer.status == 503)
+            #expect(answer.body == "loop has not turned for 6 s, more than its limit of 5 s\n")
+            pulse.beat()
+            answer = try await get(url.appending(path: "livez"))
+            #expect(answer.status == 200)
+        }
+    }
+
+    @Test func `metrics are in the text format, the process's own among them`() async throws {
+        let registry = MetricRegistry(metrics: Metric.all)
+        Counter(label: "storekeeper_ingest_requests_total", dimensions: [("code", "200")], factory: registry)
+            .increment()
+        try await withServer(Health(instant: clock.instant), registry) { url in
+            let answer = try await get(url.appending(path: "metrics"))
+            #expect(answer.status == 200)
+            #expect(answer.type == "text/plain; version=0.0.4; charset=utf-8")
+            let exposition = try ExpositionGrammar(answer.body)
+            #expect(exposition.value("storekeeper_ingest_requests_total", ["code": "200"]) == "1")
+            for name in [
+                "process_cpu_seconds_total", "process_resident_memory_bytes", "process_start_time_seconds",
+                "process_open_fds",
+            ] {
+                #expect(try #require(exposition.value(name).flatMap(Double.init)) > 0, "\(name)")
+            }
+        }
+    }
+
+    @Test func `anything else is not found`() async throws {
+        try await withServer(Health(instant: clock.instant)) { url in
+            let answer = try await get(url.appending(path: "secrets"))
+            #expect(answer.status == 404)
+        }
+    }
+
+    @Test func `a port that is taken is told with its variable`() async throws {
+        try await withServer(Health(instant: clock.instant)) { url in
+            var logger = Logger(label: "test")
+            logger.logLevel = .critical
+            let second = AdminServer(
+                address: ListenAddress(host: "127.0.0.1", port: try #require(url.port)),
+                health: Health(instant: clock.instant), registry: MetricRegistry(metrics: []), logger: logger,
+                onListening: { _ in })
+            await #expect {
+                try await second.run()
+            } throws: {
+                "\($0)".contains("STOREKEEPER_ADMIN_ADDRESS")
+            }
+        }
+    }
+}

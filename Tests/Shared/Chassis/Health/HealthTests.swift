@@ -1,0 +1,58 @@
+import Synchronization
+import Testing
+
+@testable import Chassis
+
+/// A clock that moves when it is told to.
+final class HandClock: Sendable {
+    private let time = Mutex<ContinuousClock.Instant>(.now)
+
+    func advance(by duration: Duration) { time.withLock { $0 += duration } }
+    var instant: @Sendable () -> ContinuousClock.Instant {
+        { [self] in time.withLock { $0 } }
+    }
+}
+
+@Suite struct HealthTests {
+    private let clock = HandClock()
+    private var health: Health { Health(instant: clock.instant) }
+
+    @Test func `a process without conditions and loops is alive and ready`() {
+        #expect(health.hung.isEmpty)
+        #expect(health.notReady.isEmpty)
+    }
+
+    @Test func `a process is not ready before every condition is met, and says which are not`() {
+        let health = health
+        let log = health.require("log")
+        let database = health.require("database", waitingFor: "migrating")
+        #expect(health.notReady == ["log: warming up", "database: migrating"])
+        log.isMet()
+        #expect(health.notReady == ["database: migrating"])
+        database.isMet()
+        #expect(health.notReady.isEmpty)
+        log.isUnmet("stopped: 100 dead letters in a row")
+        #expect(health.notReady == ["log: stopped: 100 dead letters in a row"])
+    }
+
+    @Test func `draining is for good, whatever conditions say`() {
+        let health = health
+        let log = health.require("log")
+        health.drain()
+        log.isMet()
+        #expect(health.notReady == ["draining: the process was asked to stop"])
+        #expect(health.hung.isEmpty)
+    }
+
+    @Test func `a loop is alive until it was silent for longer than its limit, and again when it beats`() {
+        let health = health
+        let pulse = health.pulse("verifier", limit: .seconds(30))
+        clock.advance(by: .seconds(30))
+        #expect(health.hung.isEmpty)
+        clock.advance(by: .seconds(1))
+        #expect(health.hung == ["verifier has not turned for 31 s, more than its limit of 30 s"])
+        pulse.beat()
+        #expect(health.hung.isEmpty)
+        #expect(health.notReady.isEmpty)
+    }
+}

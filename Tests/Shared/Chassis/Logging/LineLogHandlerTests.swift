@@ -1,0 +1,41 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Chassis
+
+@Suite struct LineLogHandlerTests {
+    private final class Lines: Sendable {
+        let all = Mutex<[String]>([])
+    }
+
+    private func logger(_ lines: Lines, level: Logger.Level = .info) -> Logger {
+        Logger(label: "label") { label in
+            LineLogHandler(
+                service: "tester", label: label, level: level, format: .text, now: { Date(timeIntervalSince1970: 0) },
+                write: { line in lines.all.withLock { $0.append(line) } })
+        }
+    }
+
+    @Test func `only what is severe enough is written`() {
+        let lines = Lines()
+        let logger = logger(lines, level: .notice)
+        logger.info("unheard")
+        logger.notice("heard")
+        #expect(lines.all.withLock { $0 } == ["1970-01-01T00:00:00.000Z notice tester heard\n"])
+    }
+
+    @Test func `the event's context wins over the logger's, and both are sorted`() {
+        let lines = Lines()
+        var logger = logger(lines)
+        logger[metadataKey: "b"] = "logger"
+        logger[metadataKey: "c"] = "logger"
+        logger.info("x", metadata: ["a": "event", "b": "event"])
+        #expect(lines.all.withLock { $0 } == ["1970-01-01T00:00:00.000Z info tester x a=event b=event c=logger\n"])
+    }
+
+    @Test func `each format is what it says`() {
+        #expect(LogFormat.text.isText)
+        #expect(!LogFormat.json.isText)
+    }
+}

@@ -1,0 +1,22 @@
+import Testing
+
+@testable import Chassis
+
+@Suite struct CommandLineRequestTests {
+    @Test func `a service takes at most one argument, and none means run`() {
+        #expect(CommandLineRequest([]) == .run)
+        #expect(CommandLineRequest(["--help"]) == .help)
+        #expect(CommandLineRequest(["-h"]) == .help)
+        #expect(CommandLineRequest(["--version"]) == .version)
+        #expect(CommandLineRequest(["--config"]) == .configuration)
+    }
+
+    @Test(arguments: [["--port"], ["help"], [""], ["--help", "--version"]])
+    func `anything else is misunderstood, with a pointer to the help`(arguments: [String]) {
+        guard case .misunderstood(let sentence) = CommandLineRequest(arguments) else {
+            Issue.record("\(arguments) was understood")
+            return
+        }
+        #expect(sentence.hasSuffix("see --help."))
+    }
+}

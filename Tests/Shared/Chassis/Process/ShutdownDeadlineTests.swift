@@ -1,0 +1,28 @@
+import Synchronization
+import Testing
+
+@testable import Chassis
+
+@Suite(.timeLimit(.minutes(1))) struct ShutdownDeadlineTests {
+    @Test func `a deadline that is over says so`() async {
+        let (over, signal) = AsyncStream.makeStream(of: Void.self)
+        let deadline = ShutdownDeadline(limit: .milliseconds(1)) { signal.finish() }
+        deadline.arm()
+        for await _ in over {}
+    }
+
+    @Test func `a deadline that is disarmed before it starts never comes`() async {
+        let (events, signal) = AsyncStream.makeStream(of: String.self)
+        let disarmed = ShutdownDeadline(limit: .zero) { signal.yield("disarmed") }
+        disarmed.disarm()
+        disarmed.arm()
+        let later = ShutdownDeadline(limit: .milliseconds(50)) {
+            signal.yield("later")
+            signal.finish()
+        }
+        later.arm()
+        var seen: [String] = []
+        for await event in events { seen.append(event) }
+        #expect(seen == ["later"])
+    }
+}
