@@ -23,6 +23,7 @@ public actor Consumer {
     private var state = TurnState()
     private var paused: [TopicPartition] = []
 
+    /// The thread of its own.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     /// Does not connect.
@@ -34,7 +35,7 @@ public actor Consumer {
     ) throws {
         try configuration.validate()
         var settings = configuration.consumerSettings(group: group, offsetReset: offsetReset)
-        if onStatistics != nil, settings["statistics.interval.ms"] == nil { settings["statistics.interval.ms"] = "10000" }
+        settings.emitStatistics(onStatistics != nil)
         self.logger = logger
         self.onStatistics = onStatistics
         handle = try ConsumerHandle(settings: settings, logger: logger)
@@ -57,7 +58,7 @@ public actor Consumer {
         var records = state.takeHeld(limit: limit)
         let end = ContinuousClock.now + wait
         if records.isEmpty, let turn = try state.next() { return turn }
-        while records.count < limit, !state.isRebalancing {
+        while records.count < max(limit, 1), !state.isRebalancing {
             guard let occurrence = handle.poll(within: records.isEmpty ? end - .now : .zero) else {
                 if records.isEmpty, end > .now { continue }
                 break

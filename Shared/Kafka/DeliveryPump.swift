@@ -158,7 +158,9 @@ final class DeliveryPump: Sendable {
         guard state.fatal == nil else { return }
         state.fatal = error
         state.phase = .draining(until: .now)
-        logger.error("the producer is of no use any more and is built anew: \(error)", metadata: ["code": "\(error.name)"])
+        logger.error(
+            "the producer is of no use any more; the next record builds another: \(error)",
+            metadata: ["code": "\(error.name)"])
     }
 
     private var isEnding: Bool { state.withLock { $0.phase != .running } }

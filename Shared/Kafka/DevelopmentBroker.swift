@@ -13,12 +13,25 @@ public final class DevelopmentBroker: Sendable {
     /// `host:port`, comma-separated.
     public let bootstrapServers: String
 
-    /// What clients of this broker should add: it lets an empty fetch sleep for the full wait even if records arrive.
-    public static let clientOverrides = ["fetch.wait.max.ms": "10"]
+    /// What clients of this broker should add.
+    public static let clientOverrides = [
+        // It lets an empty fetch sleep for the full wait even if records arrive.
+        "fetch.wait.max.ms": "10",
+        // Whenever a member comes or goes it waits nearly this long before it divides the partitions anew.
+        "session.timeout.ms": "6000",
+        "heartbeat.interval.ms": "1000",
+    ]
 
-    /// How to reach this broker.
+    /// How to reach this broker from here.
     public var configuration: KafkaConfiguration {
         KafkaConfiguration(bootstrapServers: bootstrapServers, overrides: Self.clientOverrides)
+    }
+
+    /// How to reach this broker from other processes of ours: the same as variables.
+    public var environment: [String: String] {
+        var variables = ["KAFKA_BOOTSTRAP_SERVERS": bootstrapServers]
+        for (name, value) in Self.clientOverrides { variables[KafkaConfiguration.variable(name)] = value }
+        return variables
     }
 
     /// - Throws: `KafkaError` if no ports can be had, or a topic's name is none.
@@ -31,7 +44,9 @@ public final class DevelopmentBroker: Sendable {
 
     /// A second time is an error: meaning `refused` or `retry`, as librdkafka's version likes.
     public func createTopic(_ name: String, partitions: Int) throws {
-        try check("create \(name)") { rd_kafka_mock_topic_create($0, name, Int32(clamping: partitions), Int32(clamping: brokers)) }
+        try check("create \(name)") {
+            rd_kafka_mock_topic_create($0, name, Int32(clamping: partitions), Int32(clamping: brokers))
+        }
     }
 
     private func check(_ doing: String, _ call: (OpaquePointer) -> rd_kafka_resp_err_t) throws {

@@ -6,15 +6,21 @@ public actor KafkaAdmin {
     private let thread = DedicatedThread(name: "kafka-admin")
     private let configuration: KafkaConfiguration
     private let logger: Logger
+    private let patience: Duration
     private let handle: AdminHandle
 
+    /// The thread of its own.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     /// Does not connect.
+    /// - Parameter patience: how long one question may go without an answer.
     /// - Throws: `KafkaConfigurationError`.
-    public init(_ configuration: KafkaConfiguration, logger: Logger) throws {
+    public init(
+        _ configuration: KafkaConfiguration, patience: Duration = .seconds(15), logger: Logger
+    ) throws {
         try configuration.validate()
         self.configuration = configuration
+        self.patience = patience
         self.logger = logger
         handle = try AdminHandle(settings: configuration.clientSettings(), logger: logger)
     }
@@ -27,7 +33,7 @@ public actor KafkaAdmin {
     ) throws -> [(topic: String, outcome: TopicSpecification.Outcome)] {
         let existing = try topics()
         let wanted = specifications.filter { existing[$0.name] == nil }
-        let created = wanted.isEmpty ? [:] : try handle.create(wanted, timeout: Self.patience)
+        let created = wanted.isEmpty ? [:] : try handle.create(wanted, timeout: patience)
         return specifications.map { specification in
             if let count = existing[specification.name] { return (specification.name, .exists(partitions: count)) }
             guard let error = created[specification.name] ?? nil else { return (specification.name, .created) }
@@ -36,10 +42,10 @@ public actor KafkaAdmin {
     }
 
     /// Every topic and how many partitions it has.
-    public func topics() throws -> [String: Int] { try handle.topics(timeout: Self.patience) }
+    public func topics() throws -> [String: Int] { try handle.topics(timeout: patience) }
 
     /// The cluster's id; positions belong to it.
-    public func clusterId() throws -> String { try handle.client.clusterId(timeout: Self.patience) }
+    public func clusterId() throws -> String { try handle.client.clusterId(timeout: patience) }
 
     /// How far a group is behind in the topics, partition by partition, sorted. Topics that do not exist are left out.
     ///
@@ -53,12 +59,10 @@ public actor KafkaAdmin {
         // A client in the group's name that never subscribes: it reads the positions without becoming a member.
         let asking = try ConsumerHandle(
             settings: configuration.consumerSettings(group: group, offsetReset: .error), logger: logger)
-        let committed = try asking.client.committed(partitions, timeout: Self.patience)
+        let committed = try asking.client.committed(partitions, timeout: patience)
         return try zip(partitions, committed).map { partition, committed in
-            let (low, end) = try asking.client.watermarks(partition, timeout: Self.patience)
+            let (low, end) = try asking.client.watermarks(partition, timeout: patience)
             return PartitionLag(partition: partition, committed: committed?.offset, low: low, end: end)
         }
     }
-
-    private static let patience = Duration.seconds(15)
 }

@@ -8,6 +8,7 @@ public struct KafkaConfiguration: Sendable, Hashable {
     /// librdkafka's names to values.
     public var overrides: [String: String]
 
+    /// Checks nothing: see `validate`.
     public init(bootstrapServers: String, overrides: [String: String] = [:]) {
         self.bootstrapServers = bootstrapServers
         self.overrides = overrides
@@ -85,5 +86,13 @@ extension KafkaConfiguration {
         settings["group.id"] = group
         settings["auto.offset.reset"] = offsetReset.rawValue
         return settings
+    }
+}
+
+extension [String: String] {
+    /// Every 10 s unless the operator says otherwise; without a listener not at all, since making the text costs time.
+    mutating func emitStatistics(_ isWanted: Bool) {
+        let name = "statistics.interval.ms"
+        self[name] = isWanted ? self[name] ?? "10000" : "0"
     }
 }

@@ -45,6 +45,11 @@ extension KafkaConfiguration {
         variable.dropFirst("KAFKA_".count).lowercased().replacingOccurrences(of: "_", with: ".")
     }
 
+    /// The variable of a setting: `linger.ms` is `KAFKA_LINGER_MS`.
+    static func variable(_ setting: String) -> String {
+        "KAFKA_" + setting.uppercased().replacingOccurrences(of: ".", with: "_")
+    }
+
     private static func isServiceLink(_ variable: String) -> Bool {
         variable.hasPrefix("KAFKA_SERVICE_") || variable == "KAFKA_PORT" || variable.hasPrefix("KAFKA_PORT_")
     }

@@ -29,6 +29,7 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What to do about it.
     public var meaning: Meaning { isFatal ? .fatal : Meaning(code: code) }
 
+    /// The message with the code's name.
     public var description: String { "\(message) (\(name))" }
 }
 

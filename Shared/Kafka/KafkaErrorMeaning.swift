@@ -24,11 +24,11 @@ extension KafkaError {
         public init(code: Int32) {
             switch rd_kafka_resp_err_t(rawValue: code) {
 
-            case RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS,  // the group is forming anew; the revoke comes with a later turn
+            case RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS,  // the group forms anew; the revoke follows
                 RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION,  // the group formed anew without us having noticed
                 RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID,  // we were away longer than the session timeout and were put out
                 RD_KAFKA_RESP_ERR_FENCED_LEADER_EPOCH,  // our view of the partition is older than its leader's
-                RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED,  // we did not poll for max.poll.interval.ms and have left the group
+                RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED,  // not polled for max.poll.interval.ms: put out
                 RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST,  // the client already knows that others own the partitions
                 RD_KAFKA_RESP_ERR__UNKNOWN_GROUP,  // commit while not a member
                 RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:  // the revoke stands in the queue ahead of the call
@@ -92,7 +92,7 @@ extension KafkaError {
                 RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH,  // likewise
                 RD_KAFKA_RESP_ERR_INVALID_PRODUCER_ID_MAPPING,
                 RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID,  // another consumer took our group.instance.id
-                RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER,  // idempotence lost count; going on could lose or repeat
+                RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER,  // idempotence has lost count
                 RD_KAFKA_RESP_ERR__GAPLESS_GUARANTEE,  // likewise
                 RD_KAFKA_RESP_ERR__INCONSISTENT,  // likewise
                 RD_KAFKA_RESP_ERR__DESTROY:  // closed, by us

@@ -20,6 +20,7 @@ public struct KafkaStatistics: Sendable, Hashable {
     public var queuedRecords: Int
     /// Their bytes.
     public var queuedBytes: Int
+    /// Every broker the client knows, sorted by name.
     public var brokers: [Broker]
 
     /// - Parameter json: what librdkafka emits.
@@ -27,32 +28,43 @@ public struct KafkaStatistics: Sendable, Hashable {
     public init?(json: [UInt8]) {
         guard let document = try? JSONDecoder().decode(Document.self, from: Data(json)) else { return nil }
         client = document.name
-        queuedRecords = document.msg_cnt ?? 0
-        queuedBytes = document.msg_size ?? 0
+        queuedRecords = document.queuedRecords ?? 0
+        queuedBytes = document.queuedBytes ?? 0
         brokers = document.brokers.values
             // Group coordinators and bootstrap servers appear a second time under a negative number.
             .filter { $0.nodeid >= 0 }
             .map { broker in
                 Broker(
                     name: broker.name, state: broker.state, roundTrip: Double(broker.rtt?.avg ?? 0) / 1_000_000,
-                    waitingRequests: broker.outbuf_cnt)
+                    waitingRequests: broker.waitingRequests)
             }
             .sorted { $0.name < $1.name }
     }
 }
 
-/// librdkafka's own names, which is why they are spelt as they are.
+/// librdkafka's document, as far as we read it.
 private struct Document: Decodable {
     struct Broker: Decodable {
         struct Window: Decodable { var avg: Int }
         var name: String
         var nodeid: Int
         var state: String
-        var outbuf_cnt: Int
+        var waitingRequests: Int
         var rtt: Window?
+
+        enum CodingKeys: String, CodingKey {
+            case name, nodeid, state, rtt
+            case waitingRequests = "outbuf_cnt"
+        }
     }
     var name: String
-    var msg_cnt: Int?
-    var msg_size: Int?
+    var queuedRecords: Int?
+    var queuedBytes: Int?
     var brokers: [String: Broker]
+
+    enum CodingKeys: String, CodingKey {
+        case name, brokers
+        case queuedRecords = "msg_cnt"
+        case queuedBytes = "msg_size"
+    }
 }

@@ -1,5 +1,6 @@
 /// How far a group is behind in one partition.
 public struct PartitionLag: Sendable, Hashable {
+    /// The partition in question.
     public var partition: TopicPartition
     /// The group's position at the broker; nil if it has never committed one.
     public var committed: Int64?
@@ -8,6 +9,7 @@ public struct PartitionLag: Sendable, Hashable {
     /// The offset the next record will get.
     public var end: Int64
 
+    /// `KafkaAdmin.lag` asks for the numbers.
     public init(partition: TopicPartition, committed: Int64?, low: Int64, end: Int64) {
         self.partition = partition
         self.committed = committed

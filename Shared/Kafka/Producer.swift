@@ -26,7 +26,7 @@ public final class Producer: Sendable {
     ) throws {
         try configuration.validate()
         var settings = configuration.producerSettings()
-        if onStatistics != nil, settings["statistics.interval.ms"] == nil { settings["statistics.interval.ms"] = "10000" }
+        settings.emitStatistics(onStatistics != nil)
         let makePump = { @Sendable [settings] in
             try DeliveryPump(settings: settings, logger: logger, onStatistics: onStatistics)
         }

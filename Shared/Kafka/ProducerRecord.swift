@@ -5,14 +5,18 @@ import struct Foundation.Date
 /// There is no partition to choose: the key decides, so that everything about one key meets one worker, and a record
 /// without a key goes anywhere.
 public struct ProducerRecord: Sendable, Hashable {
+    /// The topic's name; it must exist.
     public var topic: String
     /// nil and empty are two things: nil spreads over all partitions, empty goes to one.
     public var key: [UInt8]?
+    /// At most `message.max.bytes` (1 MB) with key and headers, before compression.
     public var value: [UInt8]
+    /// Written in this order; names may repeat.
     public var headers: [RecordHeader]
     /// nil lets the client stamp the record when it is handed over. Kafka keeps milliseconds.
     public var timestamp: Date?
 
+    /// Nothing is checked before the record is sent.
     public init(
         topic: String, key: [UInt8]?, value: [UInt8], headers: [RecordHeader] = [], timestamp: Date? = nil
     ) {

@@ -5,6 +5,7 @@ public struct RecordHeader: Sendable, Hashable {
     /// A header without a value arrives as an empty one.
     public var value: [UInt8]
 
+    /// Any bytes will do as a value.
     public init(name: String, value: [UInt8]) {
         self.name = name
         self.value = value

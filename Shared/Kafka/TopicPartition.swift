@@ -1,13 +1,17 @@
 /// One partition of one topic.
 public struct TopicPartition: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// The topic's name.
     public var topic: String
+    /// Counted from 0.
     public var partition: Int32
 
+    /// Whether it exists is not checked.
     public init(topic: String, partition: Int32) {
         self.topic = topic
         self.partition = partition
     }
 
+    /// By topic, then by number.
     public static func < (left: Self, right: Self) -> Bool {
         (left.topic, left.partition) < (right.topic, right.partition)
     }

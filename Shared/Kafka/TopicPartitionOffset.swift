@@ -1,16 +1,20 @@
 /// A position in the log: the offset is that of the **next** record to read, not of the last one read.
 public struct TopicPartitionOffset: Sendable, Hashable, CustomStringConvertible {
+    /// The topic's name.
     public var topic: String
+    /// Counted from 0.
     public var partition: Int32
     /// An offset of the log, or one of `beginning`, `end` and `committed`.
     public var offset: Int64
 
+    /// Whether it exists is not checked.
     public init(topic: String, partition: Int32, offset: Int64) {
         self.topic = topic
         self.partition = partition
         self.offset = offset
     }
 
+    /// The same from a partition.
     public init(_ partition: TopicPartition, offset: Int64) {
         self.init(topic: partition.topic, partition: partition.partition, offset: offset)
     }

@@ -1,12 +1,15 @@
 /// A topic as it shall be.
 public struct TopicSpecification: Sendable, Hashable {
+    /// Letters, digits, `.`, `_` and `-`.
     public var name: String
+    /// How many; can only grow later, and growing moves keys to other partitions.
     public var partitions: Int
     /// At most the number of brokers.
     public var replicationFactor: Int
     /// The broker's names, such as `retention.ms`.
     public var configuration: [String: String]
 
+    /// The broker checks it.
     public init(name: String, partitions: Int, replicationFactor: Int, configuration: [String: String] = [:]) {
         self.name = name
         self.partitions = partitions

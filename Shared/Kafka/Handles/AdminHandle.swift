@@ -8,7 +8,8 @@ final class AdminHandle {
     let client: ClientHandle
 
     init(settings: [String: String], logger: Logger) throws {
-        client = try ClientHandle(.producer, settings: settings, events: RD_KAFKA_EVENT_ERROR, logger: logger)
+        // No events: nobody polls the main queue, and errors are logged instead.
+        client = try ClientHandle(.producer, settings: settings, events: 0, logger: logger)
     }
 
     func topics(timeout: Duration) throws -> [String: Int] {
@@ -29,7 +30,7 @@ final class AdminHandle {
             _ = rd_kafka_AdminOptions_set_request_timeout(options, timeout.wholeMilliseconds, nil, 0)
             answers.withPointer { rd_kafka_CreateTopics(client, &topics, topics.count, options, $0) }
         }
-        let outcome = try answers.next(within: timeout + .seconds(5)) { try Self.outcomes($0) }
+        let outcome = try answers.next(within: timeout + .seconds(1)) { try Self.outcomes($0) }
         guard let outcome else {
             throw KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, doing: "create topics", detail: "no broker has answered")
         }

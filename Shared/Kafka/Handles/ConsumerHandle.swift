@@ -54,7 +54,8 @@ final class ConsumerHandle {
             }
             return .record(reader.read(borrowing: message))
         case RD_KAFKA_EVENT_REBALANCE:
-            let partitions = rd_kafka_event_topic_partition_list(event)
+            let partitions =
+                rd_kafka_event_topic_partition_list(event)
                 .map { PartitionList.positions(borrowing: $0).map(\.topicPartition) } ?? []
             return rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS
                 ? .assigned(partitions) : .revoked(partitions)
@@ -117,7 +118,9 @@ final class ConsumerHandle {
         let list = PartitionList(partitions)
         try KafkaError.check(
             client.withPointer { client in
-                list.withPointer { isPaused ? rd_kafka_pause_partitions(client, $0) : rd_kafka_resume_partitions(client, $0) }
+                list.withPointer { list in
+                    isPaused ? rd_kafka_pause_partitions(client, list) : rd_kafka_resume_partitions(client, list)
+                }
             },
             doing: isPaused ? "pause" : "resume")
         try list.throwFirstError(doing: isPaused ? "pause reading" : "resume reading")

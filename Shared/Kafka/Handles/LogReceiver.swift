@@ -8,18 +8,20 @@ final class LogReceiver: Sendable {
     init(_ logger: Logger) { self.logger = logger }
 
     /// Called on any of librdkafka's threads; the logger may be used from all of them.
-    static let callback:
-        @convention(c) (OpaquePointer?, Int32, UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> Void = {
-            client, severity, facility, text in
-            guard let client, let facility, let text, let opaque = rd_kafka_opaque(client) else { return }
-            Unmanaged<LogReceiver>.fromOpaque(opaque).takeUnretainedValue()
-                .receive(severity: severity, facility: String(cString: facility), text: String(cString: text))
-        }
+    static let callback: Callback = { client, severity, facility, text in
+        guard let client, let facility, let text, let opaque = rd_kafka_opaque(client) else { return }
+        Unmanaged<LogReceiver>.fromOpaque(opaque).takeUnretainedValue()
+            .receive(severity: severity, facility: String(cString: facility), text: String(cString: text))
+    }
+
+    typealias Callback = @convention(c) (OpaquePointer?, Int32, UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> Void
 
     func receive(severity: Int32, facility: String, text: String) {
         // "This is a consumer's setting, and this is a producer": true, and no one's mistake, since one configuration
         // serves both.
-        let level: Logger.Level = facility == "CONFWARN" ? .debug : Self.level(severity)
+        // "Topics may be created automatically": only the development broker is so old.
+        let isIdle = facility == "CONFWARN" || facility == "AUTOCREATE"
+        let level: Logger.Level = isIdle ? .debug : Self.level(severity)
         logger.log(level: level, "librdkafka: \(text)", metadata: ["facility": "\(facility)"])
     }
 

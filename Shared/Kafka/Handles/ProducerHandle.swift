@@ -62,9 +62,8 @@ final class ProducerHandle: Sendable {
                 return .reports(count)
             case RD_KAFKA_EVENT_ERROR:
                 if rd_kafka_event_error_is_fatal(event) != 0, let fatal = client.fatalError() { return .failure(fatal) }
-                return .failure(
-                    KafkaError(
-                        rd_kafka_event_error(event), detail: rd_kafka_event_error_string(event).map(String.init(cString:))))
+                let words = rd_kafka_event_error_string(event).map { String(cString: $0) }
+                return .failure(KafkaError(rd_kafka_event_error(event), detail: words))
             case RD_KAFKA_EVENT_STATS:
                 guard let text = rd_kafka_event_stats(event),
                     let statistics = KafkaStatistics(json: Array(String(cString: text).utf8))

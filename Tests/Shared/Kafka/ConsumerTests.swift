@@ -1,0 +1,247 @@
+import Testing
+
+@testable import Kafka
+
+@Suite struct ConsumerTests {
+    private func fill(_ cluster: Cluster, _ topic: String, _ count: Int) async throws {
+        let producer = try cluster.producer()
+        try await producer.send(
+            (0..<count).map { ProducerRecord(topic: topic, key: Array("\($0)".utf8), value: Array("\($0)".utf8)) })
+        await producer.close(deadline: .seconds(10))
+    }
+
+    @Test func `a turn keeps to its limit`() async throws {
+        let cluster = try Cluster()
+        let topic = try await cluster.topic()
+        try await fill(cluster, topic, 25)
+        let consumer = try cluster.consumer()
+        try await consumer.assign([TopicPartitionOffset(topic: topic, partition: 0, offset: 5)])
+        var sizes: [Int] = []
+        try await consumer.turns(limit: 10) { turn in
+            if case .records(let records) = turn { sizes.append(records.count) }
+            return sizes.reduce(0, +) == 20
+        }
+        #expect(sizes.allSatisfy { (1...10).contains($0) })
+    }
+
+    @Test func `nothing new is idle`() async throws {
+        let cluster = try Cluster()
+        let topic = try await cluster.topic()
+        let consumer = try cluster.consumer()
+        try await consumer.assign([TopicPartitionOffset(topic: topic, partition: 0, offset: 0)])
+        #expect(try await consumer.turn(limit: 10, wait: .milliseconds(100)) == .idle)
+    }
+
+    @Test func `a group goes on where it committed`() async throws {
+        let cluster = try Cluster()
+        let topic = try await cluster.topic()
+        try await fill(cluster, topic, 10)
+        let place = TopicPartition(topic: topic, partition: 0)
+
+        let first = try cluster.consumer()
+        try await first.subscribe(to: [topic])
+        #expect(try await first.records(10).map(\.offset) == Array(0..<10))
+        #expect(try await first.committed([place]) == [nil])
+        try await first.commit([TopicPartitionOffset(place, offset: 4)])
+        #expect(try await first.committed([place]) == [TopicPartitionOffset(place, offset: 4)])
+        #expect(await first.close(deadline: .seconds(30)))
+
+        let second = try cluster.consumer()
+        try await second.subscribe(to: [topic])
+        #expect(try await second.records(6).map(\.offset) == Array(4..<10))
+        await second.close(deadline: .seconds(30))
+    }
+
+    @Test func `an assignment comes again until it is answered`() async throws {
+        let cluster = try Cluster()
+        let topic = try await cluster.topic(partitions: 2)
+        try await fill(cluster, topic, 10)
+        let consumer = try cluster.consumer()
+        try await consumer.subscribe(to: [topic])
+        var turn = ConsumerTurn.idle
+        while turn == .idle { turn = try await consumer.turn(limit: 10, wait: .seconds(1)) }
+        let expected = ConsumerTurn.assigned((0..<2).map { TopicPartition(topic: topic, partition: $0) })
+        #expect(turn == expected)
+        #expect(try await consumer.turn(limit: 10, wait: .zero) == expected)
+        #expect(try await consumer.keepAlive() == false)
+        try await consumer.assign((0..<2).map { TopicPartitionOffset(topic: topic, partition: $0, offset: 0) })
+        #expect(try await consumer.records(10).count == 10)
+        await consumer.close(deadline: .seconds(30))
+    }
+
+    @Test func `two members share and the one that stays inherits`() async throws {
+        let cluster = try Cluster()
+        let topic = try await cluster.topic(partitions: 4)
+        let first = try cluster.consumer()
+        let second = try cluster.consumer()
+        var firstHas: Set<TopicPartition> = []
+        var secondHas: Set<TopicPartition> = []
+        try await first.subscribe(to: [topic])
+        try await first.turns { turn in
+            if case .assigned(let partitions) = turn { firstHas = Set(partitions) }
+            return firstHas.count == 4
+        }
+
+        try await second.subscribe(to: [topic])
+        var sawRevoke = false
+        let end = TookTooLong.limit
+        while firstHas.count != 2 || secondHas.count != 2 {
+            try #require(ContinuousClock.now < end)
+            try await first.turns { turn in
+                if case .assigned(let partitions) = turn { firstHas = Set(partitions) }
+                if case .revoked(let partitions) = turn {
+                    sawRevoke = true
+                    firstHas.subtract(partitions)
+                }
+                return true
+            }
+            try await second.turns { turn in
+                if case .assigned(let partitions) = turn { secondHas = Set(partitions) }
+                if case .revoked(let partitions) = turn { secondHas.subtract(partitions) }
+                return true
+            }
+        }
+        #expect(sawRevoke)
+        #expect(firstHas.isDisjoint(with: secondHas))
+        #expect(try await Set(first.assignment()) == firstHas)
+
+        await first.close(deadline: .seconds(30))
+        try await second.turns { turn in
+            if case .assigned(let partitions) = turn { secondHas = Set(partitions) }
+            return secondHas.count == 4
+        }
+        await second.close(deadline: .seconds(30))
+    }
+
+    @Test func `a rebalance under load loses no record`() async throws {
+        let cluster = try Cluster()
+        let topic = try await cluster.topic(partitions: 4)
+        try await fill(cluster, topic, 2000)
+        let consumers = [try cluster.consumer(), try cluster.consumer()]
+        var seen: Set<[UInt8]> = []
+        var revokes = 0
+        try await consumers[0].subscribe(to: [topic])
+        let end = TookTooLong.limit
+        var hasJoined = false
+        // Until all is read and the second member has had its say.
+        while seen.count < 2000 || revokes == 0 {
+            try #require(ContinuousClock.now < end)
+            for consumer in consumers {
+                switch try await consumer.turn(limit: 7, wait: .milliseconds(20)) {
+                case .records(let records):
+                    seen.formUnion(records.map(\.value))
+                    try await commit(records, with: consumer)
+                case .assigned(let partitions):
+                    try await consumer.assign(
+                        partitions.map { TopicPartitionOffset($0, offset: TopicPartitionOffset.committed) })
+                case .revoked:
+                    revokes += 1
+                    try await consumer.unassign()
+                case .idle: break
+                }
+            }
+            if !hasJoined, !seen.isEmpty {
+                hasJoined = true
+                try await consumers[1].subscribe(to: [topic])
+            }
+        }
+        #expect(seen.count == 2000)
+        for consumer in consumers { await consumer.close(deadline: .seconds(30)) }
+    }
+
+    private func commit(_ records: [ConsumerRecord], with consumer: Consumer) async throws {
+        var next: [TopicPartition: Int64] = [:]
+        for record in records { next[record.topicPartition] = record.offset + 1 }
+        do {
+            try await consumer.commit(next.map { TopicPartitionOffset($0.key, offset: $0.value) })
+        } catch let error as KafkaError where error.meaning == .fenced {
+            // Then whoever gets the partition reads them again.
+        }
+    }
+
+    @Test func `seeking reads again from there`() async throws {
+        let cluster = try Cluster()
+        let topic = try await cluster.topic()
+        try await fill(cluster, topic, 20)
+        let consumer = try cluster.consumer()
+        #expect(try await consumer.records(20, of: topic, from: 0).last?.offset == 19)
+        try await consumer.seek([TopicPartitionOffset(topic: topic, partition: 0, offset: 5)])
+        #expect(try await consumer.records(15).map(\.offset) == Array(5..<20))
+        try await consumer.seek([])
+    }
+
+    @Test func `staying in the group loses and repeats nothing`() async throws {
+        let cluster = try Cluster()
+        let topic = try await cluster.topic()
+        try await fill(cluster, topic, 300)
+        let consumer = try cluster.consumer()
+        try await consumer.assign([TopicPartitionOffset(topic: topic, partition: 0, offset: 0)])
+        var offsets: [Int64] = []
+        while offsets.count < 300 {
+            offsets += try await consumer.records(1, limit: 7).map(\.offset)
+            for _ in 0..<3 { #expect(try await consumer.keepAlive()) }
+        }
+        #expect(offsets == Array(0..<300))
+    }
+
+    @Test func `a position beyond the log is lost and nobody jumps`() async throws {
+        let cluster = try Cluster()
+        let topic = try await cluster.topic()
+        try await fill(cluster, topic, 3)
+        let strict = try cluster.consumer(offsetReset: .error)
+        let error = try await failure { _ = try await strict.records(1, of: topic, from: 1000) }
+        #expect(error.meaning == .positionLost)
+    }
+
+    @Test func `a position beyond the log is the beginning where repeats are harmless`() async throws {
+        let cluster = try Cluster()
+        let topic = try await cluster.topic()
+        try await fill(cluster, topic, 3)
+        let lenient = try cluster.consumer(offsetReset: .earliest)
+        #expect(try await lenient.records(3, of: topic, from: 1000).map(\.offset) == [0, 1, 2])
+    }
+
+    @Test func `the ends of the log are known`() async throws {
+        let cluster = try Cluster()
+        let topic = try await cluster.topic()
+        try await fill(cluster, topic, 3)
+        let consumer = try cluster.consumer()
+        let place = TopicPartition(topic: topic, partition: 0)
+        #expect(try await consumer.watermarks(place) == (0, 3))
+        _ = try await consumer.records(3, of: topic, from: 0)
+        #expect(try await consumer.knownWatermarks(place)?.high == 3)
+    }
+
+    @Test func `everyone names the cluster alike and two clusters differ`() async throws {
+        let cluster = try Cluster()
+        let name = try await cluster.consumer().clusterId()
+        #expect(try await cluster.producer().clusterId() == name)
+        #expect(try await KafkaAdmin(cluster.configuration, logger: quiet).clusterId() == name)
+        let other = try DevelopmentBroker(logger: quiet)
+        #expect(try await KafkaAdmin(other.configuration, logger: quiet).clusterId() != name)
+    }
+
+    @Test func `a closed consumer says so`() async throws {
+        let cluster = try Cluster()
+        let consumer = try cluster.consumer()
+        #expect(await consumer.close(deadline: .seconds(30)))
+        #expect(await consumer.close(deadline: .zero))
+        #expect(try await failure { _ = try await consumer.turn(limit: 1, wait: .zero) }.meaning == .fatal)
+        #expect(try await failure { _ = try await consumer.keepAlive() }.meaning == .fatal)
+    }
+
+    @Test func `the settings are the house's`() async throws {
+        let configuration = KafkaConfiguration(bootstrapServers: "127.0.0.1:1")
+        let consumer = try Consumer(configuration, group: "readers", offsetReset: .error, logger: quiet)
+        let expected = [
+            "enable.auto.commit": "false", "enable.auto.offset.store": "false",
+            "partition.assignment.strategy": "range", "allow.auto.create.topics": "false", "group.instance.id": "",
+            "enable.partition.eof": "false", "socket.nagle.disable": "true", "group.id": "readers",
+            "auto.offset.reset": "error", "queued.max.messages.kbytes": "16384",
+        ]
+        for (name, value) in expected { #expect(try await (consumer.setting(name) ?? "") == value, "\(name)") }
+        let earliest = try Consumer(configuration, group: "readers", logger: quiet)
+        // "smallest" is what librdkafka calls it since before Kafka 0.9.
+        #expect(try await ["earliest", "smallest"].contains(earliest.setting("auto.offset.reset")))
+    }
+}

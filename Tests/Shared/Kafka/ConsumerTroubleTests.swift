@@ -1,0 +1,136 @@
+import CRDKafka
+import Testing
+
+@testable import Kafka
+
+/// What a consumer does when the broker misbehaves, which only the development broker does on demand.
+@Suite struct ConsumerTroubleTests {
+    let broker: DevelopmentBroker
+    let place = TopicPartition(topic: "things", partition: 0)
+
+    init() async throws {
+        broker = try DevelopmentBroker(topics: [("things", 1)], logger: quiet)
+        let producer = try Producer(broker.configuration, logger: quiet)
+        try await producer.send((0..<10).map { ProducerRecord(topic: "things", key: nil, value: [$0]) })
+    }
+
+    private func consumer(_ offsetReset: Consumer.OffsetReset = .earliest) throws -> Consumer {
+        try Consumer(broker.configuration.inHaste, group: "readers", offsetReset: offsetReset, logger: quiet)
+    }
+
+    @Test(arguments: [
+        (RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS.rawValue, KafkaError.Meaning.fenced),
+        (RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION.rawValue, .fenced),
+        (RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID.rawValue, .fenced),
+        (RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED.rawValue, .refused),
+        (RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue, .refused),
+    ])
+    func `a commit that the broker turns down is thrown and classified`(
+        code: Int32, meaning: KafkaError.Meaning
+    ) async throws {
+        let consumer = try consumer()
+        try await consumer.subscribe(to: ["things"])
+        _ = try await consumer.records(10)
+        broker.inject([code], into: .offsetCommit)
+        let position = TopicPartitionOffset(place, offset: 10)
+        let error = try await failure { try await consumer.commit([position]) }
+        #expect(error.code == code)
+        #expect(error.meaning == meaning)
+        await consumer.close(deadline: .seconds(30))
+    }
+
+    @Test(
+        arguments: [
+            RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_UNKNOWN_LEADER_EPOCH,
+            RD_KAFKA_RESP_ERR__TRANSPORT, RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR,
+        ].map(\.rawValue))
+    func `trouble in fetching passes without the caller`(code: Int32) async throws {
+        broker.inject([code], into: .fetch)
+        let records = try await consumer().records(10, of: "things", from: 0)
+        #expect(records.map(\.offset) == Array(0..<10))
+    }
+
+    @Test func `a position that the broker disowns is lost`() async throws {
+        broker.inject([RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE.rawValue], into: .fetch)
+        let consumer = try consumer(.error)
+        #expect(try await failure { _ = try await consumer.records(1, of: "things", from: 0) }.meaning == .positionLost)
+    }
+
+    @Test(arguments: [
+        (RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue, KafkaError.Meaning.refused),
+        (RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART.rawValue, .missing),
+    ])
+    func `a topic that is not there or not for us is thrown by the turn`(
+        code: Int32, meaning: KafkaError.Meaning
+    ) async throws {
+        broker.setError(code, ofTopic: "things")
+        let consumer = try consumer()
+        try await consumer.subscribe(to: ["things"])
+        let error = try await failure { try await consumer.turns { _ in false } }
+        #expect(error.code == code)
+        #expect(error.meaning == meaning)
+        // It stays usable: the topic comes, and so do its records.
+        broker.setError(0, ofTopic: "things")
+        await consumer.close(deadline: .seconds(30))
+    }
+
+    @Test func `a group that is refused is thrown by the turn`() async throws {
+        broker.inject(
+            Array(repeating: RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED.rawValue, count: 5), into: .findCoordinator)
+        let consumer = try consumer()
+        try await consumer.subscribe(to: ["things"])
+        let error = try await failure { try await consumer.turns { _ in false } }
+        #expect(error.meaning == .refused)
+        await consumer.close(deadline: .seconds(30))
+    }
+
+    @Test func `reading goes on after an outage`() async throws {
+        let consumer = try consumer()
+        #expect(try await consumer.records(10, of: "things", from: 0).count == 10)
+        try broker.takeDown()
+        #expect(try await consumer.turn(limit: 10, wait: .milliseconds(200)) == .idle)
+        try broker.bringUp()
+        let producer = try Producer(broker.configuration, logger: quiet)
+        _ = try await producer.send(ProducerRecord(topic: "things", key: nil, value: [10]))
+        #expect(try await consumer.records(1).map(\.offset) == [10])
+    }
+
+    @Test func `closing does not wait for a coordinator that is away`() async throws {
+        let consumer = try consumer()
+        try await consumer.subscribe(to: ["things"])
+        _ = try await consumer.records(10)
+        try broker.takeDown()
+        // Whether the library gives up before or at the deadline differs by version; that it comes back is the point.
+        await consumer.close(deadline: .milliseconds(300))
+        #expect(try await failure { _ = try await consumer.assignment() }.meaning == .fatal)
+    }
+
+    @Test func `closing with a revoke unanswered leaves the group`() async throws {
+        let first = try consumer()
+        try await first.subscribe(to: ["things"])
+        _ = try await first.records(10)
+        let second = try consumer()
+        try await second.subscribe(to: ["things"])
+        var turn = ConsumerTurn.idle
+        let end = TookTooLong.limit
+        while turn != .revoked([place]), ContinuousClock.now < end {
+            turn = try await first.turn(limit: 10, wait: .milliseconds(500))
+        }
+        try #require(turn == .revoked([place]))
+        #expect(await first.close(deadline: .seconds(30)))
+        #expect(try await second.records(10, startingAt: 0).count == 10)
+        await second.close(deadline: .seconds(30))
+    }
+
+    @Test func `a commit while others rebalance is fenced`() async throws {
+        let consumer = try consumer()
+        let position = TopicPartitionOffset(place, offset: 3)
+        broker.inject([RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS.rawValue], into: .offsetCommit)
+        try await consumer.subscribe(to: ["things"])
+        _ = try await consumer.records(10)
+        #expect(try await failure { try await consumer.commit([position]) }.meaning == .fenced)
+        try await consumer.commit([position])
+        #expect(try await consumer.committed([place]) == [position])
+        await consumer.close(deadline: .seconds(30))
+    }
+}

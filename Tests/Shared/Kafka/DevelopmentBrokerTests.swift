@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@testable import Kafka
+
+@Suite struct DevelopmentBrokerTests {
+    @Test func `several brokers share the partitions`() async throws {
+        let broker = try DevelopmentBroker(brokers: 3, topics: [("things", 6)], logger: quiet)
+        #expect(broker.bootstrapServers.split(separator: ",").count == 3)
+        #expect(broker.bootstrapServers.split(separator: ",").allSatisfy { $0.hasPrefix("127.0.0.1:") })
+        let producer = try Producer(broker.configuration, logger: quiet)
+        try await producer.send(
+            (0..<100).map { ProducerRecord(topic: "things", key: Array("\($0)".utf8), value: []) })
+        #expect(try await KafkaAdmin(broker.configuration, logger: quiet).topics() == ["things": 6])
+    }
+
+    @Test func `its environment leads other processes to it`() throws {
+        let broker = try DevelopmentBroker(logger: quiet)
+        #expect(try KafkaConfiguration(environment: broker.environment, fallback: "") == broker.configuration)
+    }
+
+    @Test func `a topic twice is an error`() throws {
+        let broker = try DevelopmentBroker(topics: [("things", 1)], logger: quiet)
+        #expect(throws: KafkaError.self) { try broker.createTopic("things", partitions: 1) }
+    }
+
+    @Test func `a partition that moves is followed`() async throws {
+        let broker = try DevelopmentBroker(brokers: 2, topics: [("things", 1)], logger: quiet)
+        let place = TopicPartition(topic: "things", partition: 0)
+        let producer = try Producer(
+            broker.configuration.with(["message.timeout.ms": "60000"]), logger: quiet)
+        for leader in [1, 2, 1] as [Int32] {
+            try broker.setLeader(of: place, broker: leader)
+            _ = try await producer.send(ProducerRecord(topic: "things", key: nil, value: []))
+        }
+        #expect(try await Consumer(broker.configuration, group: "g", logger: quiet).watermarks(place).high == 3)
+    }
+
+    @Test func `a coordinator that moves is followed`() async throws {
+        let broker = try DevelopmentBroker(brokers: 2, topics: [("things", 1)], logger: quiet)
+        try broker.setCoordinator(ofGroup: "readers", broker: 2)
+        let place = TopicPartition(topic: "things", partition: 0)
+        let consumer = try Consumer(broker.configuration, group: "readers", logger: quiet)
+        try await consumer.commit([TopicPartitionOffset(place, offset: 0)])
+        #expect(try await consumer.committed([place]) == [TopicPartitionOffset(place, offset: 0)])
+    }
+
+    /// Another client, in another process, written by someone else.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/kcat")))
+    func `another process reads what we write`() async throws {
+        let broker = try DevelopmentBroker(topics: [("things", 1)], logger: quiet)
+        let producer = try Producer(broker.configuration, logger: quiet)
+        _ = try await producer.send(
+            ProducerRecord(
+                topic: "things", key: Array("k".utf8), value: Array("v".utf8),
+                headers: [RecordHeader(name: "h", value: Array("x".utf8))]))
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/kcat")
+        process.arguments = [
+            "-C", "-b", broker.bootstrapServers, "-t", "things", "-o", "beginning", "-c", "1", "-q", "-f", "%k=%s %h",
+        ]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let text = try output.fileHandleForReading.readToEnd()
+        process.waitUntilExit()
+        #expect(text == Data("k=v h=x".utf8))
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+@testable import Kafka
+
+@Suite struct KafkaAdminTests {
+    @Test func `a topic that exists is left as it is`() async throws {
+        let cluster = try Cluster()
+        let topic = try await cluster.topic(partitions: 3)
+        let outcomes = try await KafkaAdmin(cluster.configuration, logger: quiet).createTopics([
+            TopicSpecification(name: topic, partitions: 7, replicationFactor: 1)
+        ])
+        #expect(outcomes.map(\.topic) == [topic])
+        #expect(outcomes.map(\.outcome) == [.exists(partitions: 3)])
+    }
+
+    /// Whatever one of the broker's versions says to a request it does not know; `setup` finds its topics there already.
+    @Test func `the development broker creates no topics for clients`() async throws {
+        let broker = try DevelopmentBroker(logger: quiet)
+        let admin = try KafkaAdmin(broker.configuration, patience: .seconds(1), logger: quiet)
+        let error = try await failure {
+            _ = try await admin.createTopics([
+                TopicSpecification(
+                    name: "things", partitions: 1, replicationFactor: 1, configuration: ["retention.ms": "1000"])
+            ])
+        }
+        #expect([.retry, .refused].contains(error.meaning))
+        #expect(error.message.contains("create topics"))
+    }
+
+    @Test func `a specification that cannot be is turned down before the broker sees it`() async throws {
+        let cluster = try Cluster()
+        let admin = try KafkaAdmin(cluster.configuration, logger: quiet)
+        let impossible = TopicSpecification(name: cluster.group(), partitions: 1_000_000, replicationFactor: 1)
+        #expect(try await failure { _ = try await admin.createTopics([impossible]) }.meaning == .refused)
+    }
+
+    @Test func `the topics and their partitions are known`() async throws {
+        let cluster = try Cluster()
+        let one = try await cluster.topic("one", partitions: 1)
+        let five = try await cluster.topic("five", partitions: 5)
+        let topics = try await KafkaAdmin(cluster.configuration, logger: quiet).topics()
+        #expect(topics[one] == 1)
+        #expect(topics[five] == 5)
+    }
+
+    @Test func `a group's lag is what it has not committed`() async throws {
+        let cluster = try Cluster()
+        let topic = try await cluster.topic(partitions: 2)
+        let producer = try cluster.producer()
+        // Keys known to meet both partitions.
+        try await producer.send((0..<10).map { ProducerRecord(topic: topic, key: Array("\($0)".utf8), value: []) })
+        let consumer = try cluster.consumer()
+        try await consumer.subscribe(to: [topic])
+        _ = try await consumer.records(10)
+        let zero = TopicPartition(topic: topic, partition: 0)
+        let end = try await consumer.watermarks(zero).high
+        try await consumer.commit([TopicPartitionOffset(zero, offset: end - 1)])
+
+        let lag = try await KafkaAdmin(cluster.configuration, logger: quiet)
+            .lag(group: cluster.group(), topics: [topic, "no-such-topic-\(topic)"])
+        #expect(lag.map(\.partition) == [zero, TopicPartition(topic: topic, partition: 1)])
+        #expect(lag.map(\.committed) == [end - 1, nil])
+        #expect(lag.map(\.records) == [1, 10 - end])
+        await consumer.close(deadline: .seconds(30))
+    }
+
+    @Test func `a cluster that is away is an error to try again`() async throws {
+        let admin = try KafkaAdmin(
+            KafkaConfiguration(bootstrapServers: "127.0.0.1:1"), patience: .milliseconds(300), logger: quiet)
+        #expect(try await failure { _ = try await admin.topics() }.meaning == .retry)
+    }
+
+    @Test func `lag does not count what retention has dropped`() {
+        let place = TopicPartition(topic: "things", partition: 0)
+        #expect(PartitionLag(partition: place, committed: 5, low: 10, end: 20).records == 10)
+        #expect(PartitionLag(partition: place, committed: nil, low: 10, end: 20).records == 10)
+        #expect(PartitionLag(partition: place, committed: 15, low: 10, end: 20).records == 5)
+        #expect(PartitionLag(partition: place, committed: 30, low: 10, end: 20).records == 0)
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+
+@testable import Kafka
+
+@Suite struct KafkaConfigurationTests {
+    @Test func `an operator's setting lies above the house's`() {
+        let configuration = KafkaConfiguration(bootstrapServers: "a:1", overrides: ["linger.ms": "50"])
+        #expect(configuration.producerSettings()["linger.ms"] == "50")
+        #expect(configuration.producerSettings()["acks"] == "all")
+        #expect(configuration.producerSettings()["bootstrap.servers"] == "a:1")
+    }
+
+    @Test func `idempotence begins with the release that repaired it`() {
+        let configuration = KafkaConfiguration(bootstrapServers: "a:1")
+        #expect(configuration.producerSettings(libraryVersion: 0x0200_02ff)["enable.idempotence"] == "false")
+        #expect(configuration.producerSettings(libraryVersion: 0x0203_00ff)["enable.idempotence"] == "true")
+    }
+
+    @Test func `every problem is told at once and no secret with it`() throws {
+        let configuration = KafkaConfiguration(
+            bootstrapServers: " ",
+            overrides: [
+                "enable.auto.commit": "true", "no.such.setting": "1", "linger.ms": "soon", "group.id": "mine",
+                "sasl.password": "geheim",
+            ])
+        let error = try #require(throws: KafkaConfigurationError.self) { try configuration.validate() }
+        #expect(error.problems.count == 5)
+        for word in ["KAFKA_BOOTSTRAP_SERVERS", "enable.auto.commit", "no.such.setting", "\"soon\"", "group.id"] {
+            #expect(error.description.contains(word))
+        }
+        #expect(!error.description.contains("geheim"))
+    }
+
+    @Test(arguments: HouseSettings.fixed.keys.sorted())
+    func `what the code relies on cannot be changed`(name: String) {
+        let configuration = KafkaConfiguration(bootstrapServers: "a:1", overrides: [name: "1"])
+        #expect(throws: KafkaConfigurationError.self) { try configuration.validate() }
+        #expect(throws: KafkaConfigurationError.self) { try Producer(configuration, logger: quiet) }
+        #expect(throws: KafkaConfigurationError.self) { try Consumer(configuration, group: "g", logger: quiet) }
+        #expect(throws: KafkaConfigurationError.self) { try KafkaAdmin(configuration, logger: quiet) }
+    }
+
+    @Test func `settings that contradict each other are an error and not a crash`() {
+        let configuration = KafkaConfiguration(
+            bootstrapServers: "a:1",
+            overrides: ["session.timeout.ms": "3600000", "max.poll.interval.ms": "1000"])
+        #expect(throws: KafkaConfigurationError.self) { try Consumer(configuration, group: "g", logger: quiet) }
+    }
+
+    @Test func `secrets are hidden and the rest is shown`() {
+        let configuration = KafkaConfiguration(
+            bootstrapServers: "a:1",
+            overrides: [
+                "sasl.password": "geheim", "ssl.key.password": "geheim", "ssl.key.pem": "geheim",
+                "sasl.oauthbearer.client.secret": "geheim", "ssl.keystore.password": "geheim",
+                "ssl.key.location": "/keys/a.pem", "sasl.username": "alice",
+            ])
+        let shown = Dictionary(uniqueKeysWithValues: configuration.redacted().map { ($0.name, $0.value) })
+        #expect(!shown.values.contains("geheim"))
+        #expect(shown["sasl.password"] == "(hidden)")
+        #expect(shown["ssl.key.location"] == "/keys/a.pem")
+        #expect(shown["sasl.username"] == "alice")
+        #expect(shown["bootstrap.servers"] == "a:1")
+        #expect(shown["enable.auto.commit"] == "false")
+        #expect(shown["acks"] == "all")
+        #expect(configuration.redacted().map(\.name) == configuration.redacted().map(\.name).sorted())
+    }
+
+    @Test func `SCRAM with an old library is warned about before the log-in fails`() {
+        var configuration = KafkaConfiguration(bootstrapServers: "a:1", overrides: ["sasl.mechanism": "SCRAM-SHA-512"])
+        #expect(configuration.warnings(libraryVersion: 0x0206_00ff).count == 1)
+        #expect(configuration.warnings(libraryVersion: 0x0206_01ff).isEmpty)
+        configuration.overrides = ["sasl.mechanisms": "scram-sha-256"]
+        #expect(configuration.warnings(libraryVersion: 0x0200_02ff).count == 1)
+        configuration.overrides = ["sasl.mechanism": "PLAIN"]
+        #expect(configuration.warnings(libraryVersion: 0x0200_02ff).isEmpty)
+    }
+}

@@ -1,0 +1,185 @@
+import CRDKafka
+import Testing
+
+@testable import Kafka
+
+/// What a producer does when the broker misbehaves, which only the development broker does on demand.
+@Suite struct ProducerTroubleTests {
+    let broker: DevelopmentBroker
+    let place = TopicPartition(topic: "things", partition: 0)
+    let record = ProducerRecord(topic: "things", key: nil, value: [1])
+
+    init() throws { broker = try DevelopmentBroker(topics: [("things", 1)], logger: quiet) }
+
+    private func producer(_ overrides: [String: String] = [:]) throws -> Producer {
+        try Producer(broker.configuration.with(overrides), logger: quiet)
+    }
+
+    private func written() async throws -> Int64 {
+        try await Consumer(broker.configuration, group: "counters", logger: quiet).watermarks(place).high
+    }
+
+    @Test(arguments: [
+        (RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue, KafkaError.Meaning.refused),
+        (RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE.rawValue, .unacceptable),
+        (RD_KAFKA_RESP_ERR_INVALID_MSG.rawValue, .unacceptable),
+        (RD_KAFKA_RESP_ERR_INVALID_REQUIRED_ACKS.rawValue, .refused),
+        (RD_KAFKA_RESP_ERR_INVALID_RECORD.rawValue, .unacceptable),
+    ])
+    func `a delivery that the broker turns down is thrown`(code: Int32, meaning: KafkaError.Meaning) async throws {
+        let producer = try producer()
+        broker.inject([code], into: .produce)
+        let error = try await failure { _ = try await producer.send(record) }
+        #expect(error.code == code)
+        #expect(error.meaning == meaning)
+        #expect(try await producer.send(record).offset == 0, "the next one is written")
+    }
+
+    @Test(
+        arguments: [
+            RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS,
+            RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT, RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, RD_KAFKA_RESP_ERR__TRANSPORT,
+        ].map(\.rawValue))
+    func `what passes is tried again without the caller`(code: Int32) async throws {
+        let producer = try producer(["message.timeout.ms": "60000"])
+        broker.inject([code], into: .produce)
+        _ = try await producer.send(record)
+        #expect(KafkaError(code: code).meaning == .retry)
+        #expect(try await written() >= 1)
+    }
+
+    @Test func `a batch throws its failure when nothing of it is under way any more`() async throws {
+        let producer = try producer()
+        broker.inject([RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue], into: .produce)
+        let error = try await failure { try await producer.send(Array(repeating: record, count: 20)) }
+        #expect(error.meaning == .refused)
+        let count = try await written()
+        #expect(count < 20)
+        #expect(try await producer.send(record).offset == count)
+    }
+
+    @Test func `no confirmation within the message's time is a failure to try again`() async throws {
+        let producer = try producer(["message.timeout.ms": "300"])
+        try broker.takeDown()
+        let error = try await failure { _ = try await producer.send(record) }
+        #expect(error.code == RD_KAFKA_RESP_ERR__MSG_TIMED_OUT.rawValue)
+        #expect(error.meaning == .retry)
+    }
+
+    @Test func `a late sender stops waiting and its record does not`() async throws {
+        let producer = try producer(["message.timeout.ms": "60000"])
+        try broker.takeDown()
+        let error = try await failure { _ = try await producer.send(record, deadline: .milliseconds(50)) }
+        #expect(error.code == RD_KAFKA_RESP_ERR__TIMED_OUT.rawValue)
+        #expect(error.meaning == .retry)
+        try broker.bringUp()
+        _ = try await producer.send(record)
+        #expect(try await written() == 2)
+    }
+
+    @Test func `a full queue refuses a single record at once`() async throws {
+        let producer = try producer(["queue.buffering.max.messages": "1", "message.timeout.ms": "60000"])
+        try broker.takeDown()
+        _ = try await failure { _ = try await producer.send(record, deadline: .milliseconds(20)) }
+        let error = try await failure { _ = try await producer.send(record) }
+        #expect(error.code == RD_KAFKA_RESP_ERR__QUEUE_FULL.rawValue)
+        #expect(error.meaning == .retry)
+    }
+
+    @Test func `a cancelled sender stops waiting`() async throws {
+        let producer = try producer(["message.timeout.ms": "60000"])
+        try broker.takeDown()
+        let single = Task { _ = try await producer.send(record) }
+        let batch = Task { try await producer.send([record, record]) }
+        single.cancel()
+        batch.cancel()
+        await #expect(throws: CancellationError.self) { try await single.value }
+        await #expect(throws: CancellationError.self) { try await batch.value }
+    }
+
+    @Test func `a batch that waits for room can be cancelled`() async throws {
+        let producer = try producer(["queue.buffering.max.messages": "1", "message.timeout.ms": "60000"])
+        try broker.takeDown()
+        let batch = Task { try await producer.send([record, record, record]) }
+        batch.cancel()
+        await #expect(throws: CancellationError.self) { try await batch.value }
+    }
+
+    @Test func `what is not written when the producer closes fails`() async throws {
+        let pump = try DeliveryPump(
+            settings: broker.configuration.producerSettings(), logger: quiet, onStatistics: nil)
+        try broker.takeDown()
+        let delivery = Delivery()
+        delivery.expect()
+        try pump.enqueue(record, for: delivery)
+        delivery.seal()
+        #expect(!delivery.isSettled)
+        pump.drain(within: .milliseconds(100))
+        await pump.ended()
+        let error = try await failure { _ = try await delivery.outcome() }
+        #expect(error.meaning == .retry)
+        #expect(try await failure { try pump.enqueue(record, for: Delivery()) }.meaning == .fatal)
+    }
+
+    @Test func `closing lets what is under way arrive`() async throws {
+        try broker.setRoundTrip(.milliseconds(100))
+        let pump = try DeliveryPump(
+            settings: broker.configuration.producerSettings(), logger: quiet, onStatistics: nil)
+        let delivery = Delivery()
+        delivery.expect()
+        try pump.enqueue(record, for: delivery)
+        delivery.seal()
+        pump.drain(within: .seconds(60))
+        await pump.ended()
+        #expect(try await delivery.outcome().offset == 0)
+    }
+
+    @Test func `a broker that was away is found again`() async throws {
+        let producer = try producer(["message.timeout.ms": "60000"])
+        _ = try await producer.send(record)
+        try broker.takeDown()
+        let waiting = Task { try await producer.send(record) }
+        try broker.bringUp()
+        _ = try await waiting.value
+        #expect(try await written() >= 2)
+    }
+
+    @Test func `a fatal error fails the waiting and the next record builds another client`() async throws {
+        let producer = try producer(["enable.idempotence": "true"])
+        broker.inject([RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED.rawValue], into: .initProducerId)
+        let error = try await failure { _ = try await producer.send(record) }
+        try await #require(throws: KafkaError.self) {
+            // Until the client has noticed, records fail one by one.
+            while producer.fatalErrors == 0 { _ = try await producer.send(record) }
+            throw error
+        }
+        #expect(producer.fatalErrors == 1)
+        #expect(!producer.isHealthy)
+        #expect(try await producer.send(record).offset == 0)
+        #expect(producer.isHealthy)
+        #expect(producer.fatalErrors == 1)
+    }
+
+    /// Why there is a deduplicator.
+    @Test func `without idempotence a lost answer writes the record twice`() async throws {
+        let producer = try producer([
+            "enable.idempotence": "false", "message.timeout.ms": "60000", "request.timeout.ms": "500",
+            "socket.timeout.ms": "500",
+        ])
+        try broker.inject(0, after: .seconds(5), into: .produce)
+        _ = try await producer.send(record)
+        #expect(try await written() == 2)
+    }
+
+    @Test func `a topic that does not exist is missing however often it is tried`() async throws {
+        let producer = try producer(["topic.metadata.propagation.max.ms": "1"])
+        broker.setError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART.rawValue, ofTopic: "things")
+        // With headers, since it is them that a failed hand-over could free twice.
+        var record = record
+        record.headers = [RecordHeader(name: "a", value: [1])]
+        for _ in 0..<100 {
+            #expect(try await failure { _ = try await producer.send(record) }.meaning == .missing)
+        }
+        #expect(try await failure { try await producer.warmUp(topic: "things") }.meaning == .missing)
+    }
+}
