@@ -52,9 +52,9 @@ func service(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 let services: [Target] = [
-    service("Setup", ["Chassis", "Kafka", "Contracts", "Storage", "Postgres"]),
-    service("Ingest", ["Chassis", "Kafka", "Contracts", "StrictJSON", hummingbird]),
-    service("Verifier", ["Chassis", "Pipeline", "Kafka", "Contracts", "AppStore"]),
+    service("Setup", ["Chassis", "Pipeline", "Kafka", "Contracts", "Storage", "Postgres"]),
+    service("Ingest", ["Chassis", "Pipeline", "Kafka", "Contracts", "StrictJSON", hummingbird]),
+    service("Verifier", ["Chassis", "Pipeline", "Kafka", "Contracts", "AppStore", "Signatures", "StrictJSON"]),
     service("Deduplicator", ["Chassis", "Pipeline", "Kafka", "Contracts", "Storage", "Postgres"]),
     service(
         "StateUpdater",

@@ -1,0 +1,19 @@
+import Chassis
+import Contracts
+import Foundation
+import Pipeline
+import Postgres
+import Storage
+
+await ServiceProcess(
+    name: "deduplicator", summary: "Passes the first sighting of each notification on and drops its repetitions.",
+    adminAddress: "127.0.0.1:9103", variables: Configuration()
+).run(
+    clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
+) { context in
+    let connection = try await WorkerConnection(context, stage: .deduplicator, reading: Topics.verified.route)
+    let database = PostgresConnection(context.settings.postgres, logger: context.logger)
+    return connection.parts(
+        running: Deduplicate(sightings: SightingStore(database), now: context.clock.now),
+        settlement: KafkaSettlement(connection, to: Topics.unique))
+}

@@ -1,0 +1,25 @@
+import Chassis
+import Kafka
+import Pipeline
+import Postgres
+
+/// What setup can be told.
+struct Configuration: KafkaVariables {
+    let brokers = Variable.kafkaBrokers
+    let replicationFactor = Variable.int(
+        "STOREKEEPER_REPLICATION_FACTOR", "copies of each partition; 3 with min.insync.replicas=2 in production",
+        in: 1...7)
+    let database = Variable.databaseURL
+    let databasePasswordFile = Variable.databasePasswordFile
+    let schema = Variable.databaseSchema
+    let kafkaSettings = Variable.kafkaSettings
+}
+
+extension Settings<Configuration> {
+    /// How to reach the database. A migration may take longer than a statement of the line may.
+    var postgres: PostgresConfiguration {
+        PostgresConfiguration(
+            url: self.database, applicationName: "storekeeper setup", passwordFile: self.databasePasswordFile,
+            schema: self.schema, statementTimeout: nil)
+    }
+}

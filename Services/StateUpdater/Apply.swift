@@ -1,0 +1,55 @@
+import Chassis
+import Contracts
+import Kafka
+import Pipeline
+import Storage
+
+import struct Foundation.Date
+
+/// Kafka to Postgres: one database transaction applies the batch and moves the stored position.
+struct Apply: Settlement {
+    let ledger: LedgerStore
+    let positions: StoredPositions
+    let connection: WorkerConnection
+    let now: @Sendable () -> Date
+    let logger: Logger
+
+    func settle(_ judged: Judged<Update>) async throws -> Settled {
+        // Before the position moves: a record leaves the batch only when it is safe somewhere.
+        try await connection.producer.send(connection.refusals.records(of: judged))
+        let moves = try await positions.moves(for: judged.spans)
+        let recordedAt = now()
+        let entries = judged.forwarded.map(\.output)
+        switch try await ledger.apply(entries, moving: moves, recordedAt: recordedAt) {
+        case .fenced:
+            return .fenced
+        case .applied(let applied):
+            await positions.moved(moves)
+            count(applied, entries, recordedAt)
+            await commit(judged.spans)
+            return .settled
+        }
+    }
+
+    /// For lag views only, so a failure is not worth more than a line.
+    private func commit(_ spans: [Span]) async {
+        do {
+            try await connection.consumer.commit(spans.map { TopicPartitionOffset($0.partition, offset: $0.next) })
+        } catch {
+            logger.debug("Kafka does not know how far we are", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func count(_ applied: Applied, _ entries: [LedgerEntry], _ recordedAt: Date) {
+        for (outcome, count) in [
+            ("inserted", applied.inserted), ("repeated", applied.repeated), ("advanced", applied.advanced),
+            ("stale", applied.stale), ("conflicting", applied.conflicting),
+        ] where count > 0 {
+            Metric.ledgerOutcomes.counter(outcome).increment(by: count)
+        }
+        let latency = Metric.webhookToState.timer()
+        for entry in entries {
+            latency.recordSeconds(recordedAt.timeIntervalSince(entry.receivedAt))
+        }
+    }
+}

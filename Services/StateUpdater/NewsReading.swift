@@ -1,0 +1,72 @@
+import AppStore
+import Contracts
+import Storage
+import Subscriptions
+
+import struct Foundation.Date
+
+extension LedgerEntry {
+    /// What the ledger keeps of a notification.
+    init(_ notification: VerifiedNotification, news: News?, position: LogPosition) {
+        self.init(
+            notificationUUID: notification.notificationUUID, notificationType: notification.notificationType,
+            subtype: notification.subtype, environment: notification.environment, bundleId: notification.bundleId,
+            appAppleId: notification.appAppleId, originalTransactionId: notification.originalTransactionId,
+            transactionId: notification.transactionId, signedDate: notification.signedDate,
+            receivedAt: notification.receivedAt, source: notification.source,
+            decodedPayload: String(decoding: notification.decoded, as: UTF8.self),
+            signedPayload: notification.signedPayload, news: news, position: position)
+    }
+}
+
+extension News {
+    /// From Apple's words to what we believe; nil where the notification is about no single purchase.
+    ///
+    /// What has no date of its own is as old as the part that has one, and as old as its arrival where none has.
+    init?(_ notification: VerifiedNotification, _ payload: DecodedNotification) {
+        guard let originalTransactionId = notification.originalTransactionId else { return nil }
+        let signedDate =
+            notification.signedDate ?? payload.transaction?.signedDate ?? payload.renewalInfo?.signedDate
+            ?? notification.receivedAt
+        self.init(
+            key: SubscriptionKey(
+                environment: notification.environment, originalTransactionId: originalTransactionId),
+            stamp: Stamp(signedDate: signedDate, notificationUUID: notification.notificationUUID),
+            bundleId: notification.bundleId, notificationType: notification.notificationType,
+            subtype: notification.subtype,
+            status: (payload.envelope.data?.status?.rawValue).map { Int(clamping: $0) },
+            transaction: payload.transaction.flatMap { TransactionFacts($0, signedDate: signedDate) },
+            renewal: payload.renewalInfo.map { RenewalFacts($0, signedDate: signedDate) })
+    }
+}
+
+extension TransactionFacts {
+    /// Nil where Apple left out what every transaction has: the facts of such a one are not to be believed.
+    init?(_ transaction: JWSTransactionDecodedPayload, signedDate: Date) {
+        guard let transactionId = transaction.transactionId, let productId = transaction.productId else { return nil }
+        self.init(
+            transactionId: transactionId, productId: productId, productType: transaction.type?.rawValue ?? "",
+            subscriptionGroupIdentifier: transaction.subscriptionGroupIdentifier,
+            purchaseDate: transaction.purchaseDate, originalPurchaseDate: transaction.originalPurchaseDate,
+            expiresDate: transaction.expiresDate, quantity: transaction.quantity.map { Int(clamping: $0) },
+            appAccountToken: transaction.appAccountToken?.lowercased(),
+            ownership: transaction.inAppOwnershipType?.rawValue, isUpgraded: transaction.isUpgraded ?? false,
+            revocationDate: transaction.revocationDate,
+            revocationReason: (transaction.revocationReason?.rawValue).map { Int(clamping: $0) },
+            offerType: (transaction.offerType?.rawValue).map { Int(clamping: $0) },
+            offerIdentifier: transaction.offerIdentifier, priceMilliunits: transaction.price,
+            currency: transaction.currency, signedDate: transaction.signedDate ?? signedDate)
+    }
+}
+
+extension RenewalFacts {
+    init(_ renewal: JWSRenewalInfoDecodedPayload, signedDate: Date) {
+        self.init(
+            autoRenewStatus: renewal.autoRenewStatus.map { $0 == .on }, autoRenewProductId: renewal.autoRenewProductId,
+            isInBillingRetry: renewal.isInBillingRetryPeriod, gracePeriodExpiresDate: renewal.gracePeriodExpiresDate,
+            expirationIntent: (renewal.expirationIntent?.rawValue).map { Int(clamping: $0) },
+            priceIncreaseStatus: (renewal.priceIncreaseStatus?.rawValue).map { Int(clamping: $0) },
+            recentSubscriptionStartDate: renewal.recentSubscriptionStartDate, renewalDate: renewal.renewalDate,
+            signedDate: renewal.signedDate ?? signedDate)
+    }
+}

@@ -1,0 +1,104 @@
+import Chassis
+import Contracts
+import Kafka
+import Pipeline
+import Storage
+
+/// Where this group stands, by the database. Kafka's committed offsets are for lag views only: the position moves in the
+/// same transaction as the state, so neither can be ahead of the other.
+actor StoredPositions: StartingPositions {
+    private let store: PositionStore
+    private let consumer: Consumer
+    private let group: String
+    private let logger: Logger
+    private var cluster: String?
+    /// What the database held when we last looked or moved it: the expectation of the next compare-and-set.
+    private var known: [TopicPartition: Int64] = [:]
+
+    init(_ store: PositionStore, consumer: Consumer, group: String, logger: Logger) {
+        self.store = store
+        self.consumer = consumer
+        self.group = group
+        self.logger = logger
+    }
+
+    func positions(of partitions: [TopicPartition]) async throws -> [TopicPartitionOffset] {
+        let cluster = try await clusterId()
+        var ends: [TopicPartition: (low: Int64, high: Int64)] = [:]
+        for partition in partitions { ends[partition] = try await consumer.watermarks(partition) }
+        let stored = try await store.establish(
+            cluster: cluster, group: group,
+            lowWatermarks: ends.map {
+                LogPosition(topic: $0.key.topic, partition: $0.key.partition, offset: $0.value.low)
+            })
+        known = [:]
+        return try stored.map { position in
+            let partition = TopicPartition(topic: position.topic, partition: position.partition)
+            guard let (low, high) = ends[partition] else { throw PositionLost(partition: partition) }
+            guard position.offset <= high else {
+                throw PositionBeyondLog(position: position, high: high, cluster: cluster)
+            }
+            known[partition] = position.offset
+            if position.offset < low { warn(position, low: low) }
+            return TopicPartitionOffset(partition, offset: max(position.offset, low))
+        }
+    }
+
+    /// The steps that belong to a batch.
+    func moves(for spans: [Span]) async throws -> [PositionMove] {
+        let cluster = try await clusterId()
+        return try spans.map { span in
+            guard let expected = known[span.partition] else { throw PositionLost(partition: span.partition) }
+            return PositionMove(
+                cluster: cluster, group: group, topic: span.partition.topic, partition: span.partition.partition,
+                expected: expected, next: span.next)
+        }
+    }
+
+    func moved(_ moves: [PositionMove]) {
+        for move in moves {
+            known[TopicPartition(topic: move.topic, partition: move.partition)] = move.next
+        }
+    }
+
+    private func clusterId() async throws -> String {
+        if let cluster { return cluster }
+        let asked = try await consumer.clusterId()
+        cluster = asked
+        return asked
+    }
+
+    /// Records are gone that we never saw. The line goes on, because waiting brings none of them back.
+    private func warn(_ position: LogPosition, low: Int64) {
+        logger.error(
+            "The log no longer holds records this group had not reached; recover the notifications of that time",
+            metadata: [
+                "topic": "\(position.topic)", "partition": "\(position.partition)", "from": "\(position.offset)",
+                "to": "\(low)",
+            ])
+        Metric.recordsExpired.counter(position.topic).increment(by: Int(clamping: low - position.offset))
+    }
+}
+
+/// The position of a partition is not known here: it was taken from us between two turns.
+struct PositionLost: Error, CustomStringConvertible {
+    var partition: TopicPartition
+
+    var description: String { "the position of \(partition) is unknown here; it will be read anew" }
+}
+
+/// The log ends before the stored position: it lost records, or it is another log under the same cluster id.
+struct PositionBeyondLog: EndsTheWorker, CustomStringConvertible {
+    var position: LogPosition
+    var high: Int64
+    var cluster: String
+
+    var description: String {
+        """
+        the stored position of \(position.topic)/\(position.partition) is \(position.offset), but the log of cluster \
+        \(cluster) ends at \(high): it lost records or was made anew. Nothing is read, so that nothing is skipped. To \
+        read it again from its beginning, which is harmless, run: delete from consumer_position where cluster = \
+        '\(cluster)' and topic = '\(position.topic)'
+        """
+    }
+}

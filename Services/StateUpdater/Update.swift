@@ -1,0 +1,37 @@
+import AppStore
+import Contracts
+import Pipeline
+import Storage
+import Subscriptions
+
+import struct Foundation.Date
+
+/// What does it change? Reads the news out of a notification; what is newer already is decided where the state is.
+struct Update: Stage {
+    func judge(_ deliveries: [Delivery<UniqueNotification>]) -> [Verdict<LedgerEntry, UpdateReason>] {
+        deliveries.map { verdict(on: $0.message.verified, at: $0.position) }
+    }
+
+    func verdict(on notification: VerifiedNotification, at position: LogPosition) -> Verdict<LedgerEntry, UpdateReason>
+    {
+        do {
+            let payload = try DecodedNotification(decoded: notification.decoded)
+            let entry = LedgerEntry(notification, news: News(notification, payload), position: position)
+            if let fault = entry.fault { return .deadLetter(.unstorable, message: fault) }
+            return .forward(entry)
+        } catch {
+            return .deadLetter(.payload, message: "\(error)")
+        }
+    }
+}
+
+/// Why a unique notification did not reach the ledger.
+enum UpdateReason: String, StageReason {
+    case undecodable
+    /// Apple signed it, the verifier passed it, and this build cannot read it: our release, or Apple's types moved.
+    case payload
+    /// Postgres has no room for a value in it, such as a date before the year 4713 BC.
+    case unstorable
+
+    var countsTowardsPoisonLimit: Bool { true }
+}

@@ -1,0 +1,25 @@
+import Chassis
+import Contracts
+import Foundation
+import Kafka
+import Pipeline
+import Postgres
+import Storage
+
+await ServiceProcess(
+    name: "state-updater", summary: "Applies notifications to the ledger and the subscriptions, each exactly once.",
+    adminAddress: "127.0.0.1:9104", variables: Configuration()
+).run(
+    clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
+) { context in
+    let connection = try await WorkerConnection(
+        context, stage: .stateUpdater, reading: Topics.unique.route, offsetReset: .error)
+    let database = PostgresConnection(context.settings.postgres, logger: context.logger)
+    let positions = StoredPositions(
+        PositionStore(database), consumer: connection.consumer, group: Service.stateUpdater.group,
+        logger: context.logger)
+    let settlement = Apply(
+        ledger: LedgerStore(database), positions: positions, connection: connection, now: context.clock.now,
+        logger: context.logger)
+    return connection.parts(running: Update(), settlement: settlement, startingAt: positions)
+}

@@ -1,0 +1,69 @@
+import AppStore
+import Chassis
+import Foundation
+import Synchronization
+
+/// The verifier of the moment. Looks at the files of roots and apps every few seconds and takes over what changed.
+///
+/// A file with a mistake changes nothing: the line goes on with what was right before, and the log says what is wrong.
+final class Reloading: LongRunning {
+    private let settings: Settings<Configuration>
+    private let clock: any Clock<Duration>
+    private let logger: Logger
+    private let current: Mutex<SignedDataVerifier>
+    /// Of the files before they were read first: a change in between is noticed.
+    private let firstSeen: [String]
+
+    /// - Throws: `ConfigurationProblems` with all that is wrong in the files.
+    init(_ context: ServiceContext<Configuration>, clock: any Clock<Duration> = ContinuousClock()) throws {
+        settings = context.settings
+        logger = context.logger
+        self.clock = clock
+        firstSeen = Self.fingerprint(of: context.settings)
+        current = Mutex(Self.verifier(try Trusted(context.settings)))
+        guard settings.developmentMode else { return }
+        logger.warning(
+            "DEVELOPMENT MODE: purchases that cost nothing are believed. Never run this in production.",
+            metadata: ["roots": "\(settings.roots ?? [])"])
+    }
+
+    var verifier: SignedDataVerifier { current.withLock { $0 } }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { [self] in
+            var seen = firstSeen
+            while !Task.isCancelled {
+                try? await clock.sleep(for: .seconds(2))
+                let found = Self.fingerprint(of: settings)
+                if found != seen { reload() }
+                seen = found
+            }
+        }
+    }
+
+    private func reload() {
+        do throws(ConfigurationProblems) {
+            let verifier = Self.verifier(try Trusted(settings))
+            current.withLock { $0 = verifier }
+            logger.notice("Roots and apps read anew")
+        } catch {
+            logger.error("The files of roots or apps changed and cannot be used; the former content stays: \(error)")
+        }
+    }
+
+    /// Changes whenever a file does, whether it was written in place or replaced.
+    private static func fingerprint(of settings: Settings<Configuration>) -> [String] {
+        ([settings.apps] + (settings.roots ?? [])).map { file in
+            let attributes = (try? FileManager.default.attributesOfItem(atPath: file)) ?? [:]
+            let parts: [Any?] = [
+                attributes[.modificationDate].map { ($0 as? Date)?.timeIntervalSince1970 ?? 0 },
+                attributes[.size], attributes[.systemFileNumber],
+            ]
+            return parts.map { "\($0 ?? "")" }.joined(separator: "/")
+        }
+    }
+
+    private static func verifier(_ trusted: Trusted) -> SignedDataVerifier {
+        SignedDataVerifier(trust: trusted.trust, apps: trusted.apps)
+    }
+}

@@ -1,0 +1,88 @@
+import AppStore
+import Contracts
+import Pipeline
+
+import struct Foundation.Date
+
+/// Is every signature in it Apple's, and is it for one of our apps and environments?
+struct Verify: Stage {
+    /// The verifier of the moment: trust and apps can change while the process runs.
+    let verifier: @Sendable () -> SignedDataVerifier
+    let now: @Sendable () -> Date
+    /// How many records are proven at the same time.
+    let cores: Int
+
+    func judge(
+        _ deliveries: [Delivery<ReceivedNotification>]
+    ) async throws -> [Verdict<VerifiedNotification, VerifyReason>] {
+        let now = now()
+        let verifier = verifier()
+        return await deliveries.concurrentMap(cores: cores) { Self.verdict(on: $0.message, by: verifier, now: now) }
+    }
+
+    static func verdict(
+        on received: ReceivedNotification, by verifier: SignedDataVerifier, now: Date
+    ) -> Verdict<VerifiedNotification, VerifyReason> {
+        switch verifier.notification(received.signedPayload, now: now) {
+        case .success(let proven):
+            guard let verified = VerifiedNotification(proven, received) else {
+                return .deadLetter(
+                    .refused(.environment),
+                    message: "environment \(proven.environment.rawValue) is unknown to this build")
+            }
+            return .forward(verified)
+        case .failure(let refusal):
+            return .deadLetter(
+                .refused(refusal.reason, concernsOwnApp: refusal.concernsOwnApp), message: refusal.message)
+        }
+    }
+}
+
+/// Why a posted payload went no further.
+enum VerifyReason: StageReason {
+    case undecodable
+    case refused(RefusalReason, concernsOwnApp: Bool = false)
+
+    init?(rawValue: String) {
+        guard rawValue != Self.undecodable.rawValue else {
+            self = .undecodable
+            return
+        }
+        guard let reason = RefusalReason(rawValue: rawValue) else { return nil }
+        self = .refused(reason)
+    }
+
+    var rawValue: String {
+        switch self {
+        case .undecodable: "undecodable"
+        case .refused(let reason, _): reason.rawValue
+        }
+    }
+
+    /// Anybody can post what is not proven, and whatever Apple signed for somebody else. What Apple signed for us and we
+    /// cannot use speaks of our release or our clock, unless the configuration says that we do not want it.
+    var countsTowardsPoisonLimit: Bool {
+        switch self {
+        case .undecodable: true
+        case .refused(.body, let concernsOwnApp), .refused(.nestedMismatch, let concernsOwnApp),
+            .refused(.expiredAtSigning, let concernsOwnApp), .refused(.notYetValid, let concernsOwnApp),
+            .refused(.revocationUnknown, let concernsOwnApp):
+            concernsOwnApp
+        case .refused: false
+        }
+    }
+}
+
+extension VerifiedNotification {
+    /// From what Apple signed to what we say to each other; nil where the environment is none of ours.
+    init?(_ proven: ProvenNotification, _ received: ReceivedNotification) {
+        guard let environment = StoreEnvironment(rawValue: proven.environment.rawValue) else { return nil }
+        self.init(
+            notificationUUID: proven.notificationUUID, notificationType: proven.notificationType,
+            subtype: proven.subtype, environment: environment, bundleId: proven.bundleId,
+            appAppleId: proven.appAppleId, originalTransactionId: proven.originalTransactionId,
+            transactionId: proven.transactionId, signedDate: proven.signedDate, receivedAt: received.receivedAt,
+            source: received.source, traceparent: received.traceparent, decoded: proven.decoded,
+            signedPayload: received.signedPayload)
+    }
+}
