@@ -27,9 +27,9 @@ extension Receiver {
         if refusal.status == 503 { headers[.retryAfter] = "60" }
         let status = HTTPResponse.Status(code: refusal.status)
         let buffer = ByteBuffer(bytes: refusal.json)
-        // Who asks before sending has sent nothing yet and is to be spared it.
-        let isAsking = request.headers[.expect] != nil
-        if !isAsking, await reader.discard() {
+        // Who asks before sending has sent nothing yet and is to be spared it; who is slow has had its time.
+        let isWorthReading = request.headers[.expect] == nil && refusal != .tooSlow
+        if isWorthReading, await reader.discard() {
             return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: buffer))
         }
         headers[.connection] = "close"

@@ -1,0 +1,116 @@
+import Contracts
+import Foundation
+import Kafka
+import Logging
+import Testing
+
+@testable import Chassis
+@testable import Ingest
+
+/// The command as an operator meets it.
+@Suite(.timeLimit(.minutes(2))) struct ProcessTests {
+    private func end(_ arguments: [String] = [], _ environment: [String: String] = [:]) async throws
+        -> SpawnedIngest.End
+    {
+        await (try SpawnedIngest(arguments, environment: environment)).end()
+    }
+
+    @Test func `help needs no configuration and lists every variable`() async throws {
+        let end = try await end(["--help"])
+        #expect(end.code == 0)
+        #expect(end.complaint == "")
+        for variable in Configuration().variables { #expect(end.output.contains("  \(variable.name)  (")) }
+    }
+
+    @Test func `a wrong configuration ends with 78 and all problems at once`() async throws {
+        let end = try await end(
+            [],
+            [
+                "STOREKEEPER_INGEST_ADRESS": "127.0.0.1:0", "STOREKEEPER_INGEST_MAX_BODY": "plenty",
+                "STOREKEEPER_LOG_LEVEL": "loud",
+            ])
+        #expect(end.code == 78)
+        #expect(end.output == "")
+        #expect(end.complaint.hasPrefix("ingest: The configuration has 4 problems:\n"))
+        #expect(end.complaint.contains("did you mean STOREKEEPER_INGEST_ADDRESS?"))
+        for name in ["KAFKA_BOOTSTRAP_SERVERS", "STOREKEEPER_INGEST_MAX_BODY", "STOREKEEPER_LOG_LEVEL"] {
+            #expect(end.complaint.contains("  - \(name) is "))
+        }
+    }
+
+    @Test func `a setting that the log's client does not know is a problem before the start`() async throws {
+        let end = try await end([], ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "KAFKA_NONSENSE_SETTING": "1"])
+        #expect(end.code == 78)
+        #expect(end.complaint.contains("nonsense.setting"))
+    }
+
+    @Test func `an unknown argument ends with 64`() async throws {
+        let end = try await end(["--port=1"], ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"])
+        #expect(end.code == 64)
+        #expect(end.complaint.contains("see --help"))
+    }
+
+    @Test func `the effective configuration is shown without starting`() async throws {
+        let end = try await end(
+            ["--config"], ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "KAFKA_SASL_PASSWORD": "hush"])
+        #expect(end.code == 0)
+        #expect(end.output.contains("STOREKEEPER_INGEST_MAX_BODY=1MiB\n"))
+        #expect(!end.output.contains("hush"))
+    }
+
+    @Test func `a port that is taken ends with 1 and says which variable to set`() async throws {
+        try await RunningReceiver.with { running in
+            let end = try await end(
+                [],
+                [
+                    "KAFKA_BOOTSTRAP_SERVERS": running.broker.bootstrapServers,
+                    "STOREKEEPER_INGEST_ADDRESS": "127.0.0.1:\(running.port)",
+                    "STOREKEEPER_ADMIN_ADDRESS": "127.0.0.1:0",
+                ])
+            #expect(end.code == 1)
+            #expect(end.output.contains("Set STOREKEEPER_INGEST_ADDRESS"))
+        }
+    }
+
+    @Test func `it receives, and SIGTERM ends it with 0 after its last heartbeat`() async throws {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let broker = try DevelopmentBroker(
+            topics: [(Topics.received.name, 1), (Topics.heartbeats.name, 1)], logger: logger)
+        let file = FileManager.default.temporaryDirectory.appending(path: "port-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let ingest = try SpawnedIngest(environment: [
+            "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "STOREKEEPER_INGEST_ADDRESS": "127.0.0.1:0",
+            "STOREKEEPER_ADMIN_ADDRESS": "127.0.0.1:0", "STOREKEEPER_INGEST_PORT_FILE": file.path,
+        ])
+        let port = try await ingest.port(fromLineSaying: "Receiving notifications")
+        let client = try RawClient(port: port)
+        #expect(await client.post(RunningReceiver.notification)?.status == 200)
+        #expect(await client.post("{}")?.status == 400)
+        #expect(try String(contentsOf: file, encoding: .utf8) == "\(port)\n")
+        await ingest.terminate()
+        let end = await ingest.end()
+        #expect(end.code == 0)
+        #expect(end.complaint == "")
+        #expect(end.output.contains("\"message\":\"Stopped; everything in hand is settled\""))
+
+        let consumer = try Consumer(broker.configuration, group: "test", logger: logger)
+        try await consumer.assign([
+            TopicPartitionOffset(
+                topic: Topics.heartbeats.name, partition: 0, offset: TopicPartitionOffset.beginning)
+        ])
+        var accepted: Int64 = 0
+        var refused: Int64 = 0
+        while accepted < 1 || refused < 1 {
+            guard case .records(let records) = try await consumer.turn(limit: 10, wait: .seconds(1)) else { continue }
+            for record in records {
+                let beat = try IngestHeartbeat(WireRecord(key: record.key, value: record.value))
+                accepted += beat.accepted
+                refused += beat.refused[400] ?? 0
+            }
+        }
+        #expect(accepted == 1)
+        #expect(refused == 1)
+        _ = await consumer.close(deadline: .seconds(5))
+    }
+}

@@ -1,0 +1,84 @@
+import Testing
+
+@testable import Ingest
+
+@Suite struct ReceiveTests {
+    private func decide(_ body: String) -> Receive.Decision { Receive().decide(Array(body.utf8)) }
+
+    private func refusal(_ body: String) -> Refusal? {
+        guard case .refuse(let refusal) = decide(body) else { return nil }
+        return refusal
+    }
+
+    @Test(arguments: [
+        #"{"signedPayload":"eyJh.eyJi.c2ln"}"#,
+        #" { "signedPayload" : "eyJh.eyJi.c2ln" } "#,
+        #"{"other":[1,{"a":null}],"signedPayload":"eyJh.eyJi.c2ln","more":"x"}"#,
+        #"{"signedPayload":"\u0065yJh.eyJi.c2ln"}"#,
+        #"{"\u0073ignedPayload":"eyJh.eyJi.c2ln"}"#,
+    ])
+    func `an object with a signedPayload of three segments is accepted, byte for byte (A1)`(body: String) {
+        #expect(decide(body) == .accept(signedPayload: Array("eyJh.eyJi.c2ln".utf8)))
+    }
+
+    @Test(arguments: ["YQ.YQ.YQ", "YWI.YWI.YWI", "-_-_.-_-_.-_-_", "abcd.abcdef.abcdefgh"])
+    func `every length and letter that base64url can have is accepted`(payload: String) {
+        #expect(decide("{\"signedPayload\":\"\(payload)\"}") == .accept(signedPayload: Array(payload.utf8)))
+    }
+
+    @Test(arguments: [
+        "", "a", ".", "..", "a.b.c", "abcd.abcd", "abcd.abcd.abcd.abcd", "abcd..abcd", ".abcd.abcd", "abcd.abcd.",
+        "abcde.abcd.abcd", "abcd.abcd.abcde", "ab+d.abcd.abcd", "ab/d.abcd.abcd", "abc=.abcd.abcd", "abcd.ab cd.abcd",
+        "äbcd.abcd.abcd", "abcd.abcd.abcd\\n", "abcd,abcd,abcd",
+    ])
+    func `a signedPayload that is not three base64url segments is refused`(payload: String) {
+        #expect(refusal("{\"signedPayload\":\"\(payload)\"}") == .notThreeSegments)
+    }
+
+    @Test(arguments: ["null", "1", "true", "[\"abcd.abcd.abcd\"]", "{\"a\":1}"])
+    func `a signedPayload that is not a string is refused`(value: String) {
+        #expect(refusal("{\"signedPayload\":\(value)}") == .signedPayloadNotAString)
+    }
+
+    @Test(arguments: ["{}", #"{"SignedPayload":"a.b.c"}"#, #"{"data":{"signedPayload":"abcd.abcd.abcd"}}"#])
+    func `an object without a signedPayload of its own is refused, version 1 among them (A8)`(body: String) {
+        #expect(refusal(body) == .noSignedPayload)
+        #expect(refusal(#"{"unified_receipt":{},"notification_type":"RENEWAL"}"#) == .noSignedPayload)
+    }
+
+    @Test(arguments: ["[]", "\"abcd.abcd.abcd\"", "1", "null", #"[{"signedPayload":"abcd.abcd.abcd"}]"#])
+    func `JSON that is not an object is refused`(body: String) {
+        #expect(refusal(body) == .notAnObject)
+    }
+
+    @Test(arguments: [
+        "{", "}", "abcd.abcd.abcd", "signedPayload=abcd", #"{"signedPayload":"abcd.abcd.abcd"} x"#,
+        #"{"signedPayload":"abcd.abcd.abcd","signedPayload":"abcd.abcd.abcd"}"#, "{'signedPayload':'a'}",
+        #"{"signedPayload":"abcd.abcd.abcd",}"#, "\u{feff}{}", "<xml/>",
+    ])
+    func `what is not JSON is refused`(body: String) {
+        guard case .notJSON = refusal(body) else {
+            Issue.record("\(body) was \(decide(body))")
+            return
+        }
+    }
+
+    @Test func `bytes that are no text are refused`() {
+        guard case .refuse(.notJSON) = Receive().decide([0x7B, 0xFF, 0xFE, 0x7D]) else {
+            Issue.record("invalid UTF-8 was taken")
+            return
+        }
+    }
+
+    @Test func `depth cannot exhaust anything`() {
+        let nested = String(repeating: "[", count: 100_000)
+        guard case .notJSON = refusal("{\"a\":\(nested)") else {
+            Issue.record("100,000 brackets were taken")
+            return
+        }
+    }
+
+    @Test func `an empty body is refused as such`() {
+        #expect(refusal("") == .empty)
+    }
+}

@@ -1,0 +1,275 @@
+import Chassis
+import Contracts
+import Foundation
+import Kafka
+import Synchronization
+import Testing
+
+@testable import Ingest
+
+@Suite(.timeLimit(.minutes(2))) struct ReceiverTests {
+    @Test func `200 comes with an empty body once the notification is in the log, raw and without a key (A1, A2)`()
+        async throws
+    {
+        try await RunningReceiver.with { running in
+            let answer = try #require(await running.client().post(RunningReceiver.notification))
+            #expect(answer.status == 200)
+            #expect(answer.body == "")
+            let record = try #require(try await running.records(1).first)
+            #expect(record.value == Array(RunningReceiver.payload.utf8))
+            #expect(record.key == nil)
+            let received = try ReceivedNotification(
+                WireRecord(
+                    key: record.key, value: record.value, headers: record.headers.map { WireHeader($0.name, $0.value) })
+            )
+            #expect(received.source == .webhook)
+            #expect(received.receivedAt == Date(timeIntervalSince1970: 1_700_000_000))
+            #expect(received.traceparent == nil)
+            #expect(running.tally.take() == Tally.Counts(accepted: 1))
+        }
+    }
+
+    @Test func `the same notification again is answered 200 again (A4)`() async throws {
+        try await RunningReceiver.with { running in
+            let client = try running.client()
+            for _ in 0..<3 { #expect(await client.post(RunningReceiver.notification)?.status == 200) }
+            let records = try await running.records(3)
+            #expect(records.count == 3)
+        }
+    }
+
+    @Test func `a trace context travels into the log`() async throws {
+        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        try await RunningReceiver.with { running in
+            let answer = await (try running.client()).post(
+                Array(RunningReceiver.notification.utf8),
+                headers: ["Content-Type: application/json; charset=utf-8", "traceparent: \(trace)"])
+            #expect(answer?.status == 200)
+            let header = try await running.records(1).first?.headers.first { $0.name == Headers.traceparent }
+            #expect(header?.value == Array(trace.utf8))
+        }
+    }
+
+    @Test func `what can never be a notification is answered 400 with the reason, and the connection lives on`()
+        async throws
+    {
+        let bodies = [
+            ("", "empty-body"), ("not json", "not-json"), ("[]", "not-an-object"), ("{}", "no-signed-payload"),
+            ("{\"signedPayload\":7}", "signed-payload-not-a-string"),
+            ("{\"signedPayload\":\"abc!.abcd.abcd\"}", "not-three-segments"),
+            ("{\"signedPayload\":\"abcd.abcd\"}", "not-three-segments"),
+        ]
+        try await RunningReceiver.with { running in
+            let client = try running.client()
+            for (body, reason) in bodies {
+                let answer = try #require(await client.post(body))
+                #expect(answer.status == 400)
+                #expect(answer.body.contains("\"error\":\"\(reason)\""))
+                #expect(answer.headers["content-type"] == "application/json")
+            }
+            #expect(await client.post(RunningReceiver.notification)?.status == 200)
+            #expect(running.tally.take().refused == [400: Int64(bodies.count)])
+        }
+    }
+
+    @Test func `other methods are 405 with what is allowed, other paths 404, other types 415`() async throws {
+        try await RunningReceiver.with { running in
+            let client = try running.client()
+            for method in ["GET", "PUT", "DELETE", "PATCH"] {
+                let answer = try #require(await client.post("", method: method))
+                #expect(answer.status == 405)
+                #expect(answer.headers["allow"] == "POST")
+            }
+            for path in ["/", "/v1", "/v1/notifications/", "/v2/notifications", "/V1/notifications"] {
+                #expect(await client.post(RunningReceiver.notification, to: path)?.status == 404)
+            }
+            for type in ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""] {
+                let answer = await client.post(
+                    Array(RunningReceiver.notification.utf8), headers: ["Content-Type: \(type)"])
+                #expect(answer?.status == 415)
+            }
+        }
+    }
+
+    @Test func `a missing content type, another case and a query are nothing to refuse`() async throws {
+        try await RunningReceiver.with { running in
+            let client = try running.client()
+            let body = Array(RunningReceiver.notification.utf8)
+            #expect(await client.post(body, headers: [])?.status == 200)
+            #expect(await client.post(body, headers: ["content-type: Application/JSON"])?.status == 200)
+            #expect(await client.post(body, to: "/v1/notifications?from=apple")?.status == 200)
+        }
+    }
+
+    @Test func `5 MB are answered 413, whether announced or not`() async throws {
+        try await RunningReceiver.with { running in
+            let body = [UInt8](repeating: UInt8(ascii: "a"), count: 5_000_000)
+            let announced = try #require(await running.client().post(body))
+            #expect(announced.status == 413)
+            let client = try running.client()
+            await client.send(
+                "POST /v1/notifications HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n4c4b40\r\n")
+            await client.send(body)
+            await client.send("\r\n0\r\n\r\n")
+            let chunked = try #require(await client.answer())
+            #expect(chunked.status == 413)
+            #expect(chunked.body.contains("1048576"))
+            #expect(await client.post(RunningReceiver.notification)?.status == 200)
+        }
+    }
+
+    @Test func `a body that never ends is answered 413 and hung up on`() async throws {
+        try await RunningReceiver.with(limits: Limits(body: 1024)) { running in
+            let client = try running.client()
+            await client.send(
+                "POST /v1/notifications HTTP/1.1\r\nHost: test\r\nContent-Length: 99999999999\r\n\r\n")
+            let piece = [UInt8](repeating: UInt8(ascii: "a"), count: 1 << 20)
+            var pieces = 0
+            while await client.send(piece) { pieces += 1 }
+            #expect(pieces < 90_000)
+            #expect(running.tally.take().refused == [413: 1])
+        }
+    }
+
+    @Test func `a body of exactly the limit is taken, and one byte more is not`() async throws {
+        let body = Array(RunningReceiver.notification.utf8)
+        try await RunningReceiver.with(limits: Limits(body: body.count)) { running in
+            let client = try running.client()
+            #expect(await client.post(body)?.status == 200)
+            #expect(await client.post(body + [UInt8(ascii: " ")])?.status == 413)
+        }
+    }
+
+    @Test func `who asks before sending too much is told without having to send it`() async throws {
+        try await RunningReceiver.with { running in
+            let client = try running.client()
+            await client.send(
+                "POST /v1/notifications HTTP/1.1\r\nHost: test\r\nExpect: 100-continue\r\nContent-Length: 5000000\r\n\r\n"
+            )
+            #expect(await client.answer()?.status == 413)
+            await client.waitForTheEnd()
+        }
+    }
+
+    @Test func `a client that trickles is answered 408 and hung up on`() async throws {
+        let time = Mutex(ContinuousClock.now)
+        let clock = ProcessClock(
+            now: { Date(timeIntervalSince1970: 0) },
+            // Every look at the clock is eleven seconds after the one before.
+            instant: {
+                time.withLock {
+                    $0 += .seconds(11)
+                    return $0
+                }
+            })
+        try await RunningReceiver.with(clock: clock) { running in
+            let client = try running.client()
+            await client.send("POST /v1/notifications HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\n{")
+            #expect(await client.answer()?.status == 408)
+            await client.waitForTheEnd()
+            #expect(running.tally.take().refused == [408: 1])
+        }
+    }
+
+    @Test(arguments: [
+        "", "POST /v1/noti", "POST /v1/notifications HTTP/1.1\r\nHost: test\r\n",
+        "POST /v1/notifications HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\n{\"signed",
+    ])
+    func `a client that falls silent is hung up on, and others are served meanwhile`(beginning: String) async throws {
+        try await RunningReceiver.with(limits: Limits(reading: .milliseconds(300))) { running in
+            let silent = try running.client()
+            await silent.send(beginning)
+            let answer = try await running.client().post(RunningReceiver.notification)
+            #expect(answer?.status == 200)
+            await silent.waitForTheEnd()
+        }
+    }
+
+    @Test func `a client that goes away in the middle harms nobody`() async throws {
+        try await RunningReceiver.with { running in
+            do {
+                let rude = try running.client()
+                await rude.send("POST /v1/notifications HTTP/1.1\r\nContent-Length: 100\r\n\r\n{")
+            }
+            let answer = try await running.client().post(RunningReceiver.notification)
+            #expect(answer?.status == 200)
+        }
+    }
+
+    @Test func `what is not HTTP is answered 400 at most`() async throws {
+        try await RunningReceiver.with { running in
+            let client = try running.client()
+            await client.send("\u{16}\u{3}\u{1} this is not HTTP\r\n\r\n")
+            if let answer = await client.answer() { #expect(answer.status == 400) }
+            let answer = try await running.client().post(RunningReceiver.notification)
+            #expect(answer?.status == 200)
+        }
+    }
+
+    @Test func `requests sent at once on one connection are answered in order`() async throws {
+        try await RunningReceiver.with { running in
+            let client = try running.client()
+            let body = RunningReceiver.notification
+            let good = "POST /v1/notifications HTTP/1.1\r\nHost: t\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+            await client.send(good + "GET / HTTP/1.1\r\nHost: t\r\n\r\n" + good)
+            var statuses: [Int?] = []
+            for _ in 0..<3 { statuses.append(await client.answer()?.status) }
+            #expect(statuses == [200, 404, 200])
+        }
+    }
+
+    @Test func `while the broker is away the answer is 503 with a time to come again, and 200 when it is back`()
+        async throws
+    {
+        try await RunningReceiver.with(limits: Limits(acknowledgement: .milliseconds(200))) { running in
+            let client = try running.client()
+            try running.broker.takeDown()
+            let answer = try #require(await client.post(RunningReceiver.notification))
+            #expect(answer.status == 503)
+            #expect(answer.headers["retry-after"] == "60")
+            #expect(answer.body.contains("log-unavailable"))
+            try running.broker.bringUp()
+            var status: Int?
+            repeat { status = await client.post(RunningReceiver.notification)?.status } while status == 503
+            #expect(status == 200)
+        }
+    }
+
+    @Test func `a record that the broker refuses is 503, never 200`() async throws {
+        try await RunningReceiver.with(limits: Limits(acknowledgement: .seconds(2))) { running in
+            // TOPIC_AUTHORIZATION_FAILED, which the client does not try again.
+            running.broker.inject([29], into: .produce)
+            let answer = try await running.client().post(RunningReceiver.notification)
+            #expect(answer?.status == 503)
+        }
+    }
+
+    @Test func `more requests than may wait for the log are answered 503 at once`() async throws {
+        let limits = Limits(inFlight: 1, acknowledgement: .seconds(60))
+        try await RunningReceiver.with(limits: limits) { running in
+            try running.broker.setRoundTrip(.seconds(2))
+            let (first, second) = (try running.client(), try running.client())
+            async let one = first.post(RunningReceiver.notification)
+            async let two = second.post(RunningReceiver.notification)
+            let statuses = [await one?.status, await two?.status]
+            #expect(Set(statuses) == [200, 503])
+            #expect(running.tally.take().reasons == ["too-many-in-flight": 1])
+        }
+    }
+
+    @Test func `being asked to stop, it finishes the request in hand and takes no new ones`() async throws {
+        try await RunningReceiver.with(limits: Limits(acknowledgement: .seconds(60))) { running in
+            let client = try running.client()
+            let body = RunningReceiver.notification
+            let head = "POST /v1/notifications HTTP/1.1\r\nHost: t\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+            // Both in one piece: the answer to the first shows that the server has read the second's beginning.
+            await client.send(head + body + head + "{\"signed")
+            #expect(await client.answer()?.status == 200)
+            await running.group.triggerGracefulShutdown()
+            await client.send(String(body.dropFirst("{\"signed".count)))
+            #expect(await client.answer()?.status == 200)
+            await client.waitForTheEnd()
+            #expect(throws: RawClient.NoConnection.self) { try running.client() }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Chassis
+import Contracts
+import Foundation
+import Kafka
+import ServiceLifecycle
+import Testing
+
+@testable import Ingest
+
+/// The real server on a free port before a real producer and a development broker.
+struct RunningReceiver: Sendable {
+    let port: Int
+    let broker: DevelopmentBroker
+    let tally: Tally
+    let group: ServiceGroup
+
+    static let payload = "eyJhbGciOiJFUzI1NiJ9.eyJhIjoxfQ.c2lnbmF0dXJl"
+    static let notification = "{\"signedPayload\":\"\(payload)\"}"
+
+    static func with<Result: Sendable>(
+        limits: Limits = Limits(),
+        clock: ProcessClock = ProcessClock(now: { Date(timeIntervalSince1970: 1_700_000_000) }, instant: { .now }),
+        body: (RunningReceiver) async throws -> Result
+    ) async throws -> Result {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let broker = try DevelopmentBroker(topics: [(Topics.received.name, 1)], logger: logger)
+        let producer = try Producer(broker.configuration, logger: logger)
+        try await producer.warmUp(topic: Topics.received.name)
+        let tally = Tally()
+        let (ports, signal) = AsyncStream.makeStream(of: Int.self)
+        let receiver = Receiver(
+            address: ListenAddress(host: "127.0.0.1", port: 0), limits: limits,
+            log: NotificationLog(producer: producer, limits: limits, logger: logger), tally: tally, clock: clock,
+            logger: logger, onListening: { signal.yield($0) })
+        let group = ServiceGroup(configuration: .init(services: [receiver], logger: logger))
+        async let run: Void = group.run()
+        var iterator = ports.makeAsyncIterator()
+        let port = try #require(await iterator.next())
+        let result = try await body(RunningReceiver(port: port, broker: broker, tally: tally, group: group))
+        await group.triggerGracefulShutdown()
+        try await run
+        await producer.close(deadline: .zero)
+        return result
+    }
+
+    func client() throws -> RawClient { try RawClient(port: port) }
+
+    /// The first records of the topic, as many as asked for.
+    func records(_ count: Int) async throws -> [ConsumerRecord] {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let consumer = try Consumer(broker.configuration, group: "test", logger: logger)
+        let position = TopicPartitionOffset(
+            topic: Topics.received.name, partition: 0, offset: TopicPartitionOffset.beginning)
+        try await consumer.assign([position])
+        var records: [ConsumerRecord] = []
+        while records.count < count {
+            if case .records(let more) = try await consumer.turn(limit: count, wait: .seconds(1)) { records += more }
+        }
+        _ = await consumer.close(deadline: .seconds(5))
+        return records
+    }
+}
