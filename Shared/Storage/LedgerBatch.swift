@@ -15,7 +15,7 @@ struct LedgerBatch: Sendable {
         var copies: [LedgerEntry] = []
         for entry in batch {
             if seen.insert(entry.notificationUUID).inserted {
-                entries.append(try entry.atPostgresPrecision())
+                entries.append(try entry.withNewsAtPostgresPrecision())
             } else {
                 copies.append(entry)
             }
@@ -83,19 +83,5 @@ struct LedgerBatch: Sendable {
             self.environment = news.environment.rawValue
             self.id = id
         }
-    }
-}
-
-extension LedgerEntry {
-    /// Dates that order must compare alike whether they come from a notification or from the database.
-    fileprivate func atPostgresPrecision() throws -> LedgerEntry {
-        guard var news else { return self }
-        var entry = self
-        news.stamp.signedDate = try news.stamp.signedDate.atPostgresPrecision()
-        if let signedDate = news.transaction?.signedDate {
-            news.transaction?.signedDate = try signedDate.atPostgresPrecision()
-        }
-        entry.news = news
-        return entry
     }
 }

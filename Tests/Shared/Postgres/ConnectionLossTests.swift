@@ -7,7 +7,7 @@ import Testing
     static let one = Statement("test-one", "select 1 as one")
 
     @Test func `a lost connection says so once and is replaced at the next use`() async throws {
-        try await TestDatabase.use(isMigrated: false) { database in
+        try await TestDatabase.use(isMigrated: false) { database async throws in
             let (connection, observer) = (TestDatabase.connection(database), TestDatabase.connection(database))
             let first = try await connection.backendProcess()
             _ = try await connection.execute(Self.one)
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func `no statement of a transaction runs outside of it after the connection was lost`() async throws {
-        try await TestDatabase.use(isMigrated: false) { database in
+        try await TestDatabase.use(isMigrated: false) { database async throws in
             let (connection, observer) = (TestDatabase.connection(database), TestDatabase.connection(database))
             try await connection.run(unsafeScript: "create table place (id integer primary key)")
             let insert = Statement("test-insert", "insert into place (id) values ($1::integer)")
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `a statement that takes too long is cancelled and the connection stays`() async throws {
-        try await TestDatabase.use(isMigrated: false) { database in
+        try await TestDatabase.use(isMigrated: false) { database async throws in
             var hasty = database
             hasty.statementTimeout = .milliseconds(20)
             let connection = TestDatabase.connection(hasty)
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func `waiting too long for a lock means that it may be tried again`() async throws {
-        try await TestDatabase.use(isMigrated: false) { database in
+        try await TestDatabase.use(isMigrated: false) { database async throws in
             var hasty = database
             hasty.lockTimeout = .milliseconds(20)
             let (connection, holder) = (TestDatabase.connection(hasty), TestDatabase.connection(database))
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test func `a database that does not exist is for an operator to repair`() async throws {
-        try await TestDatabase.use(isMigrated: false) { database in
+        try await TestDatabase.use(isMigrated: false) { database async throws in
             var wrong = database
             wrong.url += "_elsewhere"
             let connection = TestDatabase.connection(wrong)

@@ -13,7 +13,7 @@ import Testing
         """)
 
     @Test func `every type of value comes back as it went`() async throws {
-        try await TestDatabase.use(isMigrated: false) { database in
+        try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)
             let uuid = UUID()
             let date = Date(timeIntervalSince1970: 1_700_000_000.123)
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func `every type of value can be missing`() async throws {
-        try await TestDatabase.use(isMigrated: false) { database in
+        try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)
             let row = try await connection.execute(
                 Self.echo, Bool?.none, Int16?.none, Int32?.none, Int64?.none, Double?.none, String?.none,
@@ -55,7 +55,7 @@ import Testing
                 $5::double precision[] as doubles, $6::text[] as texts, $7::bytea[] as bytes, $8::uuid[] as uuids,
                 $9::timestamptz[] as dates, $10::json[] as jsons, $11::text[] as nothing
             """)
-        try await TestDatabase.use(isMigrated: false) { database in
+        try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)
             let uuid = UUID()
             let row = try await connection.execute(

@@ -12,7 +12,7 @@ import Testing
 
     /// Lends a database with one table `place`.
     static func use(_ body: (PostgresConnection, PostgresConfiguration) async throws -> Void) async throws {
-        try await TestDatabase.use(isMigrated: false) { database in
+        try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)
             try await connection.run(
                 unsafeScript: "create table place (id integer primary key, name text not null check (name <> ''))")
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func `what the body did is there when it returned`() async throws {
-        try await Self.use { connection, _ in
+        try await Self.use { connection, _ async throws in
             let affected = try await connection.transaction { transaction in
                 try transaction.execute(Self.insert, Int32(1), "a").affected
                     + transaction.execute(Self.insert, Int32(2), "b").affected
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func `nothing is there when the body threw`() async throws {
-        try await Self.use { connection, _ in
+        try await Self.use { connection, _ async throws in
             await #expect(throws: Change.self) {
                 try await connection.transaction { transaction in
                     _ = try transaction.execute(Self.insert, Int32(1), "a")
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func `an ignored error cannot be committed`() async throws {
-        try await Self.use { connection, _ in
+        try await Self.use { connection, _ async throws in
             await #expect(throws: PostgresError.self) {
                 try await connection.transaction { transaction in
                     _ = try transaction.execute(Self.insert, Int32(1), "a")
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func `a pipeline stops at its first error and undoes what was before`() async throws {
-        try await Self.use { connection, _ in
+        try await Self.use { connection, _ async throws in
             let error = await #expect(throws: PostgresError.self) {
                 try await connection.pipeline([
                     Command(Self.insert, Int32(1), "a"), Command(Self.insert, Int32(2), ""),
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func `text with NUL is refused before it is sent, and the transaction goes on`() async throws {
-        try await Self.use { connection, _ in
+        try await Self.use { connection, _ async throws in
             try await connection.transaction { transaction in
                 let error = #expect(throws: PostgresError.self) {
                     try transaction.execute(Self.insert, Int32(1), "a\0b")
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func `two statements of one name are noticed`() async throws {
-        try await Self.use { connection, _ in
+        try await Self.use { connection, _ async throws in
             _ = try await connection.execute(Self.names)
             let error = await #expect(throws: PostgresError.self) {
                 try await connection.execute(Statement("test-names", "select 1"))
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test func `the one whom a deadlock ended hears that it may try again`() async throws {
-        try await Self.use { connection, database in
+        try await Self.use { connection, database async throws in
             for id in [1, 2] as [Int32] { _ = try await connection.execute(Self.insert, id, "x") }
             let other = TestDatabase.connection(database)
             let (first, second) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func `a serialization failure means that it may be tried again`() async throws {
-        try await Self.use { connection, database in
+        try await Self.use { connection, database async throws in
             _ = try await connection.execute(Self.insert, Int32(1), "x")
             let other = TestDatabase.connection(database)
             let update = Statement("test-update", "update place set name = $1::text where id = 1")

@@ -11,7 +11,7 @@ import Testing
         (-1.5, 1969), (946_684_800, 2000),
     ])
     func `the years 1 to 9999 come back to the millisecond`(seconds: Double, year: Int32) async throws {
-        try await TestDatabase.use(isMigrated: false) { database in
+        try await TestDatabase.use(isMigrated: false) { database async throws in
             let date = Date(timeIntervalSince1970: seconds)
             var utc = database
             utc.url += "?options=-c%20timezone%3DUTC"

@@ -1,0 +1,41 @@
+import Postgres
+import Subscriptions
+
+import struct Foundation.Date
+
+/// Dates as the database keeps them, to the microsecond: what is learned from a notification and what is read back must
+/// compare alike, or order would depend on who asks.
+extension LedgerEntry {
+    func withNewsAtPostgresPrecision() throws -> LedgerEntry {
+        guard var news else { return self }
+        news.stamp.signedDate = try news.stamp.signedDate.atPostgresPrecision()
+        news.transaction = try news.transaction?.atPostgresPrecision()
+        news.renewal = try news.renewal?.atPostgresPrecision()
+        var entry = self
+        entry.news = news
+        return entry
+    }
+}
+
+extension TransactionFacts {
+    fileprivate func atPostgresPrecision() throws -> TransactionFacts {
+        var facts = self
+        facts.signedDate = try signedDate.atPostgresPrecision()
+        facts.purchaseDate = try purchaseDate?.atPostgresPrecision()
+        facts.originalPurchaseDate = try originalPurchaseDate?.atPostgresPrecision()
+        facts.expiresDate = try expiresDate?.atPostgresPrecision()
+        facts.revocationDate = try revocationDate?.atPostgresPrecision()
+        return facts
+    }
+}
+
+extension RenewalFacts {
+    fileprivate func atPostgresPrecision() throws -> RenewalFacts {
+        var facts = self
+        facts.signedDate = try signedDate.atPostgresPrecision()
+        facts.gracePeriodExpiresDate = try gracePeriodExpiresDate?.atPostgresPrecision()
+        facts.recentSubscriptionStartDate = try recentSubscriptionStartDate?.atPostgresPrecision()
+        facts.renewalDate = try renewalDate?.atPostgresPrecision()
+        return facts
+    }
+}

@@ -1,0 +1,98 @@
+import Contracts
+import Foundation
+import Storage
+import Subscriptions
+
+/// Ledger entries of made-up customers, the same for the same seed.
+struct Fixtures {
+    var generator: SeededGenerator
+
+    init(seed: UInt64) { generator = SeededGenerator(state: seed) }
+
+    static let topic = "notifications.unique"
+    static let epoch = Date(timeIntervalSince1970: 1_750_000_000)
+    static let now = Date(timeIntervalSince1970: 1_760_000_000.5)
+
+    /// Moves partition 0 of the usual group.
+    static func move(_ expected: Int64, _ next: Int64, partition: Int32 = 0) -> PositionMove {
+        PositionMove(
+            cluster: "cluster", group: "state-updater", topic: topic, partition: partition, expected: expected,
+            next: next)
+    }
+
+    mutating func uuid() -> UUID {
+        let (left, right) = (generator.next(), generator.next())
+        return UUID(
+            uuidString: String(format: "%08X-%04X-4%03X-A%03X-%012llX",
+                UInt32(truncatingIfNeeded: left), UInt16(truncatingIfNeeded: left >> 32), UInt16(left >> 52),
+                UInt16(right >> 52), right & 0xffff_ffff_ffff)) ?? UUID()
+    }
+
+    /// A renewal, or some other step, of one of a few purchases.
+    mutating func entry(
+        purchases: Int = 5, offset: Int64 = 0, partition: Int32 = 0, environment: StoreEnvironment = .production
+    ) -> LedgerEntry {
+        let id = "2000000\(Int.random(in: 0..<purchases, using: &generator))"
+        // Few different times, so that two pieces of one millisecond occur.
+        let second = Int.random(in: 0..<40, using: &generator)
+        let signedDate = Date(milliseconds: 1_750_000_000_001 + Int64(second) * 86_400_000)
+        let uuid = uuid()
+        let parts = Int.random(in: 0..<8, using: &generator)
+        let version = Int.random(in: 0..<1000, using: &generator)
+        let transaction = TransactionFacts(
+            transactionId: "\(id)-\(second / 10)", productId: "pro.\(version % 3)",
+            productType: "Auto-Renewable Subscription", subscriptionGroupIdentifier: "g1",
+            purchaseDate: Date(milliseconds: signedDate.milliseconds - 60_000), originalPurchaseDate: Self.epoch,
+            expiresDate: Date(milliseconds: signedDate.milliseconds + 2_592_000_000), quantity: version,
+            appAccountToken: "7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b", ownership: "PURCHASED", isUpgraded: version % 7 == 0,
+            revocationDate: version % 5 == 0 ? signedDate : nil, revocationReason: version % 5 == 0 ? 1 : nil,
+            offerType: version % 4, offerIdentifier: "offer", priceMilliunits: 9990, currency: "EUR",
+            signedDate: signedDate)
+        let renewal = RenewalFacts(
+            autoRenewStatus: version % 2 == 0, autoRenewProductId: "pro.\(version % 4)", isInBillingRetry: version % 3 == 0,
+            gracePeriodExpiresDate: nil, expirationIntent: version % 6, priceIncreaseStatus: nil,
+            recentSubscriptionStartDate: Self.epoch, renewalDate: Date(milliseconds: signedDate.milliseconds + 2_592_000_000),
+            signedDate: signedDate)
+        let news = News(
+            key: SubscriptionKey(environment: environment, originalTransactionId: id),
+            stamp: Stamp(signedDate: signedDate, notificationUUID: uuid), bundleId: "com.example.app",
+            notificationType: "DID_RENEW", subtype: nil, status: parts & 1 == 0 ? version % 5 + 1 : nil,
+            transaction: parts & 2 == 0 ? transaction : nil, renewal: parts & 4 == 0 ? renewal : nil)
+        return LedgerEntry(
+            notificationUUID: uuid, notificationType: "DID_RENEW", subtype: version % 2 == 0 ? "BILLING_RECOVERY" : nil,
+            environment: environment, bundleId: "com.example.app", appAppleId: 1_234_567_890,
+            originalTransactionId: id, transactionId: transaction.transactionId, signedDate: signedDate,
+            receivedAt: Self.now.addingTimeInterval(-0.25), source: .webhook,
+            decodedPayload: "{\"notificationUUID\" : \"\(uuid.uuidString)\", \"v\": \(version)}",
+            signedPayload: Array("not.really.signed-\(version)".utf8), news: news,
+            position: LogPosition(topic: Self.topic, partition: partition, offset: offset))
+    }
+
+    mutating func entries(_ count: Int, purchases: Int = 5) -> [LedgerEntry] {
+        (0..<count).map { entry(purchases: purchases, offset: Int64($0)) }
+    }
+
+    /// What the state must be after these entries, in whatever order they came.
+    static func states(after entries: [LedgerEntry]) -> [SubscriptionKey: Subscription] {
+        var states: [SubscriptionKey: Subscription] = [:]
+        var seen: Set<UUID> = []
+        for entry in entries where seen.insert(entry.notificationUUID).inserted {
+            guard let news = entry.news else { continue }
+            states[news.key] = Subscription.learning(news, known: states[news.key]).subscription
+        }
+        return states
+    }
+}
+
+/// SplitMix64: small, and the same everywhere.
+struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,284 @@
+import Contracts
+import Foundation
+import Postgres
+import Storage
+import Subscriptions
+import TestSupport
+import Testing
+
+@Suite struct LedgerStoreTests {
+    /// A database whose partition 0 (and 1) stands at offset 0.
+    static func use(_ body: (PostgresConnection, PostgresConfiguration) async throws -> Void) async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            _ = try await PositionStore(connection).establish(
+                cluster: "cluster", group: "state-updater",
+                lowWatermarks: [
+                    LogPosition(topic: Fixtures.topic, partition: 0, offset: 0),
+                    LogPosition(topic: Fixtures.topic, partition: 1, offset: 0),
+                ])
+            try await body(connection, database)
+        }
+    }
+
+    static func states(_ connection: PostgresConnection) async throws -> [SubscriptionKey: Subscription] {
+        let all = try await SubscriptionStore(connection).all()
+        return Dictionary(uniqueKeysWithValues: all.map { ($0.key, $0) })
+    }
+
+    @Test func `a batch is in the ledger, the state, the timeline and the position`() async throws {
+        try await Self.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 1)
+            let entries = fixtures.entries(100)
+            let outcome = try await LedgerStore(connection).apply(
+                entries, moving: [Fixtures.move(0, 100)], recordedAt: Fixtures.now)
+            guard case .applied(let applied) = outcome else {
+                Issue.record("fenced")
+                return
+            }
+            #expect(applied.inserted == 100)
+            #expect(applied.repeated == 0)
+            #expect(applied.advanced + applied.stale == 100)
+            #expect(applied.stale > 0)
+            #expect(try await Self.states(connection) == Fixtures.states(after: entries))
+            let position = try await PositionStore(connection).all(cluster: "cluster", group: "state-updater")
+            #expect(position.map(\.offset) == [100, 0])
+            let timeline = try await TimelineStore(connection).newest(10_000)
+            #expect(timeline.count == applied.changes)
+            #expect(timeline.allSatisfy { $0.learnedAt == Fixtures.now && $0.publishedAt == nil })
+            let stale = try await NotificationStore(connection).page().filter { !$0.hasAdvanced }
+            #expect(stale.count == applied.stale)
+            #expect(try await StatusStore(connection).latencies(ofLast: 3) == [0.25, 0.25, 0.25])
+        }
+    }
+
+    @Test func `everything told is kept as it was told`() async throws {
+        try await Self.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 2)
+            var entry = fixtures.entry()
+            entry.signedPayload = SignedOriginalTests.likeApple(seed: 9)
+            entry.notificationType = "NEVER_HEARD_OF"
+            entry.subtype = "NOR_OF_THIS"
+            _ = try await LedgerStore(connection).apply(
+                [entry], moving: [Fixtures.move(0, 1)], recordedAt: Fixtures.now)
+            let store = NotificationStore(connection)
+            let line = try #require(try await store.page().first)
+            #expect(line.notificationUUID == entry.notificationUUID)
+            #expect(line.notificationType == "NEVER_HEARD_OF")
+            #expect(line.subtype == "NOR_OF_THIS")
+            #expect(line.signedDate == entry.signedDate)
+            #expect(line.receivedAt == entry.receivedAt)
+            #expect(line.environment == .production)
+            #expect(line.source == "webhook")
+            #expect(try await store.original(entry.notificationUUID) == entry.signedPayload)
+            #expect(try await store.decoded(entry.notificationUUID) == entry.decodedPayload)
+            #expect(try await store.original(UUID()) == nil)
+        }
+    }
+
+    @Test func `a repetition has no effect`() async throws {
+        try await Self.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 3)
+            let entries = fixtures.entries(20)
+            let store = LedgerStore(connection)
+            _ = try await store.apply(entries + entries, moving: [Fixtures.move(0, 40)], recordedAt: Fixtures.now)
+            let timeline = try await TimelineStore(connection).newest(1000)
+            let again = try await store.apply(
+                entries.reversed(), moving: [Fixtures.move(40, 60)], recordedAt: Fixtures.now)
+            var nothing = Applied()
+            nothing.repeated = 20
+            #expect(again == .applied(nothing))
+            #expect(try await TimelineStore(connection).newest(1000) == timeline)
+            #expect(try await StatusStore(connection).notifications() == 20)
+        }
+    }
+
+    @Test func `other content under a known uuid is flagged and the first stays`() async throws {
+        try await Self.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 4)
+            let entry = fixtures.entry()
+            var other = entry
+            other.decodedPayload = "{\"other\": true}"
+            let store = LedgerStore(connection)
+            _ = try await store.apply([entry, other], moving: [Fixtures.move(0, 2)], recordedAt: Fixtures.now)
+            let outcome = try await store.apply(
+                [other, entry], moving: [Fixtures.move(2, 4)], recordedAt: Fixtures.now)
+            guard case .applied(let applied) = outcome else {
+                Issue.record("fenced")
+                return
+            }
+            #expect(applied.conflicting == 1)
+            let line = try #require(try await NotificationStore(connection).page().first)
+            #expect(line.contentConflicts == 2)
+            #expect(try await NotificationStore(connection).decoded(entry.notificationUUID) == entry.decodedPayload)
+        }
+    }
+
+    @Test func `a worker whose partition has moved on changes nothing`() async throws {
+        try await Self.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 5)
+            let store = LedgerStore(connection)
+            _ = try await store.apply([fixtures.entry()], moving: [Fixtures.move(0, 1)], recordedAt: Fixtures.now)
+            let zombie = [Fixtures.move(0, 1), Fixtures.move(0, 5, partition: 1)]
+            let outcome = try await store.apply([fixtures.entry()], moving: zombie, recordedAt: Fixtures.now)
+            #expect(outcome == .fenced([zombie[0]]))
+            #expect(try await StatusStore(connection).notifications() == 1)
+            let positions = try await PositionStore(connection).all(cluster: "cluster", group: "state-updater")
+            #expect(positions.map(\.offset) == [1, 0])
+        }
+    }
+
+    @Test func `a position never established fences too`() async throws {
+        try await Self.use { connection, _ async throws in
+            let move = Fixtures.move(0, 1, partition: 9)
+            let outcome = try await LedgerStore(connection).apply([], moving: [move], recordedAt: Fixtures.now)
+            #expect(outcome == .fenced([move]))
+        }
+    }
+
+    @Test func `what says nothing about a purchase is kept without effect`() async throws {
+        try await Self.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 6)
+            var test = fixtures.entry()
+            test.news = nil
+            test.notificationType = "TEST"
+            test.originalTransactionId = nil
+            test.transactionId = nil
+            test.signedDate = nil
+            let outcome = try await LedgerStore(connection).apply(
+                [test], moving: [Fixtures.move(0, 1)], recordedAt: Fixtures.now)
+            var applied = Applied()
+            applied.inserted = 1
+            #expect(outcome == .applied(applied))
+            #expect(try await Self.states(connection).isEmpty)
+        }
+    }
+
+    @Test func `sandbox and production of one id never meet`() async throws {
+        try await Self.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 7)
+            let entries =
+                (0..<20).map { _ in fixtures.entry(purchases: 1) }
+                + (0..<20).map { _ in fixtures.entry(purchases: 1, environment: .sandbox) }
+            _ = try await LedgerStore(connection).apply(
+                entries.shuffled(), moving: [Fixtures.move(0, 40)], recordedAt: Fixtures.now)
+            let states = try await Self.states(connection)
+            #expect(states.count == 2)
+            #expect(states == Fixtures.states(after: entries))
+        }
+    }
+
+    @Test func `an older version of a transaction never overwrites a newer one`() async throws {
+        try await Self.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 8)
+            let entries = fixtures.entries(60, purchases: 2).filter { $0.news?.transaction != nil }
+            for (index, entry) in entries.shuffled().enumerated() {
+                _ = try await LedgerStore(connection).apply(
+                    [entry], moving: [Fixtures.move(Int64(index), Int64(index) + 1)], recordedAt: Fixtures.now)
+            }
+            var newest: [String: News] = [:]
+            for news in entries.compactMap(\.news) {
+                guard let id = news.transaction?.transactionId else { continue }
+                if newest[id].map({ $0.stamp < news.stamp }) ?? true { newest[id] = news }
+            }
+            var stored: [String: TransactionFacts] = [:]
+            for key in Set(newest.values.map(\.key)) {
+                for facts in try await TransactionStore(connection).transactions(of: key) {
+                    stored[facts.transactionId] = facts
+                }
+            }
+            #expect(stored == newest.mapValues(\.transaction))
+        }
+    }
+
+    @Test(arguments: 1...6 as ClosedRange<UInt64>)
+    func `any order in any batches by two writers ends in the same state`(seed: UInt64) async throws {
+        try await Self.use { connection, database async throws in
+            var fixtures = Fixtures(seed: seed)
+            let entries = fixtures.entries(150)
+            let orders = [entries.shuffled(using: &fixtures.generator), entries.shuffled(using: &fixtures.generator)]
+            let size = Int.random(in: 1...40, using: &fixtures.generator)
+            let inserted = try await withThrowingTaskGroup(of: Int.self) { group in
+                for (partition, order) in orders.enumerated() {
+                    group.addTask {
+                        let store = LedgerStore(TestDatabase.connection(database))
+                        var inserted = 0
+                        for start in stride(from: 0, to: order.count, by: size) {
+                            let end = min(start + size, order.count)
+                            let move = Fixtures.move(Int64(start), Int64(end), partition: Int32(partition))
+                            let outcome = try await store.apply(
+                                Array(order[start..<end]), moving: [move], recordedAt: Fixtures.now)
+                            if case .applied(let applied) = outcome { inserted += applied.inserted }
+                        }
+                        return inserted
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            #expect(inserted == entries.count)
+            #expect(try await Self.states(connection) == Fixtures.states(after: entries))
+            try await Self.expectConsistentTimeline(connection)
+        }
+    }
+
+    /// Each change begins where the one before it ended, and no notification tells one twice.
+    static func expectConsistentTimeline(_ connection: PostgresConnection) async throws {
+        struct Place: Hashable {
+            var key: SubscriptionKey
+            var fact: String
+        }
+        var values: [Place: String?] = [:]
+        var told: Set<String> = []
+        for row in try await TimelineStore(connection).newest(100_000).reversed() {
+            let place = Place(key: row.key, fact: row.fact)
+            #expect(row.from == values[place, default: nil])
+            values[place] = row.to
+            #expect(told.insert("\(row.notificationUUID) \(row.fact)").inserted)
+        }
+        for state in try await SubscriptionStore(connection).all() {
+            for fact in Fact.allCases {
+                #expect(fact.text(in: state) == values[Place(key: state.key, fact: fact.rawValue), default: nil])
+            }
+        }
+    }
+
+    @Test func `the years 1 and 9999 are kept`() async throws {
+        try await Self.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 10)
+            let entries = [-62_135_596_800, 253_402_300_799.999].map { seconds in
+                var entry = fixtures.entry(purchases: 1)
+                let date = Date(timeIntervalSince1970: seconds)
+                entry.signedDate = date
+                entry.news?.stamp.signedDate = date
+                entry.news?.transaction = TransactionFacts(
+                    transactionId: "1", productId: "p", productType: "t", purchaseDate: date, expiresDate: date,
+                    signedDate: date)
+                return entry
+            }
+            _ = try await LedgerStore(connection).apply(
+                entries.reversed(), moving: [Fixtures.move(0, 2)], recordedAt: Fixtures.now)
+            #expect(try await Self.states(connection) == Fixtures.states(after: entries))
+        }
+    }
+
+    @Test func `an entry the database would refuse says so beforehand`() async throws {
+        try await Self.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 11)
+            let good = fixtures.entry()
+            var bad = fixtures.entry()
+            bad.news?.transaction = TransactionFacts(
+                transactionId: "1", productId: "a\0b", productType: "t", signedDate: Fixtures.now)
+            var late = fixtures.entry()
+            late.signedDate = Date(timeIntervalSince1970: 1e15)
+            #expect(good.fault == nil)
+            #expect(bad.fault?.contains("NUL") == true)
+            #expect(late.fault != nil)
+            let error = await #expect(throws: PostgresError.self) {
+                try await LedgerStore(connection).apply(
+                    [good, bad], moving: [Fixtures.move(0, 2)], recordedAt: Fixtures.now)
+            }
+            #expect(error?.meaning == .refusedValue)
+            #expect(try await StatusStore(connection).notifications() == 0)
+        }
+    }
+}

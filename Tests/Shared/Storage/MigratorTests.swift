@@ -1,0 +1,92 @@
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Storage
+
+@Suite struct MigratorTests {
+    static func migration(_ version: Int32, _ sql: String) -> Migration {
+        Migration(version, "step", Array(sql.utf8))
+    }
+
+    @Test func `a migration is applied once`() async throws {
+        try await TestDatabase.use(isMigrated: false) { database async throws in
+            let migrator = Migrator(TestDatabase.connection(database))
+            #expect(try await migrator.migrate() == Migration.all)
+            #expect(try await migrator.migrate() == [])
+        }
+    }
+
+    @Test func `many setups at once apply each migration once`() async throws {
+        try await TestDatabase.use(isMigrated: false) { database async throws in
+            let applied = try await withThrowingTaskGroup(of: [Migration].self) { group in
+                for _ in 0..<6 {
+                    group.addTask { try await Migrator(TestDatabase.connection(database)).migrate() }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(applied == Migration.all)
+        }
+    }
+
+    @Test func `a schema of its own is made where it is missing`() async throws {
+        try await TestDatabase.use(isMigrated: false) { database async throws in
+            var elsewhere = database
+            elsewhere.schema = "storekeeper"
+            let connection = TestDatabase.connection(elsewhere)
+            _ = try await Migrator(connection).migrate()
+            let rows = try await connection.execute(
+                Statement("test-schema", "select count(*) as count from storekeeper.notification"))
+            #expect(try rows[0].value("count") == Int64(0))
+            // The other schema knows nothing of it.
+            #expect(try await Migrator(TestDatabase.connection(database)).migrate() == Migration.all)
+        }
+    }
+
+    @Test func `a migration changed afterwards is refused and says which`() async throws {
+        try await TestDatabase.use(isMigrated: false) { database async throws in
+            let connection = TestDatabase.connection(database)
+            let first = Self.migration(1, "create table a (id integer)")
+            _ = try await Migrator(connection, migrations: [first]).migrate()
+            let changed = Self.migration(1, "create table a (id bigint)")
+            await #expect(throws: Migrator.Refusal.changed(1, "step")) {
+                try await Migrator(connection, migrations: [changed, Self.migration(2, "create table b ()")]).migrate()
+            }
+            #expect(try await Migrator(connection, migrations: [first]).migrate() == [])
+        }
+    }
+
+    @Test func `a schema from a newer build is refused`() async throws {
+        try await TestDatabase.use(isMigrated: false) { database async throws in
+            let connection = TestDatabase.connection(database)
+            let steps = [Self.migration(1, "create table a ()"), Self.migration(2, "create table b ()")]
+            _ = try await Migrator(connection, migrations: steps).migrate()
+            await #expect(throws: Migrator.Refusal.newer(2, known: 1)) {
+                try await Migrator(connection, migrations: [steps[0]]).migrate()
+            }
+        }
+    }
+
+    @Test func `a failing migration leaves nothing behind, not even its predecessors of the same run`() async throws {
+        try await TestDatabase.use(isMigrated: false) { database async throws in
+            let connection = TestDatabase.connection(database)
+            let good = Self.migration(1, "create table a ()")
+            let bad = Self.migration(2, "create table b (); create table a ()")
+            await #expect(throws: PostgresError.self) {
+                try await Migrator(connection, migrations: [good, bad]).migrate()
+            }
+            #expect(try await Migrator(connection, migrations: [good]).migrate() == [good])
+        }
+    }
+
+    @Test func `every file in the folder is listed under its own number and name`() throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Shared/Storage/Migrations").standardizedFileURL
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(files == Migration.all.map { String(format: "%04d_", $0.version) + $0.name + ".sql" })
+        for (file, migration) in zip(files, Migration.all) {
+            #expect(try Array(Data(contentsOf: folder.appending(path: file))) == migration.sql)
+        }
+    }
+}

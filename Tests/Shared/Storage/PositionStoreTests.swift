@@ -1,0 +1,42 @@
+import Contracts
+import Storage
+import TestSupport
+import Testing
+
+@Suite struct PositionStoreTests {
+    static let (zero, one) = (Int32(0), Int32(1))
+
+    static func position(_ partition: Int32, _ offset: Int64) -> LogPosition {
+        LogPosition(topic: Fixtures.topic, partition: partition, offset: offset)
+    }
+
+    @Test func `a partition never worked on begins at its low watermark`() async throws {
+        try await TestDatabase.use { database async throws in
+            let store = PositionStore(TestDatabase.connection(database))
+            let marks = [Self.position(1, 40), Self.position(0, 3)]
+            let stored = try await store.establish(cluster: "c", group: "g", lowWatermarks: marks)
+            #expect(stored == [Self.position(0, 3), Self.position(1, 40)])
+        }
+    }
+
+    @Test func `a partition worked on keeps its place`() async throws {
+        try await TestDatabase.use { database async throws in
+            let store = PositionStore(TestDatabase.connection(database))
+            _ = try await store.establish(cluster: "c", group: "g", lowWatermarks: [Self.position(0, 3)])
+            let stored = try await store.establish(cluster: "c", group: "g", lowWatermarks: [Self.position(0, 99)])
+            #expect(stored == [Self.position(0, 3)])
+            #expect(try await store.all(cluster: "c", group: "g") == stored)
+        }
+    }
+
+    @Test func `clusters and groups do not know each other's positions`() async throws {
+        try await TestDatabase.use { database async throws in
+            let store = PositionStore(TestDatabase.connection(database))
+            _ = try await store.establish(cluster: "c", group: "g", lowWatermarks: [Self.position(0, 3)])
+            let partitions = [(topic: Fixtures.topic, partition: Self.zero), (Fixtures.topic, Self.one)]
+            #expect(try await store.positions(cluster: "c", group: "g", partitions: partitions) == [Self.position(0, 3)])
+            #expect(try await store.positions(cluster: "d", group: "g", partitions: partitions) == [])
+            #expect(try await store.positions(cluster: "c", group: "h", partitions: partitions) == [])
+        }
+    }
+}

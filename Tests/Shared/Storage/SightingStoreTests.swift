@@ -1,0 +1,86 @@
+import Contracts
+import Foundation
+import Storage
+import TestSupport
+import Testing
+
+@Suite struct SightingStoreTests {
+    static func sighting(_ uuid: UUID, _ offset: Int64, isReclaim: Bool = false) -> Sighting {
+        Sighting(
+            notificationUUID: uuid, position: LogPosition(topic: "notifications.verified", partition: 3, offset: offset),
+            seenAt: Fixtures.now, isReclaim: isReclaim)
+    }
+
+    @Test func `the first sighting passes again and again, a copy never`() async throws {
+        try await TestDatabase.use { database async throws in
+            let store = SightingStore(TestDatabase.connection(database))
+            let uuid = UUID()
+            #expect(try await store.claim([Self.sighting(uuid, 7)]) == [true])
+            #expect(try await store.claim([Self.sighting(uuid, 9)]) == [false])
+            #expect(try await store.claim([Self.sighting(uuid, 7), Self.sighting(uuid, 9)]) == [true, false])
+        }
+    }
+
+    @Test func `the first of a batch wins`() async throws {
+        try await TestDatabase.use { database async throws in
+            let store = SightingStore(TestDatabase.connection(database))
+            let (one, two) = (UUID(), UUID())
+            let batch = [Self.sighting(one, 1), Self.sighting(two, 2), Self.sighting(one, 3), Self.sighting(two, 4)]
+            #expect(try await store.claim(batch) == [true, true, false, false])
+        }
+    }
+
+    @Test func `what was put back takes the sighting over`() async throws {
+        try await TestDatabase.use { database async throws in
+            let store = SightingStore(TestDatabase.connection(database))
+            let uuid = UUID()
+            #expect(try await store.claim([Self.sighting(uuid, 1)]) == [true])
+            #expect(try await store.claim([Self.sighting(uuid, 5, isReclaim: true)]) == [true])
+            #expect(try await store.claim([Self.sighting(uuid, 5, isReclaim: true)]) == [true])
+            #expect(try await store.claim([Self.sighting(uuid, 1)]) == [false])
+            #expect(try await store.claim([Self.sighting(uuid, 6), Self.sighting(uuid, 8, isReclaim: true)]) == [false, true])
+        }
+    }
+
+    @Test func `of many workers with many copies exactly one passes each notification`() async throws {
+        try await TestDatabase.use { database async throws in
+            let uuids = (0..<200).map { _ in UUID() }
+            let passed = try await withThrowingTaskGroup(of: [UUID].self) { group in
+                for worker in 0..<4 {
+                    group.addTask {
+                        let store = SightingStore(TestDatabase.connection(database))
+                        var passed: [UUID] = []
+                        for start in stride(from: 0, to: 200, by: 50) {
+                            let batch = uuids.shuffled().prefix(120).enumerated().map { index, uuid in
+                                Self.sighting(uuid, Int64(worker * 100_000 + start * 200 + index))
+                            }
+                            let isUnique = try await store.claim(batch)
+                            passed += zip(batch, isUnique).filter { $0.1 }.map(\.0.notificationUUID)
+                        }
+                        return passed
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(Set(passed).count == passed.count)
+            #expect(passed.count <= 200 && passed.count >= 120)
+        }
+    }
+
+    @Test func `old sightings are forgotten`() async throws {
+        try await TestDatabase.use { database async throws in
+            let store = SightingStore(TestDatabase.connection(database))
+            let uuid = UUID()
+            _ = try await store.claim([Self.sighting(uuid, 1)])
+            #expect(try await store.forget(before: Fixtures.now) == 0)
+            #expect(try await store.forget(before: Fixtures.now.addingTimeInterval(1)) == 1)
+            #expect(try await store.claim([Self.sighting(uuid, 2)]) == [true])
+        }
+    }
+
+    @Test func `an empty batch is no work`() async throws {
+        try await TestDatabase.use { database async throws in
+            #expect(try await SightingStore(TestDatabase.connection(database)).claim([]) == [])
+        }
+    }
+}
