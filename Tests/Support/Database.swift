@@ -92,7 +92,10 @@ extension TestDatabase {
     }
 
     /// No session came to wait for a lock within a minute.
-    public struct NobodyWaits: Error {}
+    public struct NobodyWaits: Error {
+        /// Nothing else is known.
+        public init() {}
+    }
 
     private static let blocked = Statement(
         "test-blocked",
