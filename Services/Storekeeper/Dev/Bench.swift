@@ -1,0 +1,135 @@
+import Contracts
+import Foundation
+import Kafka
+import Logging
+import Postgres
+import Signatures
+
+/// Sets up a broker, a database, an authority and the line for as long as somebody works on it, and clears all of it
+/// away again in reverse order, however that ends.
+struct Bench: Sendable {
+    /// What stands while somebody works.
+    struct Stand: Sendable {
+        let line: Line
+        let spawner: Spawner
+        let kafka: KafkaConfiguration
+        /// Whether the broker is ours, which forgets what lies too long.
+        let forgets: Bool
+        let databaseURL: String
+    }
+
+    var programs: Programs
+    /// `KAFKA_BOOTSTRAP_SERVERS` and `DATABASE_URL` are used where they are set.
+    var environment: [String: String]
+    var counts: [Role: Int] = [:]
+    /// Where everything is kept; nil is a temporary directory.
+    var keep: String?
+    /// Where the logs go; nil is within the other directory.
+    var logDirectory: String?
+    /// Whether a database of our own survives a power cut.
+    var durability = DevelopmentPostgres.Durability.full
+    var apps = [
+        LinePlan.App(
+            bundleId: "com.example.app", appAppleId: 1_234_567_890, environments: [.production, .sandbox])
+    ]
+    var now: @Sendable () -> Date
+
+    /// Sets everything up, runs `body`, clears everything away.
+    func use<Result: Sendable>(
+        telling say: @escaping @Sendable (String) -> Void, _ body: @escaping @Sendable (Stand) async throws -> Result
+    ) async throws -> Result {
+        let directory = try keep ?? Self.temporaryDirectory()
+        let result: Swift.Result<Result, any Error>
+        do { result = .success(try await use(directory, say, body)) } catch { result = .failure(error) }
+        if keep == nil { try? FileManager.default.removeItem(atPath: directory) }
+        return try result.get()
+    }
+
+    private func use<Result: Sendable>(
+        _ directory: String, _ say: @Sendable (String) -> Void, _ body: (Stand) async throws -> Result
+    ) async throws -> Result {
+        try await withBroker { kafka, forgets in
+            say("Broker: \(kafka.bootstrapServers)\(forgets ? " (for development, in memory)" : "")")
+            return try await withDatabase { databaseURL, isOurs in
+                say(isOurs ? "Database: \(databaseURL)" : "Database: the one of DATABASE_URL")
+                let plan = plan(directory, kafka, forgets: forgets, databaseURL)
+                _ = try DevelopmentAuthority.loadOrCreate(in: URL(fileURLWithPath: plan.authority), now: now())
+                let spawner = Spawner()
+                return try await withLine(Line(plan, spawner: spawner), say) { line in
+                    try await body(
+                        Stand(
+                            line: line, spawner: spawner, kafka: kafka, forgets: forgets, databaseURL: databaseURL))
+                }
+            }
+        }
+    }
+
+    private func plan(
+        _ directory: String, _ kafka: KafkaConfiguration, forgets: Bool, _ databaseURL: String
+    ) -> LinePlan {
+        var inherited = LinePlan.inherited(from: environment)
+        if forgets { inherited.merge(LinePlan.developmentBroker) { explicit, _ in explicit } }
+        return LinePlan(
+            programs: programs, directory: directory, logDirectory: logDirectory ?? "\(directory)/logs",
+            bootstrapServers: kafka.bootstrapServers, databaseURL: databaseURL, counts: counts, apps: apps,
+            inherited: inherited)
+    }
+
+    private func withBroker<Result>(
+        _ body: (KafkaConfiguration, _ forgets: Bool) async throws -> Result
+    ) async throws -> Result {
+        if environment["KAFKA_BOOTSTRAP_SERVERS"]?.isEmpty == false {
+            return try await body(try KafkaConfiguration(environment: environment, fallback: ""), false)
+        }
+        let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, $0.partitions) }, logger: .silent)
+        defer { withExtendedLifetime(broker) {} }
+        return try await body(broker.configuration, true)
+    }
+
+    private func withDatabase<Result>(
+        _ body: (String, _ isOurs: Bool) async throws -> Result
+    ) async throws -> Result {
+        if let url = environment["DATABASE_URL"], !url.isEmpty { return try await body(url, false) }
+        let postgres = try await DevelopmentPostgres.start(
+            directory: keep.map { $0 + "/postgres" }, durability: durability)
+        do {
+            let result = try await body(postgres.url, true)
+            await postgres.stop()
+            return result
+        } catch {
+            await postgres.stop()
+            throw error
+        }
+    }
+
+    private func withLine<Result>(
+        _ line: Line, _ say: (String) -> Void, _ body: (Line) async throws -> Result
+    ) async throws -> Result {
+        do {
+            try await line.setUp()
+            say("Starting the services; their logs are in \(line.plan.logDirectory)")
+            try await line.start()
+            let result = try await body(line)
+            await line.stop()
+            return result
+        } catch {
+            await line.stop()
+            throw error
+        }
+    }
+
+    private static func temporaryDirectory() throws -> String {
+        let parent = FileManager.default.temporaryDirectory.path
+        guard let template = strdup("\(parent)/storekeeper-XXXXXX") else { throw Failure("there is no memory left") }
+        defer { free(template) }
+        guard mkdtemp(template) != nil else {
+            throw Failure("no directory can be made in \(parent): \(String(cString: strerror(errno)))")
+        }
+        return String(cString: template)
+    }
+}
+
+extension Logger {
+    /// For our own clients: what goes wrong shows in what they return.
+    static let silent = Logger(label: "storekeeper.dev") { _ in SwiftLogNoOpLogHandler() }
+}

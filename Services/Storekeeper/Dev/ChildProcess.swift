@@ -1,0 +1,84 @@
+import Foundation
+import Synchronization
+
+/// A program that we started and that we will end.
+final class ChildProcess: Sendable {
+    /// How a program ended.
+    enum Ending: Sendable, Hashable, CustomStringConvertible {
+        case exit(Int32)
+        case signal(Int32)
+
+        var description: String {
+            switch self {
+            case .exit(let code): "exit \(code)"
+            case .signal(let number): "signal \(number)"
+            }
+        }
+    }
+
+    private struct State {
+        var ending: Ending?
+        var waiting: [CheckedContinuation<Ending, Never>] = []
+    }
+
+    /// For people and for the name of the log, e.g. `verifier-2`.
+    let name: String
+    let identifier: Int32
+    /// Everything the program writes.
+    let log: String
+    private let state: Mutex<State>
+
+    /// Only a ``Spawner`` makes one, for it knows of the program's end.
+    init(name: String, identifier: Int32, log: String) {
+        self.name = name
+        self.identifier = identifier
+        self.log = log
+        state = Mutex(State())
+    }
+
+    func ended(_ ending: Ending) {
+        let waiting = state.withLock { state in
+            state.ending = ending
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume(returning: ending) }
+    }
+
+    var isRunning: Bool { state.withLock { $0.ending == nil } }
+
+    /// Waits for the end; returns at once if it came already.
+    func ending() async -> Ending {
+        await withCheckedContinuation { continuation in
+            let ending = state.withLock { state in
+                if state.ending == nil { state.waiting.append(continuation) }
+                return state.ending
+            }
+            if let ending { continuation.resume(returning: ending) }
+        }
+    }
+
+    /// Sends a signal, unless the program has ended: its identifier may be somebody else's by then.
+    func send(_ signal: Int32) {
+        state.withLock { if $0.ending == nil { kill(identifier, signal) } }
+    }
+
+    /// Asks it to end, and forces it to after the deadline.
+    @discardableResult func stop(deadline: Duration) async -> Ending {
+        send(SIGTERM)
+        let force = Task {
+            try await Task.sleep(for: deadline)
+            send(SIGKILL)
+        }
+        defer { force.cancel() }
+        return await ending()
+    }
+
+    /// The last lines of the log.
+    func logTail(lines: Int = 12) -> String {
+        guard let file = FileHandle(forReadingAtPath: log), let end = try? file.seekToEnd() else { return "" }
+        try? file.seek(toOffset: end - min(end, 16_384))
+        let text = String(decoding: (try? file.readToEnd()) ?? Data(), as: UTF8.self)
+        return text.split(separator: "\n").suffix(lines).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,131 @@
+import Contracts
+import Foundation
+import Logging
+import Postgres
+
+/// One run over a line that stands: sends, shows, waits until all has arrived, compares.
+struct DevRun: Sendable {
+    private static let tick: Duration = .milliseconds(200)
+    private static let stallLimit: Duration = .seconds(60)
+
+    let stand: Bench.Stand
+    let options: SimulatorRun.Options
+    let show: Show
+
+    private enum Step: Sendable {
+        case companionEnded
+        case done(Verdict?)
+    }
+
+    /// - Returns: nil for an endless run, which ends by cancellation only.
+    /// - Throws: `Line.Death` where a process ends that should not.
+    func run() async throws -> Verdict? {
+        guard let target = await stand.line.target else { throw Failure("no ingest runs: there is nothing to post to") }
+        let backlog = try Backlog(stand.kafka, logger: .silent)
+        let letters = try await DeadLetters(stand.kafka, logger: .silent)
+        let connection = PostgresConnection(
+            PostgresConfiguration(url: stand.databaseURL, applicationName: "storekeeper dev"), logger: .silent)
+        let observer = Observer(
+            line: stand.line, backlog: backlog, letters: letters, ledger: LedgerReader(connection: connection),
+            before: try await LedgerReader(connection: connection).uuids())
+        show.begin(target: target)
+        return try await withThrowingTaskGroup(of: Step.self) { group in
+            defer { group.cancelAll() }
+            let (ports, port) = AsyncStream.makeStream(of: Int.self)
+            group.addTask {
+                await backlog.watch()
+                return .companionEnded
+            }
+            group.addTask {
+                await letters.watch()
+                return .companionEnded
+            }
+            group.addTask { [line = stand.line] in
+                for await death in line.deaths { throw death }
+                return .companionEnded
+            }
+            group.addTask {
+                try await PaceServer(backlog: backlog, logger: .silent).run { port.yield($0) }
+                return .companionEnded
+            }
+            group.addTask {
+                guard let port = await ports.first(where: { _ in true }) else { throw CancellationError() }
+                return .done(try await conduct(observer, target: target, pacePort: port))
+            }
+            for try await case .done(let verdict) in group { return verdict }
+            throw CancellationError()
+        }
+    }
+
+    private func conduct(_ observer: Observer, target: String, pacePort: Int) async throws -> Verdict? {
+        let simulatorRun = SimulatorRun(
+            options: options, target: target,
+            paceURL: stand.forgets ? "http://127.0.0.1:\(pacePort)/backlog" : nil, plan: stand.line.plan)
+        let simulator = try await simulatorRun.start(with: stand.spawner)
+        do {
+            let verdict = try await follow(simulator, simulatorRun, observer)
+            await simulator.stop(deadline: .seconds(5))
+            return verdict
+        } catch {
+            await simulator.stop(deadline: .seconds(5))
+            throw error
+        }
+    }
+
+    private func follow(
+        _ simulator: ChildProcess, _ simulatorRun: SimulatorRun, _ observer: Observer
+    ) async throws -> Verdict? {
+        let clock = ContinuousClock()
+        let start = clock.now
+        var progress = Progress(limit: Self.stallLimit)
+        var expected: Expectation?
+        var totals = StageCounts.Total()
+        while true {
+            let snapshot = try await observer.snapshot(
+                elapsed: clock.now - start, planned: options.count == 0 ? nil : options.count, &totals)
+            show.update(snapshot)
+            if expected == nil, !simulator.isRunning {
+                try await judgeEnd(of: simulator)
+                expected = Expectation(
+                    book: try SimulatorBook(reading: Array(try Data(contentsOf: URL(fileURLWithPath: simulatorRun.book)))),
+                    lookNumber: snapshot.backlog?.number ?? 0)
+            }
+            if let expected {
+                let hasArrived = expected.isMet(
+                    stored: Int(snapshot.stored), refused: observer.letters.uuids, backlog: snapshot.backlog)
+                let hasStalled = progress.stands(at: clock.now, observer.mark(snapshot))
+                if hasArrived || hasStalled {
+                    return try await verdict(
+                        expected.book, observer, stalled: !hasArrived, seconds: (clock.now - start).seconds)
+                }
+            }
+            try await clock.sleep(for: Self.tick)
+        }
+    }
+
+    /// The simulator ends by itself only when it has sent all; exit 1 says that something was given up, which the book
+    /// tells in detail.
+    private func judgeEnd(of simulator: ChildProcess) async throws {
+        let ending = await simulator.ending()
+        guard options.count > 0, ending == .exit(0) || ending == .exit(1) else {
+            throw Line.Death(
+                name: simulator.name, ending: ending, log: simulator.log, logTail: simulator.logTail())
+        }
+    }
+
+    private func verdict(
+        _ book: SimulatorBook, _ observer: Observer, stalled: Bool, seconds: Double
+    ) async throws -> Verdict {
+        let ledger = observer.ledger
+        let check = Check(
+            ledger: try await ledger.entries(), before: observer.before, refused: observer.letters.all,
+            beliefs: try await ledger.beliefs(),
+            effectsTwice: try await ledger.effectsTwice(except: observer.before))
+        let findings = check.against(book)
+        return Verdict(
+            findings: findings, droppedByBroker: stand.forgets ? observer.backlog.look?.dropped ?? 0 : 0,
+            stalled: stalled,
+            latency: findings.inLedger > 0 ? try await ledger.latency(ofLast: findings.inLedger) : nil,
+            seconds: seconds, seed: options.seed)
+    }
+}

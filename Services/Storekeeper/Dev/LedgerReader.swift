@@ -1,0 +1,94 @@
+import Contracts
+import Foundation
+import Postgres
+import Storage
+import Subscriptions
+
+/// What the database says of a run, in the words of the check and of the live view.
+struct LedgerReader: Sendable {
+    let connection: PostgresConnection
+
+    /// Lower-case uuids of everything in the ledger.
+    func uuids() async throws -> Set<String> {
+        var uuids: Set<String> = []
+        try await NotificationStore(connection).forEach { uuids.insert($0.notificationUUID.uuidString.lowercased()) }
+        return uuids
+    }
+
+    func count() async throws -> Int { try await StatusStore(connection).notifications() }
+
+    func entries() async throws -> [Check.Entry] {
+        var entries: [Check.Entry] = []
+        try await NotificationStore(connection).forEach { line in
+            entries.append(
+                Check.Entry(
+                    uuid: line.notificationUUID.uuidString.lowercased(), notificationType: line.notificationType,
+                    subtype: line.subtype, environment: line.environment, bundleId: line.bundleId,
+                    originalTransactionId: line.originalTransactionId, transactionId: line.transactionId,
+                    signedDate: line.signedDate?.milliseconds))
+        }
+        return entries
+    }
+
+    func beliefs() async throws -> Check.Beliefs {
+        var beliefs: Check.Beliefs = [:]
+        for subscription in try await SubscriptionStore(connection).all() {
+            let purchase = SimulatorBook.Purchase(
+                environment: subscription.key.environment,
+                originalTransactionId: subscription.key.originalTransactionId)
+            beliefs[purchase] = SimulatorBook.Facts(subscription)
+        }
+        return beliefs
+    }
+
+    /// Notifications that told one purchase the same fact twice, except those of before the run.
+    func effectsTwice(except before: Set<String>) async throws -> [String] {
+        struct Effect: Hashable {
+            var uuid: UUID
+            var key: SubscriptionKey
+            var fact: String
+        }
+        var counts: [Effect: Int] = [:]
+        for row in try await TimelineStore(connection).newest(.max) {
+            counts[Effect(uuid: row.notificationUUID, key: row.key, fact: row.fact), default: 0] += 1
+        }
+        let twice = Set(counts.filter { $0.value > 1 }.map { $0.key.uuid.uuidString.lowercased() })
+        return twice.subtracting(before).sorted()
+    }
+
+    /// Of the notifications recorded last; nil if there are none.
+    func latency(ofLast limit: Int) async throws -> Snapshot.Latency? {
+        let milliseconds = try await StatusStore(connection).latencies(ofLast: limit).map { $0 * 1000 }.sorted()
+        guard let max = milliseconds.last else { return nil }
+        func percentile(_ share: Double) -> Double {
+            milliseconds[min(milliseconds.count - 1, Int(share * Double(milliseconds.count)))]
+        }
+        return Snapshot.Latency(p50: percentile(0.5), p95: percentile(0.95), max: max)
+    }
+
+    func newestChanges(_ limit: Int) async throws -> [Snapshot.TimelineRow] {
+        try await TimelineStore(connection).newest(limit).map { row in
+            Snapshot.TimelineRow(
+                at: row.learnedAt, purchase: "\(row.key.environment.rawValue) \(row.key.originalTransactionId)",
+                fact: row.fact, from: row.from, to: row.to)
+        }
+    }
+}
+
+extension SimulatorBook.Facts {
+    /// What we believe of a purchase, in the book's words; the book's `productId` and `purchaseDate` are never absent.
+    init(_ subscription: Subscription) {
+        let transaction = subscription.transaction
+        let renewal = subscription.renewal
+        self.init(
+            status: subscription.status, productId: transaction?.productId ?? "(unknown)",
+            purchaseDate: transaction?.purchaseDate?.milliseconds ?? 0,
+            expiresDate: transaction?.expiresDate?.milliseconds,
+            revocationDate: transaction?.revocationDate?.milliseconds,
+            revocationReason: transaction?.revocationReason, appAccountToken: transaction?.appAccountToken,
+            autoRenewStatus: renewal?.autoRenewStatus.map { $0 ? 1 : 0 },
+            autoRenewProductId: renewal?.autoRenewProductId, isInBillingRetryPeriod: renewal?.isInBillingRetry,
+            gracePeriodExpiresDate: renewal?.gracePeriodExpiresDate?.milliseconds,
+            expirationIntent: renewal?.expirationIntent)
+    }
+}

@@ -1,0 +1,206 @@
+import Foundation
+
+/// The processes of the line: started, watched, killed, started again and stopped.
+///
+/// The broker and the database are somebody else's. `storekeeper dev` runs a line, and so do the tests.
+actor Line {
+    /// A process that ended although nobody asked it to.
+    struct Death: Error, CustomStringConvertible {
+        var name: String
+        var ending: ChildProcess.Ending
+        var log: String
+        var logTail: String
+
+        var description: String {
+            """
+            \(name) ended unexpectedly (\(ending)). Its log \(log) ends with:
+            \(logTail.isEmpty ? "(nothing)" : logTail)
+            """
+        }
+    }
+
+    /// One process of the line.
+    struct Instance: Sendable {
+        let name: String
+        let role: Role
+        let process: ChildProcess
+        let adminPort: Int
+        /// Where notifications are posted; ingest only.
+        let ingestPort: Int?
+
+        var metricsURL: String { "http://127.0.0.1:\(adminPort)/metrics" }
+    }
+
+    private static let readyDeadline: Duration = .seconds(60)
+    private static let stopDeadline: Duration = .seconds(12)
+
+    nonisolated let plan: LinePlan
+    /// Every unexpected end, for whoever wants to know. Ends when the line has been stopped.
+    nonisolated let deaths: AsyncStream<Death>
+
+    private let spawner: Spawner
+    private let report: AsyncStream<Death>.Continuation
+    private var instances: [String: Instance] = [:]
+    private var started: [String: ChildProcess] = [:]
+    private var expected: Set<Int32> = []
+
+    init(_ plan: LinePlan, spawner: Spawner) {
+        self.plan = plan
+        self.spawner = spawner
+        (deaths, report) = AsyncStream.makeStream()
+    }
+
+    /// Those that are ready, readers first.
+    var running: [Instance] {
+        Role.allCases.flatMap { role in plan.names(of: role).compactMap { instances[$0] } }
+    }
+
+    /// Where to post notifications: the first ingest.
+    var target: String? {
+        plan.names(of: .ingest).lazy.compactMap { self.instances[$0]?.ingestPort }.first
+            .map { "http://127.0.0.1:\($0)/v1/notifications" }
+    }
+
+    /// Runs `setup` to its end.
+    func setUp() async throws {
+        try plan.prepare()
+        let setup = try await spawner.start(
+            "setup", program: try plan.programs.path(of: "setup"), environment: plan.setupEnvironment,
+            log: plan.log(of: "setup"))
+        let ending = await withTaskCancellationHandler {
+            await setup.ending()
+        } onCancel: {
+            setup.send(SIGTERM)
+        }
+        guard ending == .exit(0) else { throw death(of: setup, ending) }
+    }
+
+    /// Starts everything at once and waits until all of it is ready.
+    func start() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for role in Role.allCases {
+                for name in plan.names(of: role) { group.addTask { try await self.start(name, role) } }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Kills one without warning, as a power cut would, and waits until it is gone.
+    func kill(_ name: String) async throws {
+        guard let process = started[name] else { throw unknown(name) }
+        expected.insert(process.identifier)
+        process.send(SIGKILL)
+        _ = await process.ending()
+        instances[name] = nil
+    }
+
+    /// Asks one to end, and says how it did.
+    func stop(_ name: String) async throws -> ChildProcess.Ending {
+        guard let process = started[name] else { throw unknown(name) }
+        expected.insert(process.identifier)
+        let ending = await process.stop(deadline: Self.stopDeadline)
+        instances[name] = nil
+        return ending
+    }
+
+    /// Starts one again that has ended, at the same address if others post to it, and waits until it is ready.
+    func restart(_ name: String) async throws {
+        guard let role = Role.allCases.first(where: { plan.names(of: $0).contains(name) }) else { throw unknown(name) }
+        try await start(name, role)
+    }
+
+    /// Stops all, writers first: what is on its way still arrives where it can.
+    func stop() async {
+        for role in Role.allCases.reversed() {
+            let processes = plan.names(of: role).compactMap { started[$0] }
+            expected.formUnion(processes.map(\.identifier))
+            await withTaskGroup(of: Void.self) { group in
+                for process in processes { group.addTask { await process.stop(deadline: Self.stopDeadline) } }
+            }
+        }
+        instances = [:]
+        report.finish()
+    }
+
+    // MARK: One process
+
+    private var ingestPorts: [String: Int] = [:]
+
+    private func start(_ name: String, _ role: Role) async throws {
+        let files = [plan.adminPortFile(of: name), plan.ingestPortFile(of: name)]
+        for file in files where FileManager.default.fileExists(atPath: file) {
+            try FileManager.default.removeItem(atPath: file)
+        }
+        let process = try await spawner.start(
+            name, program: try plan.programs.path(of: role.rawValue),
+            environment: plan.environment(of: role, named: name, ingestPort: ingestPorts[name] ?? 0),
+            log: plan.log(of: name))
+        started[name] = process
+        watch(process)
+        let deadline = ContinuousClock.now + Self.readyDeadline
+        let adminPort = try await port(in: files[0], of: process, until: deadline)
+        let ingestPort = role == .ingest ? try await port(in: files[1], of: process, until: deadline) : nil
+        ingestPorts[name] = ingestPort
+        try await becomesReady(process, adminPort: adminPort, until: deadline)
+        instances[name] = Instance(
+            name: name, role: role, process: process, adminPort: adminPort, ingestPort: ingestPort)
+    }
+
+    private func watch(_ process: ChildProcess) {
+        Task {
+            let ending = await process.ending()
+            guard !expected.contains(process.identifier) else { return }
+            instances[process.name] = nil
+            report.yield(death(of: process, ending))
+        }
+    }
+
+    /// The port that a process writes into a file once it listens.
+    private func port(
+        in file: String, of process: ChildProcess, until deadline: ContinuousClock.Instant
+    ) async throws -> Int {
+        while true {
+            if let text = try? String(contentsOfFile: file, encoding: .utf8),
+                let port = Int(text.trimmingCharacters(in: .whitespacesAndNewlines))
+            {
+                return port
+            }
+            try await wait(for: process, until: deadline, because: "it has not said on which port it listens")
+        }
+    }
+
+    private func becomesReady(
+        _ process: ChildProcess, adminPort: Int, until deadline: ContinuousClock.Instant
+    ) async throws {
+        while true {
+            let page = try? await Page(at: "http://127.0.0.1:\(adminPort)/readyz")
+            if page?.status == 200 { return }
+            let reason = page?.text.trimmingCharacters(in: .whitespacesAndNewlines) ?? "its admin port does not answer"
+            try await wait(for: process, until: deadline, because: reason)
+        }
+    }
+
+    private func wait(
+        for process: ChildProcess, until deadline: ContinuousClock.Instant, because reason: String
+    ) async throws {
+        guard process.isRunning else { throw death(of: process, await process.ending()) }
+        guard ContinuousClock.now < deadline else {
+            throw Failure(
+                """
+                \(process.name) is not ready after \(Self.readyDeadline.components.seconds) s: \(reason). Its log \
+                \(process.log) ends with:
+                \(process.logTail())
+                """)
+        }
+        try await Task.sleep(for: .milliseconds(25))
+    }
+
+    private func death(of process: ChildProcess, _ ending: ChildProcess.Ending) -> Death {
+        Death(name: process.name, ending: ending, log: process.log, logTail: process.logTail())
+    }
+
+    private func unknown(_ name: String) -> Failure {
+        let names = Role.allCases.flatMap { plan.names(of: $0) }.joined(separator: ", ")
+        return Failure("the line has no process \(name), only \(names)")
+    }
+}

@@ -1,0 +1,90 @@
+import Contracts
+import Foundation
+
+/// Which processes make the line, where they find each other, and where they leave what.
+struct LinePlan: Sendable {
+    /// An app whose notifications are accepted.
+    struct App: Sendable, Encodable {
+        var bundleId: String
+        var appAppleId: Int64
+        var environments: [StoreEnvironment]
+    }
+
+    var programs: Programs
+    /// Ours alone while the line runs: the authority, the verifier's list of apps, the files of ports.
+    var directory: String
+    var logDirectory: String
+    var bootstrapServers: String
+    var databaseURL: String
+    /// How many of each; one of those that are not named.
+    var counts: [Role: Int] = [:]
+    var apps: [App]
+    /// What the processes get of our own environment, for example `KAFKA_…`.
+    var inherited: [String: String]
+
+    /// Where the simulator keeps its certificates and keys.
+    var authority: String { directory + "/authority" }
+    var rootFile: String { authority + "/root.pem" }
+    var appsFile: String { directory + "/apps.json" }
+
+    /// Names of all instances of a role: `ingest`, or `verifier-1` and `verifier-2`.
+    func names(of role: Role) -> [String] {
+        let count = counts[role] ?? 1
+        return count == 1 ? [role.rawValue] : (1...count).map { "\(role.rawValue)-\($0)" }
+    }
+
+    func log(of name: String) -> String { "\(logDirectory)/\(name).log" }
+    func adminPortFile(of name: String) -> String { "\(directory)/\(name).admin-port" }
+    func ingestPortFile(of name: String) -> String { "\(directory)/\(name).port" }
+
+    /// Makes the directories and the files that the services read.
+    func prepare() throws {
+        for directory in [directory, logDirectory] {
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        }
+        try JSONEncoder().encode(apps).write(to: URL(fileURLWithPath: appsFile))
+    }
+
+    /// The whole environment of `setup`.
+    var setupEnvironment: [String: String] {
+        inherited.merging([
+            "KAFKA_BOOTSTRAP_SERVERS": bootstrapServers, "DATABASE_URL": databaseURL,
+            "STOREKEEPER_REPLICATION_FACTOR": "1",
+        ]) { _, ours in ours }
+    }
+
+    /// The whole environment of an instance. A service refuses variables that are not its own.
+    /// - Parameter ingestPort: 0 lets the system choose.
+    func environment(of role: Role, named name: String, ingestPort: Int = 0) -> [String: String] {
+        var environment = inherited.merging([
+            "KAFKA_BOOTSTRAP_SERVERS": bootstrapServers,
+            "STOREKEEPER_ADMIN_ADDRESS": "127.0.0.1:0",
+            "STOREKEEPER_ADMIN_PORT_FILE": adminPortFile(of: name),
+            "STOREKEEPER_SHUTDOWN_DEADLINE": "10s",
+        ]) { _, ours in ours }
+        switch role {
+        case .ingest:
+            environment["STOREKEEPER_INGEST_ADDRESS"] = "127.0.0.1:\(ingestPort)"
+            environment["STOREKEEPER_INGEST_PORT_FILE"] = ingestPortFile(of: name)
+        case .verifier:
+            environment["STOREKEEPER_APPS_FILE"] = appsFile
+            environment["STOREKEEPER_DEVELOPMENT_MODE"] = "true"
+            environment["STOREKEEPER_ROOT_FILES"] = rootFile
+        case .deduplicator, .stateUpdater:
+            environment["DATABASE_URL"] = databaseURL
+        }
+        return environment
+    }
+
+    /// What is handed on of an environment: everything but what configures a single service.
+    static func inherited(from environment: [String: String]) -> [String: String] {
+        let common: Set = ["STOREKEEPER_LOG_LEVEL", "STOREKEEPER_LOG_FORMAT"]
+        return environment.filter { name, _ in
+            name != "DATABASE_URL" && (!name.hasPrefix("STOREKEEPER_") || common.contains(name))
+        }
+    }
+
+    /// Settings for the development broker: it answers an empty fetch only after the whole wait, and members that were
+    /// killed should be missed soon.
+    static let developmentBroker = ["KAFKA_FETCH_WAIT_MAX_MS": "10", "KAFKA_SESSION_TIMEOUT_MS": "6000"]
+}

@@ -1,0 +1,53 @@
+import Foundation
+
+/// The simulator of a development run.
+struct SimulatorRun: Sendable {
+    /// What it is asked to do; see `simulator run --help`.
+    struct Options: Sendable {
+        var count = 0
+        var rate = 0.0
+        var seed: UInt64 = 1
+        var subscriptions: Int?
+        var duplicates = 0.0
+        var reorder = 0
+        var tampered = 0.0
+    }
+
+    var options: Options
+    var target: String
+    /// Nil where the broker remembers everything.
+    var paceURL: String?
+    var plan: LinePlan
+
+    /// Where it writes what it sent.
+    var book: String { plan.directory + "/book.jsonl" }
+    /// Its last words, a JSON object.
+    var summary: String { plan.directory + "/simulator-summary.json" }
+
+    /// Starts it.
+    func start(with spawner: Spawner) async throws -> ChildProcess {
+        try await spawner.start(
+            "simulator", program: try plan.programs.path(of: "simulator"), arguments: arguments,
+            environment: plan.inherited, log: plan.log(of: "simulator"), output: summary)
+    }
+
+    var arguments: [String] {
+        var arguments = [
+            "run", "--target", target, "--authority", plan.authority, "--book", book, "--json",
+            "--count", "\(options.count)", "--rate", "\(options.rate)", "--seed", "\(options.seed)",
+            "--duplicates", "\(options.duplicates)", "--reorder", "\(options.reorder)",
+            "--tampered", "\(options.tampered)",
+            // On one's desk nobody fetches from Apple's history what sandbox does not send again.
+            "--retry-sandbox",
+        ]
+        if let subscriptions = options.subscriptions { arguments += ["--subscriptions", "\(subscriptions)"] }
+        if let paceURL { arguments += ["--pace-url", paceURL] }
+        for app in plan.apps {
+            arguments += ["--bundle-id", app.bundleId, "--app-apple-id", "\(app.appAppleId)"]
+        }
+        for environment in Set(plan.apps.flatMap(\.environments)).sorted(by: { $0.rawValue < $1.rawValue }) {
+            arguments += ["--environment", environment.rawValue]
+        }
+        return arguments
+    }
+}

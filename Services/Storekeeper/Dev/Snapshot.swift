@@ -1,0 +1,34 @@
+import struct Foundation.Date
+
+/// What the live view shows of one moment.
+struct Snapshot: Sendable {
+    /// A change that the state-updater wrote down.
+    struct TimelineRow: Sendable, Equatable {
+        var at: Date
+        var purchase: String
+        var fact: String
+        var from: String?
+        var to: String?
+    }
+
+    /// From webhook to committed state, milliseconds.
+    struct Latency: Sendable, Equatable, Codable {
+        var p50: Double
+        var p95: Double
+        var max: Double
+    }
+
+    /// How long the run has lasted.
+    var elapsed: Duration = .zero
+    var stages: [Role: StageCounts] = [:]
+    var backlog: Backlog.Look?
+    /// Rows of the ledger that this run added.
+    var stored: Int64 = 0
+    /// Distinct notifications the simulator is to send; nil where it sends until stopped.
+    var planned: Int?
+    var latency: Latency?
+    /// Newest first.
+    var newest: [TimelineRow] = []
+    /// Something to be told, most urgent first.
+    var notices: [String] = []
+}

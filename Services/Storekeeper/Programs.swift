@@ -1,0 +1,24 @@
+import Foundation
+
+/// The services' programs: one build puts all of them into one directory.
+struct Programs: Sendable {
+    let directory: String
+
+    /// Those beside the running program.
+    /// - Parameter executable: path of the running program.
+    init(beside executable: String?) throws(Failure) {
+        guard let executable else { throw Failure("this program does not know where it lies; start it by its full path") }
+        directory = URL(fileURLWithPath: executable).resolvingSymlinksInPath().deletingLastPathComponent().path
+    }
+
+    init(in directory: String) { self.directory = directory }
+
+    /// The path of a service's program.
+    func path(of name: String) throws(Failure) -> String {
+        let path = directory + "/" + name
+        guard FileManager.default.isExecutableFile(atPath: path) else {
+            throw Failure("\(name) is not beside storekeeper in \(directory); build everything with: swift build")
+        }
+        return path
+    }
+}

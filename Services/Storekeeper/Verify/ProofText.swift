@@ -1,0 +1,86 @@
+import Foundation
+import Signatures
+import StrictJSON
+
+extension Proof {
+    /// For people.
+    var text: String {
+        var lines: [String] = []
+        if let refusal {
+            lines += ["REFUSED (\(refusal.reason.rawValue)): \(refusal.message)", ""]
+        } else {
+            lines += ["PROVEN: \(signer) signed this \(noun).", ""]
+        }
+        lines.append("  kind         \(noun)\(isKindGuessed ? " (guessed by its fields; --kind says otherwise)" : "")")
+        lines.append("  identity     \(identitySentence)")
+        lines.append("  judged at    \(Self.time(judgedAt))")
+        lines += ["", "certificates"]
+        lines += certificates.enumerated().flatMap { index, certificate in
+            [
+                "  \(index + 1) \(certificate.subject)",
+                "      valid \(Self.time(certificate.notBefore)) to \(Self.time(certificate.notAfter)),"
+                    + " \(Self.name(certificate.keyKind)), serial \(certificate.serialNumber)",
+                "      sha256 \(Self.hexadecimal(certificate.sha256))",
+            ]
+        }
+        if certificates.isEmpty { lines.append("  none that can be read") }
+        lines += ["", refusal == nil ? "payload" : "payload, NOT proven"]
+        lines.append(payload.flatMap { PrettyJSON($0)?.text } ?? "  not JSON")
+        return lines.joined(separator: "\n")
+    }
+
+    /// For programs: one object.
+    var json: String {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("proven", refusal == nil)
+        json.member("kind", kind.rawValue)
+        json.member("reason", refusal?.reason.rawValue)
+        json.member("message", refusal?.message)
+        json.member("identityChecked", identity.bundleId != nil)
+        json.member("signedByApple", refusal == nil && isApples)
+        json.member("judgedAt", Self.time(judgedAt))
+        json.beginArray("certificates")
+        for certificate in certificates {
+            json.beginObject()
+            json.member("subject", certificate.subject)
+            json.member("issuer", certificate.issuer)
+            json.member("serialNumber", certificate.serialNumber)
+            json.member("notBefore", Self.time(certificate.notBefore))
+            json.member("notAfter", Self.time(certificate.notAfter))
+            json.member("sha256", Self.hexadecimal(certificate.sha256))
+            json.endObject()
+        }
+        json.endArray()
+        json.member("payload", raw: payload ?? Array("null".utf8))
+        json.endObject()
+        return PrettyJSON(json.bytes)?.text ?? String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    private var signer: String { isApples ? "Apple" : "the owner of a root given with --root (not Apple)" }
+
+    private var noun: String { kind.rawValue.replacingOccurrences(of: "-", with: " ") }
+
+    private var identitySentence: String {
+        guard let bundleId = identity.bundleId else {
+            return "NOT CHECKED: whose app it is for was not asked; give --bundle-id and --app-apple-id"
+        }
+        let app = identity.appAppleId.map { "\(bundleId) (\($0))" } ?? "\(bundleId), any number"
+        return "must be \(app), \(identity.environment?.rawValue ?? "any environment")"
+    }
+
+    private static func time(_ date: Date) -> String { date.formatted(Date.ISO8601FormatStyle()) }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    private static func name(_ kind: Certificate.KeyKind) -> String {
+        switch kind {
+        case .p256: "P-256"
+        case .p384: "P-384"
+        case .rsa(let bits): "RSA \(bits)"
+        case .other: "unusual key"
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import StrictJSON
+
+/// Finds the signed payload in what somebody pasted.
+struct SignedInput {
+    /// The compact JWS; not looked at yet.
+    let jws: [UInt8]
+
+    /// Members that hold signed payloads, in Apple's requests and answers and in the app's own.
+    private static let members = [
+        "signedPayload", "signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo",
+    ]
+
+    /// - Parameter content: a JWS, with white space around it or in quotes, or a JSON object with one in it.
+    /// - Throws: `ValidationError` where there is none.
+    init(_ content: [UInt8]) throws {
+        let trimmed = Self.trimmed(content)
+        guard !trimmed.isEmpty else { throw ValidationError("the input is empty; expected a signed payload") }
+        guard trimmed.first == UInt8(ascii: "{") else {
+            jws = trimmed
+            return
+        }
+        let document: JSONDocument
+        do throws(JSONFault) {
+            document = try JSONDocument(trimmed)
+        } catch {
+            throw ValidationError("the input begins like JSON and is none: \(error)")
+        }
+        let found = Self.members.lazy.compactMap { document.root[$0]?.unescapedBytes }.first
+        guard let found else {
+            throw ValidationError(
+                "the JSON object has none of \(Self.members.joined(separator: ", ")); give the signed payload itself")
+        }
+        jws = found
+    }
+
+    private static func trimmed(_ content: [UInt8]) -> [UInt8] {
+        let noise: Set = [UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"), UInt8(ascii: "\"")]
+        guard let first = content.firstIndex(where: { !noise.contains($0) }),
+            let last = content.lastIndex(where: { !noise.contains($0) })
+        else { return [] }
+        return Array(content[first...last])
+    }
+}

@@ -1,0 +1,81 @@
+import AppStore
+import ArgumentParser
+import Foundation
+import Signatures
+
+/// `storekeeper verify`: what a signed payload proves, or the one reason why it proves nothing.
+struct Verify: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "verify", abstract: "Decode and prove a signed payload.",
+        discussion: """
+            Takes a signed payload (JWS), a file that holds one, a whole request body {"signedPayload": "…"}, or - for \
+            standard input. Needs no configuration and no network. Exit codes: 0 proven; 1 refused; 64 the command \
+            line is wrong.
+            """)
+
+    @Argument(help: "The signed payload itself, a file, or - for standard input.")
+    var input: String
+
+    @Option(help: "What it is: \(Proof.Kind.allCases.map(\.rawValue).joined(separator: ", ")). Default: guessed.")
+    var kind: Proof.Kind?
+
+    @Option(name: .customLong("root"), help: "File of a further trusted root, DER or PEM; repeat for several.")
+    var roots: [String] = []
+
+    @Option(help: "The bundle id it must be for. Default: any; then the identity is not checked.")
+    var bundleId: String?
+
+    @Option(help: "Apple's number of the app it must be for. Default: any.")
+    var appAppleId: Int64?
+
+    @Option(help: "The environment it must be from. Default: any.")
+    var environment: String?
+
+    @Option(help: "The time to judge at, such as 2026-01-31T12:00:00Z. Default: now.", transform: Self.time)
+    var at: Date?
+
+    @Flag(help: "Print a JSON object.")
+    var json = false
+
+    func validate() throws {
+        if bundleId == nil, appAppleId != nil { throw ValidationError("--app-apple-id needs --bundle-id") }
+    }
+
+    func run(in surroundings: Surroundings) async throws {
+        var trust = TrustStore.apple
+        for root in roots { trust = try trust.adding(rootsIn: Self.bytes(ofFile: root)) }
+        let identity = Proof.Identity(
+            bundleId: bundleId, appAppleId: appAppleId, environment: environment.map { AppStoreEnvironment(rawValue: $0) })
+        let proof = Proof(
+            of: try SignedInput(Self.content(of: input)).jws, kind: kind, trust: trust, identity: identity,
+            now: at ?? surroundings.now())
+        print(json ? proof.json : proof.text)
+        if proof.refusal != nil { throw ExitCode.failure }
+    }
+
+    private static func content(of input: String) throws -> [UInt8] {
+        if input == "-" { return Array(try FileHandle.standardInput.readToEnd() ?? Data()) }
+        // A name of a file has no two dots and is shorter; whoever has such a file says ./a.b.c
+        if !FileManager.default.fileExists(atPath: input), CompactJWS(Array(input.utf8)[...]) != nil {
+            return Array(input.utf8)
+        }
+        return try bytes(ofFile: input)
+    }
+
+    private static func bytes(ofFile path: String) throws -> [UInt8] {
+        do {
+            return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+        } catch {
+            throw ValidationError("\(path.prefix(200)) cannot be read, and is not a signed payload either")
+        }
+    }
+
+    private static func time(_ text: String) throws -> Date {
+        for style in [Date.ISO8601FormatStyle(), Date.ISO8601FormatStyle(includingFractionalSeconds: true)] {
+            if let date = try? style.parse(text) { return date }
+        }
+        throw ValidationError("\(text) is not a time such as 2026-01-31T12:00:00Z")
+    }
+}
+
+extension Proof.Kind: ExpressibleByArgument {}

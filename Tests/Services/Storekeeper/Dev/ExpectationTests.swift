@@ -1,0 +1,50 @@
+import Contracts
+import Testing
+
+@testable import Storekeeper
+
+struct ExpectationTests {
+    private static func book() -> SimulatorBook {
+        var book = SimulatorBook()
+        for (uuid, forgery, status) in [("a", nil, 200), ("b", nil, 503), ("f", "signature", 200)] {
+            book.add(
+                .notification(
+                    SimulatorBook.Notification(
+                        uuid: uuid, notificationType: "TEST", subtype: nil, environment: .sandbox, bundleId: "x",
+                        originalTransactionId: nil, transactionId: nil, signedDate: 1, forgery: forgery, facts: nil)))
+            book.add(
+                .attempt(
+                    SimulatorBook.Attempt(
+                        uuid: uuid, attempt: 1, at: 0, status: status, failure: nil, isRepetition: false)))
+        }
+        return book
+    }
+
+    private static func look(_ number: Int, waiting: Int64 = 0) -> Backlog.Look {
+        Backlog.Look(number: number, waiting: [.verifier: waiting])
+    }
+
+    @Test func `it is met when all that was accepted is there and nothing is on its way`() {
+        let expectation = Expectation(book: Self.book(), lookNumber: 3)
+        #expect(expectation.isMet(stored: 1, refused: ["f"], backlog: Self.look(5)))
+        #expect(!expectation.isMet(stored: 0, refused: ["f"], backlog: Self.look(5)))
+        #expect(!expectation.isMet(stored: 1, refused: [], backlog: Self.look(5)))
+        #expect(!expectation.isMet(stored: 1, refused: ["f"], backlog: Self.look(5, waiting: 1)))
+    }
+
+    @Test func `a look at the backlog from before the end does not count`() {
+        let expectation = Expectation(book: Self.book(), lookNumber: 3)
+        #expect(!expectation.isMet(stored: 1, refused: ["f"], backlog: Self.look(4)))
+        #expect(!expectation.isMet(stored: 1, refused: ["f"], backlog: nil))
+    }
+
+    @Test func `progress stands when the same mark lasts longer than the limit`() {
+        var progress = Progress(limit: .seconds(60))
+        let start = ContinuousClock.now
+        #expect(!progress.stands(at: start, [1]))
+        #expect(!progress.stands(at: start + .seconds(60), [1]))
+        #expect(progress.stands(at: start + .seconds(61), [1]))
+        #expect(!progress.stands(at: start + .seconds(62), [2]))
+        #expect(!progress.stands(at: start + .seconds(100), [2]))
+    }
+}

@@ -1,0 +1,44 @@
+import Testing
+
+@testable import Storekeeper
+
+struct LinePlanTests {
+    private static func plan(counts: [Role: Int] = [:], inherited: [String: String] = [:]) -> LinePlan {
+        LinePlan(
+            programs: Programs(in: "/programs"), directory: "/line", logDirectory: "/logs", bootstrapServers: "b:1",
+            databaseURL: "postgres://d", counts: counts, apps: [], inherited: inherited)
+    }
+
+    @Test func `several of a role are numbered, one is not`() {
+        let plan = Self.plan(counts: [.verifier: 2])
+        #expect(plan.names(of: .verifier) == ["verifier-1", "verifier-2"])
+        #expect(plan.names(of: .ingest) == ["ingest"])
+    }
+
+    @Test(arguments: [Role.ingest, .verifier]) func `who may not reach the database does not know where it is`(role: Role) {
+        let plan = Self.plan(inherited: LinePlan.inherited(from: ["DATABASE_URL": "postgres://secret"]))
+        #expect(plan.environment(of: role, named: "x")["DATABASE_URL"] == nil)
+    }
+
+    @Test(arguments: [Role.deduplicator, .stateUpdater]) func `who writes state knows the database`(role: Role) {
+        #expect(Self.plan().environment(of: role, named: "x")["DATABASE_URL"] == "postgres://d")
+    }
+
+    @Test func `every process has its own files and says which port it got`() {
+        let plan = Self.plan(counts: [.ingest: 2])
+        let first = plan.environment(of: .ingest, named: "ingest-1")
+        let second = plan.environment(of: .ingest, named: "ingest-2", ingestPort: 81)
+        #expect(first["STOREKEEPER_ADMIN_PORT_FILE"] != second["STOREKEEPER_ADMIN_PORT_FILE"])
+        #expect(first["STOREKEEPER_INGEST_PORT_FILE"] != second["STOREKEEPER_INGEST_PORT_FILE"])
+        #expect(first["STOREKEEPER_INGEST_ADDRESS"] == "127.0.0.1:0")
+        #expect(second["STOREKEEPER_INGEST_ADDRESS"] == "127.0.0.1:81")
+    }
+
+    @Test func `Kafka settings and the log level are handed on, what configures one service is not`() {
+        let inherited = LinePlan.inherited(from: [
+            "KAFKA_LINGER_MS": "1", "STOREKEEPER_LOG_LEVEL": "debug", "STOREKEEPER_INGEST_ADDRESS": "0.0.0.0:80",
+            "PATH": "/bin",
+        ])
+        #expect(inherited == ["KAFKA_LINGER_MS": "1", "STOREKEEPER_LOG_LEVEL": "debug", "PATH": "/bin"])
+    }
+}

@@ -1,0 +1,42 @@
+import Testing
+
+@testable import Storekeeper
+
+struct VerdictTests {
+    private static func verdict(
+        missing: [String] = [], dropped: Int64 = 0, stalled: Bool = false
+    ) -> Verdict {
+        var findings = Findings()
+        findings.sent = 10
+        findings.inLedger = 10 - missing.count
+        findings.missing = missing
+        return Verdict(
+            findings: findings, droppedByBroker: dropped, stalled: stalled, latency: nil, seconds: 2, seed: 7)
+    }
+
+    @Test func `clean is said first`() {
+        let verdict = Self.verdict()
+        #expect(verdict.isClean)
+        #expect(verdict.lines.first { !$0.isEmpty } == "Clean: the ledger equals the simulator's book.")
+        #expect(verdict.lines.contains { $0.contains("5.0 notifications per second, seed 7") })
+    }
+
+    @Test func `what the broker dropped is told from what was lost`() {
+        let row: (Verdict) -> String? = { $0.lines.first { $0.hasPrefix("  missing") } }
+        #expect(row(Self.verdict(missing: ["a"]))?.contains("LOST") == true)
+        #expect(row(Self.verdict(missing: ["a"], stalled: true))?.contains("the broker dropped nothing") == true)
+        let dropped = row(Self.verdict(missing: ["a"], dropped: 3))
+        #expect(dropped?.contains("dropped 3 records") == true)
+        #expect(dropped?.contains("LOST") == false)
+        #expect(row(Self.verdict(missing: ["a", "b"], dropped: 1))?.contains("1 are LOST") == true)
+    }
+
+    @Test func `missing is never clean, whoever dropped it`() {
+        #expect(!Self.verdict(missing: ["a"], dropped: 3).isClean)
+    }
+
+    @Test func `of a long list the first few are shown`() {
+        let lines = Self.verdict(missing: (1...8).map { "uuid-\($0)" }).lines
+        #expect(lines.contains("  uuid-5") && !lines.contains("  uuid-6") && lines.contains("  and 3 more"))
+    }
+}

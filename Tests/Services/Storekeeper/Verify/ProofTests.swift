@@ -1,0 +1,97 @@
+import AppStore
+import Foundation
+import Signatures
+import Testing
+
+@testable import Storekeeper
+
+struct ProofTests {
+    private static let now = Date(timeIntervalSince1970: 1_790_000_000)
+    private static let signedDate = 1_789_999_000_000
+
+    private let authority: DevelopmentAuthority
+    private let trust: TrustStore
+
+    init() throws {
+        authority = try DevelopmentAuthority(now: Self.now)
+        trust = try TrustStore.apple.adding(rootsIn: Array(authority.rootPEM.utf8))
+    }
+
+    private func sign(_ payload: String) throws -> [UInt8] {
+        try CompactJWS.signed(
+            headerJSON: CompactJWS.headerJSON(x5c: authority.x5c), payloadJSON: Array(payload.utf8),
+            key: authority.leafKey)
+    }
+
+    private func proof(
+        _ jws: [UInt8], kind: Proof.Kind? = nil, trust: TrustStore? = nil, identity: Proof.Identity = .init()
+    ) -> Proof {
+        Proof(of: jws, kind: kind, trust: trust ?? self.trust, identity: identity, now: Self.now)
+    }
+
+    private static let test = """
+        {"notificationType":"TEST","notificationUUID":"5f0b4e2c-6c0d-4c0e-8a51-0d6c8f3f6b01","version":"2.0",\
+        "signedDate":\(signedDate),"data":{"bundleId":"com.example.app","appAppleId":7,"environment":"Production"}}
+        """
+
+    @Test func `a notification is proven and its certificates are shown`() throws {
+        let proof = proof(try sign(Self.test))
+        #expect(proof.refusal == nil)
+        #expect(proof.kind == .notification && proof.isKindGuessed)
+        #expect(proof.certificates.count == 3)
+        #expect(proof.text.hasPrefix("PROVEN: the owner of a root given with --root (not Apple)"))
+        #expect(proof.text.contains("NOT CHECKED: whose app"))
+        #expect(proof.text.contains(#""notificationType": "TEST""#))
+    }
+
+    @Test func `without the root it is refused, and the payload is shown as unproven`() throws {
+        let proof = proof(try sign(Self.test), trust: .apple)
+        #expect(proof.refusal?.reason == .chainUntrusted)
+        #expect(proof.text.hasPrefix("REFUSED (chain-untrusted): "))
+        #expect(proof.text.contains("payload, NOT proven"))
+    }
+
+    @Test func `the identity is checked where it is given`() throws {
+        let jws = try sign(Self.test)
+        let same = Proof.Identity(bundleId: "com.example.app", appAppleId: 7, environment: .production)
+        #expect(proof(jws, identity: same).refusal == nil)
+        #expect(proof(jws, identity: .init(bundleId: "com.example.other")).refusal?.reason == .appUnknown)
+        let number = Proof.Identity(bundleId: "com.example.app", appAppleId: 8)
+        #expect(proof(jws, identity: number).refusal?.reason == .appMismatch)
+        let environment = Proof.Identity(bundleId: "com.example.app", appAppleId: 7, environment: .sandbox)
+        #expect(proof(jws, identity: environment).refusal?.reason == .environment)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"transactionId":"1","originalTransactionId":"1","bundleId":"b","environment":"Sandbox","signedDate":DATE}"#,
+             Proof.Kind.transaction),
+            (#"{"originalTransactionId":"1","autoRenewProductId":"p","environment":"Sandbox","signedDate":DATE}"#,
+             .renewalInfo),
+            (#"{"receiptType":"Sandbox","bundleId":"b","appAppleId":0,"receiptCreationDate":DATE}"#, .appTransaction),
+        ])
+    func `the kind is guessed by the fields`(payload: String, kind: Proof.Kind) throws {
+        let payload = payload.replacingOccurrences(of: "DATE", with: String(Self.signedDate))
+        #expect(proof(try sign(payload)).kind == kind)
+    }
+
+    @Test func `what is said of programs is JSON`() throws {
+        struct Answer: Decodable {
+            var proven: Bool
+            var reason: String?
+            var certificates: [[String: String]]
+        }
+        let jws = try sign(Self.test)
+        let proven = try JSONDecoder().decode(Answer.self, from: Data(proof(jws).json.utf8))
+        #expect(proven.proven && proven.reason == nil && proven.certificates.count == 3)
+        let refused = try JSONDecoder().decode(Answer.self, from: Data(proof(jws, trust: .apple).json.utf8))
+        #expect(!refused.proven && refused.reason == "chain-untrusted")
+    }
+
+    @Test func `what is no JWS at all is refused and not a crash`() {
+        let proof = proof(Array("no.jws".utf8))
+        #expect(proof.refusal?.reason == .malformed)
+        #expect(proof.certificates.isEmpty && proof.payload == nil)
+        #expect(proof.text.contains("none that can be read"))
+    }
+}
