@@ -22,6 +22,7 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -54,22 +55,49 @@ func service(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let services: [Target] = [
     service("Setup", ["Chassis", "Pipeline", "Kafka", "Contracts", "Storage", "Postgres"]),
     service("Ingest", ["Chassis", "Pipeline", "Kafka", "Contracts", "StrictJSON", hummingbird]),
-    service("Verifier", ["Chassis", "Pipeline", "Kafka", "Contracts", "AppStore", "Signatures", "StrictJSON"]),
-    service("Deduplicator", ["Chassis", "Pipeline", "Kafka", "Contracts", "Storage", "Postgres"]),
+    service("Verifier", ["Chassis", "Pipeline", "Contracts", "AppStore", "Signatures"]),
+    service("Deduplicator", ["Chassis", "Pipeline", "Contracts", "Storage", "Postgres"]),
     service(
         "StateUpdater",
         ["Chassis", "Pipeline", "Kafka", "Contracts", "AppStore", "Subscriptions", "Storage", "Postgres"]),
-    service("Simulator", ["Chassis", "AppStore", "Signatures", httpClient]),
+    service("Simulator", ["Contracts", "AppStore", "Signatures", signals, arguments, httpClient]),
     service(
         "Storekeeper",
-        ["Chassis", "Kafka", "Contracts", "AppStore", "Storage", "Postgres", arguments, httpClient]),
+        [
+            "Chassis", "Threads", "Kafka", "Contracts", "StrictJSON", "AppStore", "Signatures", "Subscriptions",
+            "Storage", "Postgres", logging, signals, arguments, httpClient, hummingbird,
+        ]),
 ]
 
 // MARK: Tests mirror the sources path for path.
 
-func tests(_ name: String, _ path: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, path: "Tests/\(path)", swiftSettings: house)
+func tests(
+    _ name: String, _ path: String, _ dependencies: [Target.Dependency], exclude: [String] = []
+) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies, path: "Tests/\(path)", exclude: exclude, swiftSettings: house)
 }
+
+let tests: [Target] = [
+    .target(name: "TestSupport", dependencies: ["Postgres", "Storage"], path: "Tests/Support", swiftSettings: house),
+    tests("StrictJSONTests", "Shared/StrictJSON", ["StrictJSON"]),
+    tests("KafkaTests", "Shared/Kafka", ["Kafka", "CRDKafka", logging]),
+    tests("PostgresTests", "Shared/Postgres", ["Postgres", "TestSupport"]),
+    tests("SignaturesTests", "Shared/Signatures", ["Signatures"]),
+    tests("ContractsTests", "Shared/Contracts", ["Contracts"], exclude: ["Golden"]),
+    tests("SubscriptionsTests", "Shared/Subscriptions", ["Subscriptions", "Contracts"]),
+    tests("AppStoreTests", "Shared/AppStore", ["AppStore", "Signatures", "StrictJSON"]),
+    tests("StorageTests", "Shared/Storage", ["Storage", "Postgres", "Contracts", "Subscriptions", "TestSupport"]),
+    tests("ChassisTests", "Shared/Chassis", ["Chassis", metrics, lifecycle]),
+    tests("PipelineTests", "Shared/Pipeline", ["Pipeline", "Kafka", "Contracts", "Chassis", logging, lifecycle]),
+    tests(
+        "IngestTests", "Services/Ingest",
+        ["Ingest", "Chassis", "Kafka", "Contracts", "Threads", "StrictJSON", logging, lifecycle]),
+    tests(
+        "SimulatorTests", "Services/Simulator",
+        ["Simulator", "AppStore", "Signatures", "Contracts", "StrictJSON", logging, httpClient, hummingbird]),
+    tests("StorekeeperTests", "Services/Storekeeper", ["Storekeeper", "Contracts", "Kafka"]),
+]
 
 let package = Package(
     name: "storekeeper",
@@ -84,7 +112,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     ],
-    targets: system + libraries + services
+    targets: system + libraries + services + tests
 )
 
 /// `StateUpdater` is the folder, `state-updater` the command.

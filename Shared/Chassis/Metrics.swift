@@ -72,7 +72,8 @@ extension Metric {
 
     /// What became of a notification in the ledger.
     public static let ledgerOutcomes = counter(
-        "storekeeper_ledger_outcomes_total", "Notifications by their effect: inserted, repeated, advanced, stale, conflicting.",
+        "storekeeper_ledger_outcomes_total",
+        "Notifications by their effect: inserted, repeated, advanced, stale, conflicting.",
         ["outcome"])
     /// The whole line, end to end.
     public static let webhookToState = histogram(
