@@ -113,16 +113,17 @@ public actor Consumer {
     public func assignment() throws -> [TopicPartition] { try opened().assignment() }
 
     /// Stores the group's positions at the broker and waits for its answer.
-    ///
-    /// If the coordinator is away the wait can last for the session timeout (45 s).
-    /// - Parameter offsets: of the **next** records.
+    /// - Parameters:
+    ///   - offsets: of the **next** records.
+    ///   - patience: how long the coordinator may take; past it the offsets may be stored all the same, which is harmless.
     /// - Throws: `KafkaError`; with meaning `fenced` the partitions are, or are about to be, someone else's.
-    public func commit(_ offsets: [TopicPartitionOffset]) throws {
+    public func commit(_ offsets: [TopicPartitionOffset], patience: Duration = .seconds(10)) throws {
         guard !offsets.isEmpty else { return }
-        try opened().commit(offsets)
+        try opened().commit(offsets, timeout: patience)
     }
 
-    /// Reads on elsewhere; what was polled ahead is dropped.
+    /// Reads on elsewhere; what was polled ahead is dropped. Only in partitions that are being read: right after `assign`
+    /// it may throw `retry`, so give the position to `assign` then.
     public func seek(_ positions: [TopicPartitionOffset]) throws {
         guard !positions.isEmpty else { return }
         let handle = try opened()
@@ -154,7 +155,7 @@ public actor Consumer {
     /// Gives the partitions back and leaves the group. A second call does nothing.
     ///
     /// The coordinator may be away: then the deadline ends the wait, the group notices after the session timeout, and
-    /// nothing is lost, because nothing relies on leaving. The call itself waits for a call under way on this consumer.
+    /// nothing is lost, because nothing relies on leaving. A call under way on this consumer comes first (10 s at most, or its own wait).
     /// - Returns: false if the deadline passed; the caller logs it.
     @discardableResult
     public func close(deadline: Duration) -> Bool {

@@ -46,8 +46,7 @@ extension KafkaError {
 
             case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE,  // over the client's or the broker's message.max.bytes
                 RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE,  // over the topic's segment size
-                RD_KAFKA_RESP_ERR_INVALID_MSG,  // the broker found the bytes corrupt, or a compacted topic wants a key
-                RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE,  // likewise
+                RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE,  // no size a record can have
                 RD_KAFKA_RESP_ERR_INVALID_RECORD,  // the broker's own validation turned it down
                 RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP,  // outside of what the topic accepts
                 RD_KAFKA_RESP_ERR__BAD_MSG,  // the client could not read it
@@ -100,7 +99,7 @@ extension KafkaError {
 
             default:
                 // Connections, leaders and coordinators that move, full queues, timeouts, too few replicas, throttling,
-                // purges at shutdown: all of them pass.
+                // bytes that arrived corrupt, purges at shutdown: all of them pass.
                 self = .retry
             }
         }

@@ -91,12 +91,29 @@ final class ConsumerHandle {
         return answer.map { PartitionList(takingOwnershipOf: $0).positions().map(\.topicPartition) } ?? []
     }
 
-    func commit(_ positions: [TopicPartitionOffset]) throws {
+    /// `rd_kafka_commit` would wait for an absent coordinator as long as a session lasts; this waits for its answer on a
+    /// queue of its own, and drops that if it is late.
+    func commit(_ positions: [TopicPartitionOffset], timeout: Duration) throws {
         let list = PartitionList(positions)
+        let answers = EventQueue(newFor: client)
         try KafkaError.check(
-            client.withPointer { client in list.withPointer { rd_kafka_commit(client, $0, 0) } },
+            client.withPointer { client in
+                list.withPointer { list in
+                    answers.withPointer { rd_kafka_commit_queue(client, list, $0, nil, nil) }
+                }
+            },
             doing: "commit offsets")
-        try list.throwFirstError(doing: "commit the offset")
+        let answer: Void? = try answers.next(within: timeout) { event in
+            if let list = rd_kafka_event_topic_partition_list(event) {
+                try PartitionList.throwFirstError(borrowing: list, doing: "commit the offset")
+            }
+            try KafkaError.check(rd_kafka_event_error(event), doing: "commit offsets")
+        }
+        guard answer != nil else {
+            throw KafkaError(
+                RD_KAFKA_RESP_ERR__TIMED_OUT, doing: "commit offsets",
+                detail: "the group's coordinator has not answered; the offsets may be committed all the same")
+        }
     }
 
     func seek(_ positions: [TopicPartitionOffset], timeout: Duration) throws {

@@ -33,10 +33,14 @@ final class PartitionList {
     func positions() -> [TopicPartitionOffset] { Self.positions(borrowing: pointer) }
 
     /// Each partition has an answer of its own beside the call's.
-    func throwFirstError(doing: String) throws {
+    func throwFirstError(doing: String) throws { try Self.throwFirstError(borrowing: pointer, doing: doing) }
+
+    static func throwFirstError(
+        borrowing pointer: UnsafePointer<rd_kafka_topic_partition_list_t>, doing: String
+    ) throws {
         for index in 0..<Int(pointer.pointee.cnt) {
             let element = pointer.pointee.elems[index]
-            try KafkaError.check(element.err, doing: "\(doing) of \(Self.position(element).topicPartition)")
+            try KafkaError.check(element.err, doing: "\(doing) of \(position(element).topicPartition)")
         }
     }
 

@@ -105,6 +105,40 @@ import Testing
         #expect(try await failure { _ = try await consumer.assignment() }.meaning == .fatal)
     }
 
+    @Test func `a commit does not wait for a coordinator that is away`() async throws {
+        let consumer = try consumer()
+        #expect(try await consumer.records(10, of: "things", from: 0).count == 10)
+        try broker.takeDown()
+        let position = TopicPartitionOffset(place, offset: 3)
+        let error = try await failure { try await consumer.commit([position], patience: .milliseconds(100)) }
+        #expect(error.meaning == .retry)
+        // The answer that comes too late is dropped; the next commit has its own.
+        try broker.bringUp()
+        let end = TookTooLong.limit
+        while try await consumer.committed([place]) != [position] {
+            try #require(ContinuousClock.now < end)
+            do {
+                try await consumer.commit([position])
+            } catch let error as KafkaError where error.meaning == .retry {
+                // The coordinator has not been found again yet.
+            }
+        }
+    }
+
+    @Test func `a member that crashes is inherited from`() async throws {
+        func crash() async throws {
+            let consumer = try consumer()
+            try await consumer.subscribe(to: ["things"])
+            #expect(try await consumer.records(10).count == 10)
+            try await consumer.commit([TopicPartitionOffset(place, offset: 6)])
+        }
+        try await crash()
+        let heir = try consumer()
+        try await heir.subscribe(to: ["things"])
+        #expect(try await heir.records(4).map(\.offset) == Array(6..<10))
+        await heir.close(deadline: .seconds(30))
+    }
+
     @Test func `closing with a revoke unanswered leaves the group`() async throws {
         let first = try consumer()
         try await first.subscribe(to: ["things"])

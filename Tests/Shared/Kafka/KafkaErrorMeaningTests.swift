@@ -14,7 +14,7 @@ import Testing
             (RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET, .positionLost), (RD_KAFKA_RESP_ERR__NO_OFFSET, .positionLost),
             (RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, .missing), (RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, .missing),
             (RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION, .missing), (RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, .unacceptable),
-            (RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE, .unacceptable), (RD_KAFKA_RESP_ERR_INVALID_MSG, .unacceptable),
+            (RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE, .unacceptable), (RD_KAFKA_RESP_ERR_INVALID_MSG, .retry),
             (RD_KAFKA_RESP_ERR_INVALID_RECORD, .unacceptable), (RD_KAFKA_RESP_ERR__AUTHENTICATION, .refused),
             (RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED, .refused), (RD_KAFKA_RESP_ERR__SSL, .refused),
             (RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, .refused), (RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION, .refused),

