@@ -21,6 +21,16 @@ public struct CertificateProfile: Sendable {
         }
     }
 
+    /// What the issuer hashes with before signing.
+    public enum Digest: Sendable, Hashable {
+        /// Broken; for tests of what must be refused.
+        case sha1
+        /// As on Apple's leafs.
+        case sha256
+        /// As on Apple's authorities.
+        case sha384
+    }
+
     /// CN of the subject.
     public var commonName: String
     /// OU of the subject; left out where nil.
@@ -45,6 +55,8 @@ public struct CertificateProfile: Sendable {
     public var nameConstraints: String?
     /// Where revocation can be asked for.
     public var ocspAddress: String?
+    /// What the issuer hashes with.
+    public var digest = Digest.sha384
     /// Subject key identifier, and authority key identifier unless self-signed.
     public var hasKeyIdentifiers = true
     /// Grows the certificate by an extension without meaning until its DER has this many bytes, as far as one can tell

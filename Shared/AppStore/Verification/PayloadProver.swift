@@ -166,6 +166,7 @@ extension Refusal {
             case .keyUsage, .leafKey: .keyUsage
             case .missingExtension: .chainObjectIdentifier
             }
-        self.init(reason, "\(failure); if the root is yours, name its file in the configuration")
+        let advice = reason == .chainUntrusted ? "; if the root is yours, name its file in the configuration" : ""
+        self.init(reason, "\(failure)\(advice)")
     }
 }

@@ -39,7 +39,13 @@ enum CertificateBuilder {
         try setValidity(certificate, profile)
         try setNames(certificate, profile, issuer)
         try addExtensions(certificate, profile, padding: padding, issuer)
-        let signed = issuerKey.withPointer { X509_sign(certificate, $0, EVP_sha384()) }
+        let digest =
+            switch profile.digest {
+            case .sha1: EVP_sha1()
+            case .sha256: EVP_sha256()
+            case .sha384: EVP_sha384()
+            }
+        let signed = issuerKey.withPointer { X509_sign(certificate, $0, digest) }
         guard signed > 0 else { throw OpenSSLFailure("signing a certificate") }
         return handle.encoded
     }

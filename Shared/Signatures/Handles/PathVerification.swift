@@ -72,6 +72,8 @@ enum PathVerification {
         case X509_V_ERR_PATH_LENGTH_EXCEEDED, X509_V_ERR_CERT_CHAIN_TOO_LONG, X509_V_ERR_PATHLEN_INVALID_FOR_NON_CA,
             X509_V_ERR_PATHLEN_WITHOUT_KU_KEY_CERT_SIGN:
             return .pathLength(text)
+        case X509_V_ERR_INVALID_CA where intermediate.keyUsage.map { $0 & UInt32(KU_KEY_CERT_SIGN) == 0 } ?? false:
+            return .keyUsage("the intermediate may not sign certificates")
         case X509_V_ERR_INVALID_CA, X509_V_ERR_INVALID_NON_CA, X509_V_ERR_CA_BCONS_NOT_CRITICAL:
             return .basicConstraints(text)
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE,

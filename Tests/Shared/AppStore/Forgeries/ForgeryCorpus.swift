@@ -1,0 +1,73 @@
+import AppStore
+import Foundation
+import Signatures
+
+/// One signed text, and what the verifier must say about it.
+public struct Forgery: Sendable, CustomStringConvertible {
+    /// Which of the verifier's doors it is carried to.
+    public enum Door: Sendable {
+        case notification
+        case transaction
+        case renewalInfo
+        case appTransaction
+    }
+
+    /// What was done to it, in words.
+    public let name: String
+    /// The text as it would arrive.
+    public let jws: [UInt8]
+    /// Nil where it must pass.
+    public let expected: RefusalReason?
+    /// Where it is carried to.
+    public let door: Door
+
+    /// By default for the notifications' door.
+    public init(_ name: String, _ expected: RefusalReason?, _ jws: [UInt8], door: Door = .notification) {
+        self.name = name
+        self.jws = jws
+        self.expected = expected
+        self.door = door
+    }
+
+    /// The name.
+    public var description: String { name }
+
+    /// The verifier's answer: nil if it passed.
+    public func refusal(by verifier: SignedDataVerifier, now: Date) -> Refusal? {
+        func failure<Value>(_ result: Result<Value, Refusal>) -> Refusal? {
+            if case .failure(let refusal) = result { return refusal }
+            return nil
+        }
+        return switch door {
+        case .notification: failure(verifier.notification(jws, now: now))
+        case .transaction: failure(verifier.transaction(jws, now: now))
+        case .renewalInfo: failure(verifier.renewalInfo(jws, now: now))
+        case .appTransaction: failure(verifier.appTransaction(jws, now: now))
+        }
+    }
+}
+
+/// Everything that must be refused, with its reason, and what looks odd and must pass.
+///
+/// Made anew with keys of its own each time; nothing in it was ever signed by Apple.
+public struct ForgeryCorpus: Sendable {
+    /// What everything was made from.
+    public let material: ForgeryMaterial
+    /// What must be refused.
+    public let forgeries: [Forgery]
+    /// What must pass.
+    public let genuine: [Forgery]
+
+    /// New keys and certificates around a point in time.
+    public init(now: Date) throws {
+        material = try ForgeryMaterial(now: now)
+        genuine = try material.genuine()
+        forgeries =
+            try material.encodings() + material.headers() + material.certificates() + material.chains()
+            + material.signatures() + material.times() + material.bodies() + material.identities()
+            + material.nestings()
+    }
+
+    /// Both, the genuine first.
+    public var all: [Forgery] { genuine + forgeries }
+}
