@@ -102,7 +102,9 @@ let tests: [Target] = [
 let package = Package(
     name: "storekeeper",
     platforms: [.macOS(.v15)],
-    products: services.map { .executable(name: commandName($0.name), targets: [$0.name]) },
+    // The libraries for Tests/Benchmarks, a package of its own.
+    products: services.map { .executable(name: commandName($0.name), targets: [$0.name]) }
+        + libraries.map { .library(name: $0.name, targets: [$0.name]) },
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),

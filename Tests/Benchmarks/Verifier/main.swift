@@ -1,0 +1,135 @@
+import AppStore
+import ArgumentParser
+import Contracts
+import Foundation
+import Pipeline
+import Signatures
+
+/// Notifications per second through the verifier's stage, from the value of the record to the encoded verified message,
+/// beside what `openssl speed` says the curve allows in the same minutes: a notification holds three signatures.
+struct VerifierBenchmark: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "verifier-benchmark")
+
+    @Option(help: "How often everything is measured, one after the other, so that a slow minute is slow for all.")
+    var rounds = 5
+    @Option(help: "Seconds a measurement lasts.")
+    var seconds = 2.0
+    @Option(help: "Notifications in a batch.")
+    var batch = 500
+
+    func run() async throws {
+        let letters = try Letters(count: batch)
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        let measured: [(String, (Double) async throws -> Double)] = [
+            ("openssl speed ecdsap256, 1 core, divided by 3", { try Self.curve(seconds: $0) / 3 }),
+            ("verifier stage, 1 core", { try await letters.rate(cores: 1, seconds: $0) }),
+            ("verifier stage, \(cores) cores", { try await letters.rate(cores: cores, seconds: $0) }),
+            ("verifier stage, 1 core, nothing proven before", { try await letters.coldRate(seconds: $0) }),
+        ]
+        var rates = [[Double]](repeating: [], count: measured.count)
+        for round in 1...rounds {
+            FileHandle.standardError.write(Data("round \(round) of \(rounds)\n".utf8))
+            for (index, (_, measure)) in measured.enumerated() { rates[index].append(try await measure(seconds)) }
+        }
+        let medians = rates.map { $0.sorted()[$0.count / 2] }
+        print("\(letters.bytes / letters.count) bytes a notification, median of \(rounds) rounds of \(seconds) s")
+        print("notifications/s    ratio  what")
+        for (median, (name, _)) in zip(medians, measured) {
+            print(String(format: "%15.0f %8.2f  ", median, median / medians[0]) + name)
+        }
+    }
+
+    /// Verifications per second by OpenSSL's own measure.
+    private static func curve(seconds: Double) throws -> Double {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["openssl", "speed", "-mr", "-seconds", String(max(1, Int(seconds))), "ecdsap256"]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        // +F4:<number>:<bits>:<sign s>:<verify s>
+        guard let line = output.split(separator: "\n").last(where: { $0.hasPrefix("+F4:") }),
+            let time = line.split(separator: ":").last.flatMap({ Double($0) }), time > 0
+        else { throw ValidationError("openssl speed said nothing that could be read: \(output)") }
+        return 1 / time
+    }
+}
+
+/// Genuine notifications of many lives, as the records that ingest writes.
+struct Letters {
+    let batch: Batch
+    let authority: DevelopmentAuthority
+    private let now: Date
+
+    var count: Int { batch.records.count }
+    var bytes: Int { batch.records.reduce(0) { $0 + $1.wire.value.count } }
+
+    init(count: Int) throws {
+        let now = Date()
+        let authority = try DevelopmentAuthority(now: now)
+        let writer = LetterWriter(authority: authority, impostor: authority)
+        let app = App(bundleId: "com.example.app", appAppleId: 1_234_567_890, environment: .production)
+        var population = Population(apps: [app], size: count, timeScale: 1, seed: 1, now: now)
+        var records: [Batch.Record] = []
+        while records.count < count {
+            let notice = population.next(now: now)
+            guard notice.renewal != nil else { continue }
+            let received = ReceivedNotification(
+                signedPayload: try writer.sign(notice), source: .webhook, receivedAt: now)
+            records.append(
+                Batch.Record(
+                    wire: received.record(),
+                    position: LogPosition(topic: Topics.received.name, partition: 0, offset: Int64(records.count)),
+                    timestamp: now))
+        }
+        batch = Batch(records: records)
+        self.authority = authority
+        self.now = now
+    }
+
+    /// Notifications per second with the certificates proven before, as it is all day long.
+    func rate(cores: Int, seconds: Double) async throws -> Double {
+        let verifier = try verifier()
+        return try await perSecond(seconds) { try await judge(batch, by: verifier, cores: cores) }
+    }
+
+    /// Notifications per second where each meets a verifier that has seen none before.
+    func coldRate(seconds: Double) async throws -> Double {
+        var next = 0
+        return try await perSecond(seconds) {
+            let one = Batch(records: [batch.records[next % count]])
+            next += 1
+            return try await judge(one, by: try verifier(), cores: 1)
+        }
+    }
+
+    private func verifier() throws -> SignedDataVerifier {
+        SignedDataVerifier(
+            trust: try TrustStore.apple.adding(rootsIn: Array(authority.rootPEM.utf8)),
+            apps: AppRegistry(apps: [AcceptedApp(bundleId: "com.example.app", appAppleId: 1_234_567_890)]))
+    }
+
+    private func judge(_ batch: Batch, by verifier: SignedDataVerifier, cores: Int) async throws -> Int {
+        let stage = Verify(verifier: { verifier }, now: { now }, cores: cores)
+        let forwarded = try await batch.judged(by: stage).forwarded.map { $0.output.record() }
+        guard forwarded.count == batch.records.count else { throw ValidationError("a genuine one was refused") }
+        return forwarded.count
+    }
+
+    private func perSecond(_ seconds: Double, _ work: () async throws -> Int) async throws -> Double {
+        let clock = ContinuousClock()
+        let start = clock.now
+        var done = 0
+        var elapsed = Duration.zero
+        while elapsed < .seconds(seconds) {
+            done += try await work()
+            elapsed = start.duration(to: clock.now)
+        }
+        return Double(done) / (elapsed / .seconds(1))
+    }
+}
+
+await VerifierBenchmark.main()
