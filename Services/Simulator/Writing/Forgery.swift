@@ -1,15 +1,28 @@
-/// What is wrong with a forged notification. The raw value is the reason the verifier must give.
-enum Forgery: String, Sendable, CaseIterable {
+import AppStore
+
+/// What is wrong with a forged notification.
+enum Forgery: Sendable, CaseIterable {
     /// Changed after it was signed.
-    case tampered = "signature"
+    case tampered
     /// Signed by somebody else's authority, which looks like Apple's.
-    case wrongRoot = "chain-untrusted"
+    case wrongRoot
     /// `alg` is `none`.
-    case unsigned = "algorithm"
+    case unsigned
     /// Rightly signed, but for another developer's app.
-    case strangersApp = "app-unknown"
+    case strangersApp
     /// The envelope and the transaction in it speak of different customers.
-    case foreignTransaction = "nested-mismatch"
+    case foreignTransaction
+
+    /// The reason the verifier must give.
+    var reason: RefusalReason {
+        switch self {
+        case .tampered: .signature
+        case .wrongRoot: .chainUntrusted
+        case .unsigned: .algorithm
+        case .strangersApp: .appUnknown
+        case .foreignTransaction: .nestedMismatch
+        }
+    }
 
     /// Whether a notice has what this one falsifies.
     func applies(to notice: Notice) -> Bool { self != .foreignTransaction || notice.renewal != nil }

@@ -104,7 +104,7 @@ struct LetterWriter: Sendable {
             bundleId: notice.app.bundleId,
             originalTransactionId: notice.purchase?.originalTransactionId,
             transactionId: notice.purchase?.transactionId, signedDate: notice.signedDate.milliseconds,
-            forgery: draft.forgery?.rawValue, facts: notice.facts)
+            forgery: draft.forgery?.reason.rawValue, facts: notice.facts)
     }
 }
 

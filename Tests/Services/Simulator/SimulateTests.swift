@@ -84,7 +84,7 @@ import Testing
         }
         let forged = book.notifications.compactMap(\.forgery)
         #expect(forged.count == tally.forgeries)
-        #expect(Set(forged) == Set(Forgery.allCases.map(\.rawValue)))
+        #expect(Set(forged) == Set(Forgery.allCases.map(\.reason.rawValue)))
     }
 
     @Test func `nobody listening is an answer like any other`() async throws {

@@ -84,14 +84,56 @@ import Testing
         }
     }
 
+    @Test(arguments: PopulationTests.seeds)
+    func `every genuine notification is proven, and says what the book says`(seed: UInt64) throws {
+        let verifier = try Self.verifier()
+        let writer = try Self.writer()
+        for notice in PopulationTests.notices(60, seed: seed) {
+            let proven = try verifier.notification(writer.sign(notice), now: Self.now).get()
+            #expect(proven.notificationUUID == notice.uuid)
+            #expect(proven.notificationType == notice.announcement.type.rawValue)
+            #expect(proven.originalTransactionId == notice.purchase?.originalTransactionId)
+            #expect(proven.signedDate == notice.signedDate)
+        }
+    }
+
     @Test(arguments: Forgery.allCases)
-    func `a forgery passes the shape check of the door and says why it must fail`(forgery: Forgery) throws {
-        let notice = try #require(PopulationTests.notices(50, seed: 8).first { $0.renewal != nil })
-        let letter = try Self.writer().write(Draft(notice: notice, forgery: forgery))
-        #expect(letter.entry.forgery == forgery.rawValue)
-        let text = try #require(try JSONDocument(letter.body).root["signedPayload"]?.string)
-        let jws = try #require(CompactJWS(Array(text.utf8)[...]))
-        for segment in [jws.header, jws.payload, jws.signature] { #expect(Base64.decode(segment, .url) != nil) }
+    func `a forgery is refused for the reason in the book`(forgery: Forgery) throws {
+        let verifier = try Self.verifier()
+        for notice in PopulationTests.notices(50, seed: 8) where notice.renewal != nil {
+            let letter = try Self.writer().write(Draft(notice: notice, forgery: forgery))
+            let text = try #require(try JSONDocument(letter.body).root["signedPayload"]?.string)
+            let outcome = verifier.notification(Array(text.utf8), now: Self.now)
+            guard case .failure(let refusal) = outcome else { return _ = Issue.record("\(forgery) was believed") }
+            #expect(refusal.reason.rawValue == letter.entry.forgery)
+            // The door looks at the shape only, and must let it through to the verifier.
+            let jws = try #require(CompactJWS(Array(text.utf8)[...]))
+            for segment in [jws.header, jws.payload, jws.signature] { #expect(Base64.decode(segment, .url) != nil) }
+        }
+    }
+
+    @Test(arguments: Specimen.allCases, PopulationTests.apps)
+    func `a specimen is believed or refused as its name says`(specimen: Specimen, app: App) throws {
+        let jws = try specimen.signed(by: try Self.writer(), for: app, seed: 11, now: Self.now)
+        let refusals: [Specimen: RefusalReason] = [
+            .tampered: .signature, .wrongRoot: .chainUntrusted, .unsigned: .algorithm, .strangersApp: .appUnknown,
+            .foreignTransaction: .nestedMismatch, .tooNew: .notYetValid, .tooOld: .expiredAtSigning,
+        ]
+        switch try Self.verifier().notification(jws, now: Self.now) {
+        case .success: #expect(refusals[specimen] == nil)
+        case .failure(let refusal): #expect(refusal.reason == refusals[specimen], "\(refusal.message)")
+        }
+    }
+
+    /// Trusts the development root for the apps of the population, and nothing else.
+    static func verifier() throws -> SignedDataVerifier {
+        let root = try Certificate(der: try authority.get().root)
+        let apps = PopulationTests.apps.map {
+            AcceptedApp(
+                bundleId: $0.bundleId, appAppleId: $0.appAppleId,
+                environments: [AppStoreEnvironment(rawValue: $0.environment.rawValue)])
+        }
+        return SignedDataVerifier(trust: TrustStore(roots: [root]), apps: AppRegistry(apps: apps))
     }
 
     static func claims(of jws: [UInt8]) throws -> JSONValue {
