@@ -1,6 +1,7 @@
 /// A public key on NIST P-256 that checks signatures of the form JWS uses for ES256.
 ///
-/// Making one costs as much as several checks; keep it. Checking is safe from any number of threads at once.
+/// Keep it: making one costs as much as several checks, and after some hundred checks it becomes twice as fast. Checking
+/// is safe from any number of threads at once.
 public struct P256PublicKey: Sendable {
     /// The point in X9.63 form: 4, then x and y of 32 bytes each.
     public let uncompressedPoint: [UInt8]
@@ -11,6 +12,10 @@ public struct P256PublicKey: Sendable {
         guard point.count == 65, point.first == 4, let handle = VerifyingKeyHandle(uncompressedPoint: point) else {
             return nil
         }
+        self.init(point: point, handle: handle)
+    }
+
+    init(point: [UInt8], handle: VerifyingKeyHandle) {
         uncompressedPoint = point
         self.handle = handle
     }
@@ -22,6 +27,6 @@ public struct P256PublicKey: Sendable {
 
     /// Whether r‖s, exactly 64 bytes, signs what has this SHA-256 digest.
     public func isValid(signature: [UInt8], overDigest digest: [UInt8]) -> Bool {
-        handle.isValid(signature[...], overDigest: digest)
+        handle.isValid(signature, overDigest: digest)
     }
 }

@@ -1,0 +1,81 @@
+import COpenSSL
+
+/// Multiples of one public key, computed beforehand so that checking signatures under it takes half the time.
+///
+/// OpenSSL has such a table for the curve's generator G built in, and will make one for any generator of a group. So the
+/// key Q is made the generator of a second group, and u₁·G + u₂·Q, nine tenths of the work of a check, becomes two
+/// look-ups in tables. Making it takes as long as about five hundred checks and 150 KB: worth it for the few keys that
+/// sign everything, and for nothing else. All arithmetic on the curve remains OpenSSL's.
+final class VerifyingTable: @unchecked Sendable {
+    // because both groups are only read after `init`.
+    private let curve: OpaquePointer
+    private let keyAsGenerator: OpaquePointer
+    private let order: OpaquePointer
+
+    /// Nil where OpenSSL cannot make a table; the caller then checks without.
+    ///
+    /// Copies what it needs from the key.
+    init?(copying key: OpaquePointer) {
+        guard let group = EC_KEY_get0_group(key), let point = EC_KEY_get0_public_key(key),
+            let curve = EC_GROUP_dup(group)
+        else { return nil }
+        guard let keyAsGenerator = EC_GROUP_dup(group), let order = EC_GROUP_get0_order(curve) else {
+            EC_GROUP_free(curve)
+            return nil
+        }
+        guard EC_GROUP_set_generator(keyAsGenerator, point, order, EC_GROUP_get0_cofactor(curve)) == 1,
+            EC_GROUP_precompute_mult(keyAsGenerator, nil) == 1, EC_GROUP_have_precompute_mult(keyAsGenerator) == 1
+        else {
+            EC_GROUP_free(curve)
+            EC_GROUP_free(keyAsGenerator)
+            ERR_clear_error()
+            return nil
+        }
+        self.curve = curve
+        self.keyAsGenerator = keyAsGenerator
+        self.order = order
+    }
+
+    deinit {
+        EC_GROUP_free(curve)
+        EC_GROUP_free(keyAsGenerator)
+    }
+
+    /// Whether r‖s, 64 bytes, is a signature over this digest of 32 bytes: FIPS 186-4, 6.4.2.
+    ///
+    /// Nil where OpenSSL could not compute, which says nothing about the signature.
+    func isValid(_ signature: UnsafeBufferPointer<UInt8>, overDigest digest: [UInt8]) -> Bool? {
+        guard signature.count == 64, let bytes = signature.baseAddress else { return false }
+        guard let context = BN_CTX_new() else { return nil }
+        BN_CTX_start(context)
+        defer {
+            BN_CTX_end(context)
+            BN_CTX_free(context)
+        }
+        // Once one of these fails all later ones do: the last speaks for all.
+        let r = BN_CTX_get(context)
+        let s = BN_CTX_get(context)
+        let e = BN_CTX_get(context)
+        let u1 = BN_CTX_get(context)
+        let u2 = BN_CTX_get(context)
+        guard let x = BN_CTX_get(context), BN_bin2bn(bytes, 32, r) != nil, BN_bin2bn(bytes + 32, 32, s) != nil,
+            BN_bin2bn(digest, 32, e) != nil
+        else { return nil }
+        guard BN_is_zero(r) == 0, BN_is_zero(s) == 0, BN_cmp(r, order) < 0, BN_cmp(s, order) < 0 else { return false }
+        guard let sum = EC_POINT_new(curve) else { return nil }
+        defer { EC_POINT_free(sum) }
+        guard let product = EC_POINT_new(curve) else { return nil }
+        defer { EC_POINT_free(product) }
+        // Into s goes its inverse: s itself is not needed again.
+        guard BN_mod_inverse(s, s, order, context) != nil, BN_mod_mul(u1, e, s, order, context) == 1,
+            BN_mod_mul(u2, r, s, order, context) == 1, EC_POINT_mul(curve, sum, u1, nil, nil, context) == 1,
+            EC_POINT_mul(keyAsGenerator, product, u2, nil, nil, context) == 1,
+            EC_POINT_add(curve, sum, sum, product, context) == 1
+        else { return nil }
+        guard EC_POINT_is_at_infinity(curve, sum) == 0 else { return false }
+        guard EC_POINT_get_affine_coordinates(curve, sum, x, nil, context) == 1,
+            BN_nnmod(x, x, order, context) == 1
+        else { return nil }
+        return BN_cmp(x, r) == 0
+    }
+}
