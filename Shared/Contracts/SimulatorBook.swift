@@ -1,5 +1,3 @@
-import Foundation
-
 /// What the simulator wrote down of what it sent: the other half of the comparison that proves a run.
 ///
 /// The file is JSON lines, UTF-8, append-only, each line in the file before the next thing happens:
@@ -11,7 +9,7 @@ import Foundation
 /// Lines of other kinds may join later: a reader skips a `line` it does not know. The last line may be torn by a kill.
 public struct SimulatorBook: Sendable {
     /// A notification that was made, genuine or forged.
-    public struct Notification: Sendable, Equatable, Codable {
+    public struct Notification: Sendable, Equatable, Decodable {
         /// Apple's `notificationUUID`, lower case.
         public var uuid: String
         /// Apple's raw type.
@@ -52,7 +50,7 @@ public struct SimulatorBook: Sendable {
     }
 
     /// What a notification says of its purchase, by Apple's names. Dates are milliseconds since 1970; nil is "not said".
-    public struct Facts: Sendable, Equatable, Codable {
+    public struct Facts: Sendable, Equatable, Decodable {
         /// Apple's `status` raw value (1 active … 5 revoked).
         public var status: Int?
         /// The product, by its App Store Connect id.
@@ -100,7 +98,7 @@ public struct SimulatorBook: Sendable {
     }
 
     /// One delivery that was tried.
-    public struct Attempt: Sendable, Equatable, Codable {
+    public struct Attempt: Sendable, Equatable, Decodable {
         /// The notification's.
         public var uuid: String
         /// 1 for the first delivery, 2 … 6 for Apple's retries. A deliberate repetition bears the number of the attempt
@@ -211,52 +209,5 @@ public struct SimulatorBook: Sendable {
             self.environment = environment
             self.originalTransactionId = originalTransactionId
         }
-    }
-}
-
-extension SimulatorBook.Line {
-    private enum Kind: String, Codable { case notification, attempt }
-    private enum CodingKeys: CodingKey { case line }
-
-    private struct Tagged<Content: Encodable>: Encodable {
-        var line: Kind
-        var content: Content
-
-        func encode(to encoder: any Encoder) throws {
-            try content.encode(to: encoder)
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(line, forKey: .line)
-        }
-    }
-
-    private struct Untagged: Decodable {
-        var line: SimulatorBook.Line?
-
-        init(from decoder: any Decoder) throws {
-            let kind = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .line)
-            switch Kind(rawValue: kind) {
-            case .notification: line = .notification(try SimulatorBook.Notification(from: decoder))
-            case .attempt: line = .attempt(try SimulatorBook.Attempt(from: decoder))
-            case nil: line = nil
-            }
-        }
-    }
-
-    /// Reads one line, without its line feed; nil if its kind is unknown.
-    public init?(decoding bytes: [UInt8]) throws {
-        guard let line = try JSONDecoder().decode(Untagged.self, from: Data(bytes)).line else { return nil }
-        self = line
-    }
-
-    /// The line as it stands in the file, with its line feed.
-    public func encoded() throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let data =
-            switch self {
-            case .notification(let content): try encoder.encode(Tagged(line: .notification, content: content))
-            case .attempt(let content): try encoder.encode(Tagged(line: .attempt, content: content))
-            }
-        return Array(data) + [UInt8(ascii: "\n")]
     }
 }

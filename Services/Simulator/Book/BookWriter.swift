@@ -21,7 +21,7 @@ final class BookWriter: Sendable {
     }
 
     func write(_ line: SimulatorBook.Line) throws {
-        let bytes = try line.encoded()
+        let bytes = line.encoded
         try file.withLock { try $0.write(contentsOf: bytes) }
     }
 

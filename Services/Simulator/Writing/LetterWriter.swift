@@ -96,7 +96,8 @@ struct LetterWriter: Sendable {
         return jws
     }
 
-    private static func entry(for draft: Draft) -> SimulatorBook.Notification {
+    /// What the book says of it.
+    static func entry(for draft: Draft) -> SimulatorBook.Notification {
         let notice = draft.notice
         return SimulatorBook.Notification(
             uuid: notice.uuid.uuidString.lowercased(), notificationType: notice.announcement.type.rawValue,

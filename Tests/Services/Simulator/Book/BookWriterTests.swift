@@ -25,6 +25,13 @@ import Testing
         }
     }
 
+    @Test func `every fact survives the file, said or not said`() throws {
+        for notice in PopulationTests.notices(500, seed: 2) {
+            let line = SimulatorBook.Line.notification(LetterWriter.entry(for: Draft(notice: notice)))
+            #expect(try SimulatorBook.Line(decoding: line.encoded.dropLast()) == line)
+        }
+    }
+
     @Test func `each line can be read by others before the book is closed`() throws {
         try withBook { path in
             let writer = try BookWriter(path: path)
@@ -38,7 +45,7 @@ import Testing
 
     @Test func `a torn last line is left out, and removed before the book is continued`() throws {
         try withBook { path in
-            let line = try SimulatorBook.Line.notification(genuine).encoded()
+            let line = SimulatorBook.Line.notification(genuine).encoded
             try Data(line + line.prefix(40)).write(to: URL(fileURLWithPath: path))
             #expect(try read(path).notifications.count == 1)
             let writer = try BookWriter(path: path)
@@ -50,12 +57,12 @@ import Testing
 
     @Test func `a line of a later kind is skipped`() throws {
         let text = #"{"line":"weather","sky":"blue"}"# + "\n"
-        let book = try SimulatorBook(reading: Array(text.utf8) + SimulatorBook.Line.notification(genuine).encoded())
+        let book = try SimulatorBook(reading: Array(text.utf8) + SimulatorBook.Line.notification(genuine).encoded)
         #expect(book.notifications == [genuine])
     }
 
     @Test func `a line in the middle that is not ours is an error that says which`() throws {
-        let bytes = try SimulatorBook.Line.notification(genuine).encoded() + Array("{}\n{}\n".utf8)
+        let bytes = SimulatorBook.Line.notification(genuine).encoded + Array("{}\n{}\n".utf8)
         let failure = #expect(throws: DecodingError.self) { try SimulatorBook(reading: bytes) }
         #expect("\(try #require(failure))".contains("line 2"))
     }
