@@ -35,6 +35,16 @@ import Testing
         #expect(refusal("{\"signedPayload\":\"\(payload)\"}") == .notThreeSegments)
     }
 
+    @Test func `of all bytes, exactly the 64 letters of base64url may stand in a segment`() {
+        let letters = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+        for byte in UInt8(0x20)...0x7F where byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") {
+            let payload = Array("abc".utf8) + [byte] + Array(".abcd.abcd".utf8)
+            let decision = Receive().decide(Array("{\"signedPayload\":\"".utf8) + payload + Array("\"}".utf8))
+            let isLetter = letters.contains(byte)
+            #expect(decision == (isLetter ? .accept(signedPayload: payload) : .refuse(.notThreeSegments)))
+        }
+    }
+
     @Test(arguments: ["null", "1", "true", "[\"abcd.abcd.abcd\"]", "{\"a\":1}"])
     func `a signedPayload that is not a string is refused`(value: String) {
         #expect(refusal("{\"signedPayload\":\(value)}") == .signedPayloadNotAString)
