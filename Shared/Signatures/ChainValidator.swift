@@ -1,5 +1,3 @@
-import struct Foundation.Date
-
 /// Proves that a leaf is what it says: from the leaf over the intermediate to a root of the trust store.
 ///
 /// Costs two signature checks on P-384, about a millisecond: keep the result.

@@ -29,20 +29,11 @@ public enum Base64: Sendable {
 
     /// The canonical text.
     public static func encode(_ bytes: some Collection<UInt8>, _ alphabet: Alphabet) -> [UInt8] {
-        let source = ContiguousArray(bytes)
-        let characters = alphabet == .url ? urlTables.alphabet : standardTables.alphabet
-        var text: [UInt8] = []
-        text.reserveCapacity((source.count + 2) / 3 * 4)
-        var index = 0
-        while index < source.count {
-            let left = min(3, source.count - index)
-            var group: UInt32 = 0
-            for offset in 0..<3 { group = group << 8 | (offset < left ? UInt32(source[index + offset]) : 0) }
-            for position in 0...left { text.append(characters[Int(group >> UInt32(18 - position * 6) & 63)]) }
-            index += 3
-        }
-        if alphabet == .standard { while text.count % 4 != 0 { text.append(UInt8(ascii: "=")) } }
-        return text
+        let tables = alphabet == .url ? urlTables : standardTables
+        let isPadded = alphabet == .standard
+        // Arrays lend their bytes; other collections are copied into one.
+        let lent = bytes.withContiguousStorageIfAvailable { tables.encode($0, isPadded: isPadded) }
+        return lent ?? Array(bytes).withUnsafeBufferPointer { tables.encode($0, isPadded: isPadded) }
     }
 }
 
@@ -102,6 +93,34 @@ extension Base64 {
             guard isValid else { return nil }
             if bytes.count > length { bytes.removeLast(bytes.count - length) }
             return bytes
+        }
+
+        func encode(_ bytes: UnsafeBufferPointer<UInt8>, isPadded: Bool) -> [UInt8] {
+            let rest = bytes.count % 3
+            let whole = bytes.count / 3
+            let length = isPadded ? (bytes.count + 2) / 3 * 4 : whole * 4 + (rest == 0 ? 0 : rest + 1)
+            return [UInt8](unsafeUninitializedCapacity: length) { output, count in
+                count = length
+                alphabet.withUnsafeBufferPointer { characters in
+                    for group in 0..<whole {
+                        let at = group &* 3
+                        let value =
+                            UInt32(bytes[at]) << 16 | UInt32(bytes[at &+ 1]) << 8 | UInt32(bytes[at &+ 2])
+                        let to = group &* 4
+                        output[to] = characters[Int(value >> 18)]
+                        output[to &+ 1] = characters[Int(value >> 12 & 63)]
+                        output[to &+ 2] = characters[Int(value >> 6 & 63)]
+                        output[to &+ 3] = characters[Int(value & 63)]
+                    }
+                    guard rest > 0 else { return }
+                    let second = rest == 2 ? UInt32(bytes[whole * 3 + 1]) << 8 : 0
+                    let value = UInt32(bytes[whole * 3]) << 16 | second
+                    for place in 0..<(length - whole * 4) {
+                        output[whole * 4 + place] =
+                            place <= rest ? characters[Int(value >> UInt32(18 - place * 6) & 63)] : UInt8(ascii: "=")
+                    }
+                }
+            }
         }
 
         @inline(__always)
