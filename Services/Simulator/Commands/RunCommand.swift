@@ -32,6 +32,12 @@ struct RunCommand: SimulatorWork {
     @OptionGroup(title: "The signatures")
     var signing: SigningOptions
 
+    func validate() throws {
+        try Target.validate(target, as: "--target")
+        if let paceURL { try Target.validate(paceURL, as: "--pace-url") }
+        if timeout <= 0 { throw ValidationError("--timeout must be above 0") }
+    }
+
     func run(in surroundings: Surroundings) async throws {
         let plan = options.plan(for: signing.apps)
         let present = options.now.map { Date(milliseconds: $0) }

@@ -19,6 +19,11 @@ struct SendCommand: SimulatorWork {
     @Option(help: "Seconds until the attempt counts as timed out.")
     var timeout = 5.0
 
+    func validate() throws {
+        try Target.validate(target, as: "--target")
+        if timeout <= 0 { throw ValidationError("--timeout must be above 0") }
+    }
+
     func run(in surroundings: Surroundings) async throws {
         var content = try Self.content(of: file)
         while let last = content.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") {

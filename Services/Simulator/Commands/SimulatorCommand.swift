@@ -34,3 +34,13 @@ struct Failure: Error, CustomStringConvertible {
 
     init(_ description: String) { self.description = description }
 }
+
+extension Target {
+    /// - Throws: `ValidationError` unless it is an absolute HTTP address.
+    static func validate(_ address: String, as option: String) throws {
+        let url = URL(string: address)
+        guard let scheme = url?.scheme, ["http", "https"].contains(scheme), url?.host?.isEmpty == false else {
+            throw ValidationError("\(option) must be an address like http://127.0.0.1:8080/path, not \(address)")
+        }
+    }
+}

@@ -9,6 +9,8 @@ import Synchronization
 final class Backlog: Sendable {
     private struct Page: Decodable { var waiting: Int }
     private static let interval: Duration = .milliseconds(100)
+    /// Questions without an answer before somebody is told: 5 s.
+    private static let patience = 50
 
     private let client: HTTPClient
     private let url: String
@@ -24,11 +26,17 @@ final class Backlog: Sendable {
     /// Whether more may be sent.
     var hasRoom: Bool { newest.withLock { $0.map { $0 < limit } ?? false } }
 
-    /// Asks until cancelled.
+    /// Asks until cancelled. Says so on standard error when nobody has answered for a while, for nothing is sent then.
     func watch() async {
+        var silence = 0
         while !Task.isCancelled {
             let waiting = try? await ask()
             newest.withLock { $0 = waiting }
+            silence = waiting == nil ? silence + 1 : 0
+            if silence == Self.patience {
+                let text = "simulator: \(url) does not say how much waits; nothing is sent until it does\n"
+                FileHandle.standardError.write(Data(text.utf8))
+            }
             try? await Task.sleep(for: Self.interval)
         }
     }

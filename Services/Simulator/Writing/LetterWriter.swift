@@ -37,7 +37,7 @@ struct LetterWriter: Sendable {
     func forge(_ notice: Notice, _ forgery: Forgery) throws -> [UInt8] {
         switch forgery {
         case .tampered:
-            return Self.tampered(try sign(notice, with: signer))
+            return try tampered(notice)
         case .wrongRoot:
             return try sign(notice, with: impostor)
         case .unsigned:
@@ -86,14 +86,15 @@ struct LetterWriter: Sendable {
         return purchase
     }
 
-    /// Another letter in the middle of the claims: still base64url, no longer what was signed.
-    private static func tampered(_ jws: [UInt8]) -> [UInt8] {
-        guard let first = jws.firstIndex(of: UInt8(ascii: ".")), let last = jws.lastIndex(of: UInt8(ascii: "."))
-        else { return jws }
-        var jws = jws
-        let middle = (first + last) / 2
-        jws[middle] = jws[middle] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
-        return jws
+    /// Other claims under the signature of the true ones: still good JSON, so that it can be told whose it was.
+    private func tampered(_ notice: Notice) throws -> [UInt8] {
+        var changed = notice
+        changed.signedDate = notice.signedDate.adding(0.001)
+        let original = try sign(notice, with: signer)
+        let other = try sign(changed, with: signer)
+        guard let signature = CompactJWS(original[...])?.signature, let claims = CompactJWS(other[...])?.signed
+        else { throw Failure("the signer made something that is not a JWS") }
+        return claims + [UInt8(ascii: ".")] + signature
     }
 
     /// What the book says of it.

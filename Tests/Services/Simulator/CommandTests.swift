@@ -7,6 +7,8 @@ import Testing
 @testable import Simulator
 
 /// The built command, as a process of its own.
+///
+/// The time-out is long where answers are counted: a busy machine must not look like a silent receiver.
 @Suite struct CommandTests {
     @Test func `SIGTERM ends a run with exit 0, a summary and everything answered in the book`() async throws {
         let directory = try TemporaryDirectory()
@@ -14,7 +16,7 @@ import Testing
         let (requests, outcome) = try await Receiver.listening { receiver, address in
             let run = try Command(
                 "run", "--target", address + "/v1/notifications", "--authority", directory.path("authority"),
-                "--book", directory.path("book.jsonl"), "--environment", "Production", "--json")
+                "--book", directory.path("book.jsonl"), "--environment", "Production", "--timeout", "60", "--json")
             await receiver.wait(for: 100)
             run.terminate()
             let outcome = await run.outcome()
@@ -35,6 +37,7 @@ import Testing
             let arguments = [
                 "run", "--target", address + "/v1/notifications", "--authority", directory.path("authority"),
                 "--book", directory.path("book.jsonl"), "--environment", "Production",
+                "--timeout", "60",
             ]
             let killed = try Command(arguments)
             await receiver.wait(for: 100)
@@ -59,7 +62,7 @@ import Testing
             receiver, address in
             let run = try Command(
                 "run", "--target", address + "/v1/notifications", "--authority", directory.path("authority"),
-                "--count", "20", "--pace-url", address + "/backlog")
+                "--count", "20", "--timeout", "60", "--pace-url", address + "/backlog")
             #expect(await run.outcome().status == 0)
             return (receiver.requestsBeforeRoom, receiver.requests.count)
         }
@@ -78,7 +81,7 @@ import Testing
         #expect(made.status == 0, "\(made.errors)")
         try Data(made.output.utf8).write(to: URL(fileURLWithPath: file))
         let requests = try await Receiver.listening { receiver, address in
-            let sent = try Command("send", file, "--target", address + "/v1/notifications")
+            let sent = try Command("send", file, "--target", address + "/v1/notifications", "--timeout", "60")
             let outcome = await sent.outcome()
             #expect(outcome.status == 0)
             #expect(outcome.output == "200\n")
@@ -93,7 +96,7 @@ import Testing
         let file = directory.path("jws")
         try Data("a.b.c\n".utf8).write(to: URL(fileURLWithPath: file))
         let requests = try await Receiver.listening(answering: { _, _ in .badRequest }) { receiver, address in
-            let sent = try Command("send", file, "--target", address + "/v1/notifications")
+            let sent = try Command("send", file, "--target", address + "/v1/notifications", "--timeout", "60")
             let outcome = await sent.outcome()
             #expect(outcome.status == 1)
             #expect(outcome.output == "400\n")
@@ -122,6 +125,13 @@ import Testing
         #expect(outcome.status == 64)
         #expect(outcome.errors.contains("--duplicates"))
         #expect(outcome.errors.contains("--concurrency"))
+    }
+
+    @Test(arguments: ["127.0.0.1:8080", "ftp://example.com", "http://", ""])
+    func `what is not an address is exit 64`(address: String) async throws {
+        let outcome = try await Command("run", "--target", address, "--authority", "x").outcome()
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.contains("--target"))
     }
 
     @Test(arguments: [["--help"], ["help", "run"], ["help", "make"], ["help", "send"], []])
