@@ -1,6 +1,7 @@
 import Chassis
 import Contracts
 import Kafka
+import Pipeline
 import Synchronization
 
 /// The log as ingest sees it: a notification is in it, or it is not.
@@ -78,15 +79,5 @@ final class NotificationLog: Sendable {
             return state.isFailing
         }
         if isNews { logger.notice("The log takes notifications again") }
-    }
-}
-
-extension ProducerRecord {
-    /// The record of a message, for the topic of its type.
-    init<Message>(_ topic: Topic<Message>, _ message: Message) {
-        let record = message.record()
-        self.init(
-            topic: topic.name, key: record.key, value: record.value,
-            headers: record.headers.map { RecordHeader(name: $0.name, value: $0.value) })
     }
 }

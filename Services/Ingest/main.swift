@@ -2,6 +2,7 @@ import Chassis
 import Contracts
 import Foundation
 import Kafka
+import Pipeline
 
 await ServiceProcess(
     name: "ingest", summary: "Receives Apple's notifications and answers 200 once the log holds them.",
@@ -10,15 +11,13 @@ await ServiceProcess(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
 ) { context in
     let settings = context.settings
-    let kafka = try settings.kafkaConfiguration
-    for warning in kafka.warnings() { context.logger.warning("\(warning)") }
-    let producer = try Producer(kafka, logger: context.logger, onStatistics: ProducerMetrics().record)
+    let keeper = try ProducerKeeper(try settings.kafka(), logger: context.logger)
+    let producer = keeper.producer
     let tally = Tally()
     let limits = settings.limits
     return [
-        LogConnection(
-            producer: producer, isWarm: context.health.require("log"), flushing: limits.acknowledgement,
-            logger: context.logger),
+        keeper,
+        WarmUp(producer: producer, isWarm: context.health.require("log"), logger: context.logger),
         Heartbeat(
             instance: context.instance, tally: tally, now: context.clock.now, wait: { try await Task.sleep(for: $0) },
             send: {

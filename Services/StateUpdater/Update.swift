@@ -8,11 +8,12 @@ import struct Foundation.Date
 
 /// What does it change? Reads the news out of a notification; what is newer already is decided where the state is.
 struct Update: Stage {
-    func judge(_ deliveries: [Delivery<UniqueNotification>]) -> [Verdict<LedgerEntry, UpdateReason>] {
+    func judge(_ deliveries: [Delivery<UniqueNotification>]) -> [Pipeline.Verdict<LedgerEntry, UpdateReason>] {
         deliveries.map { verdict(on: $0.message.verified, at: $0.position) }
     }
 
-    func verdict(on notification: VerifiedNotification, at position: LogPosition) -> Verdict<LedgerEntry, UpdateReason>
+    func verdict(on notification: VerifiedNotification, at position: LogPosition)
+        -> Pipeline.Verdict<LedgerEntry, UpdateReason>
     {
         do {
             let payload = try DecodedNotification(decoded: notification.decoded)

@@ -24,7 +24,7 @@ public struct KafkaSettlement<S: Stage>: Settlement where S.Output: TopicMessage
 
     /// ``Settled/fenced`` where the group has given the partitions to others meanwhile: they repeat the batch.
     public func settle(_ judged: Judged<S>) async throws -> Settled {
-        let forwarded = judged.forwarded.map { ProducerRecord($0.output.record(), topic: output.name) }
+        let forwarded = judged.forwarded.map { ProducerRecord(output, $0.output) }
         try await producer.send(forwarded + refusals.records(of: judged))
         do {
             try await consumer.commit(judged.spans.map { TopicPartitionOffset($0.partition, offset: $0.next) })
@@ -54,14 +54,16 @@ public struct Refusals: Sendable {
     /// The records to produce for what a batch refused.
     public func records<S: Stage>(of judged: Judged<S>) -> [ProducerRecord] {
         judged.deadLetters(stage: stage.rawValue, at: now(), build: build)
-            .map { ProducerRecord($0.record(), topic: Topics.rejected.name) }
+            .map { ProducerRecord(Topics.rejected, $0) }
     }
 }
 
 extension ProducerRecord {
-    init(_ record: WireRecord, topic: String) {
+    /// The record of a message, for the topic of its type.
+    public init<Message>(_ topic: Topic<Message>, _ message: Message) {
+        let record = message.record()
         self.init(
-            topic: topic, key: record.key, value: record.value,
+            topic: topic.name, key: record.key, value: record.value,
             headers: record.headers.map { RecordHeader(name: $0.name, value: $0.value) })
     }
 }

@@ -14,6 +14,7 @@ public struct ProducerKeeper: LongRunning {
         _ configuration: KafkaConfiguration, clock: any Clock<Duration> = ContinuousClock(), logger: Logger
     ) throws {
         self.clock = clock
+        for warning in configuration.warnings() { logger.warning("\(warning)") }
         producer = try Producer(configuration, logger: logger) { statistics in
             Metric.producerQueue.gauge().record(statistics.queuedRecords)
             for broker in statistics.brokers {

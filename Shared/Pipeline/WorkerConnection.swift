@@ -31,7 +31,6 @@ public struct WorkerConnection: Sendable {
         offsetReset: Consumer.OffsetReset = .earliest
     ) async throws {
         let kafka = try context.settings.kafka()
-        for warning in kafka.warnings() { context.logger.warning("\(warning)") }
         consumer = try Consumer(kafka, group: stage.group, offsetReset: offsetReset, logger: context.logger)
         keeper = try ProducerKeeper(kafka, logger: context.logger)
         refusals = Refusals(stage: stage, build: BuildInformation.version, now: context.clock.now)

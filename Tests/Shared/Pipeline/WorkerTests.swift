@@ -120,7 +120,7 @@ private struct Bench {
     }
 
     func write(_ texts: [String]) async throws {
-        try await producer.send(texts.map { ProducerRecord(Even.Text($0).record(), topic: input.name) })
+        try await producer.send(texts.map { ProducerRecord(input, Even.Text($0)) })
     }
 
     /// Runs a worker, does what is asked, stops the worker in an orderly way; throws what the worker threw.

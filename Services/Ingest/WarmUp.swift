@@ -2,22 +2,20 @@ import Chassis
 import Contracts
 import Kafka
 
-/// The producer's life: warm before the first request is wanted, flushed after the last one was answered.
-struct LogConnection: LongRunning {
+/// Connects before the first request is wanted: the first record after a connect takes half a second otherwise.
+struct WarmUp: LongRunning {
     let producer: Producer
-    /// Met once the broker has answered; the first record after a connect takes half a second otherwise.
+    /// Met once the broker has answered.
     let isWarm: Requirement
-    /// How long to wait for what is still in the producer's queue at the end.
-    let flushing: Duration
     let logger: Logger
 
     func run() async throws {
-        try? await cancelWhenGracefulShutdown { try await warmUp() }
+        await cancelWhenGracefulShutdown { await connect() }
+        // A part that returns early counts as failed.
         try? await gracefulShutdown()
-        await producer.close(deadline: flushing)
     }
 
-    private func warmUp() async throws {
+    private func connect() async {
         while !Task.isCancelled {
             do {
                 try await producer.warmUp(topic: Topics.received.name)
@@ -27,7 +25,7 @@ struct LogConnection: LongRunning {
             } catch {
                 isWarm.isUnmet("cannot reach the log: \(error)")
                 logger.warning("The log cannot be reached yet; trying again", metadata: ["error": "\(error)"])
-                try await Task.sleep(for: .seconds(1))
+                try? await Task.sleep(for: .seconds(1))
             }
         }
     }
