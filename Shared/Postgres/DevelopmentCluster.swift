@@ -82,7 +82,8 @@ struct DevelopmentCluster: Sendable {
     private func makeDatabase(port: Int) async throws -> Bool {
         let url = Self.url(port: port, database: "postgres")
         let connection = PostgresConnection(
-            PostgresConfiguration(url: url, applicationName: "storekeeper-development"), logger: .init(label: "postgres"))
+            PostgresConfiguration(url: url, applicationName: "storekeeper-development"),
+            logger: .init(label: "postgres"))
         let known = try await connection.execute(
             Statement("find-database", "select 1 from pg_database where datname = 'storekeeper'"))
         if known.isEmpty { try await connection.run(unsafeScript: "create database storekeeper") }

@@ -16,12 +16,15 @@ public actor DevelopmentPostgres {
 
     /// Starting failed; says what to do.
     public struct Failure: Error, Sendable, CustomStringConvertible {
+        /// What happened and what to do, in one sentence.
         public let description: String
     }
 
     /// Where it listens, with user and database, for `PostgresConfiguration`.
     public nonisolated let url: String
+    /// On 127.0.0.1.
     public nonisolated let port: Int
+    /// Holds the data, the log and the socket.
     public nonisolated let directory: String
 
     /// The server is told to stop when the thread that started it ends (the kernel counts threads, not processes), and
@@ -29,6 +32,7 @@ public actor DevelopmentPostgres {
     private let thread: DedicatedThread
     private let process: Process
 
+    /// The thread the handle lives on.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     /// Creates the cluster where there is none, starts the server and waits until it answers.

@@ -19,6 +19,7 @@ public struct PostgresConfiguration: Sendable {
     /// How long a transaction may stand open with nobody talking; nil leaves the role's setting.
     public var idleInTransactionTimeout: Duration?
 
+    /// All fields.
     public init(
         url: String, applicationName: String, passwordFile: String? = nil, schema: String = "public",
         connectTimeout: Duration = .seconds(5), statementTimeout: Duration? = .seconds(30),

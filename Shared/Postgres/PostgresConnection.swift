@@ -11,8 +11,10 @@ public actor PostgresConnection {
     private let logger: Logger
     private var handle: ConnectionHandle?
 
+    /// The thread the handle lives on.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
+    /// Does not connect yet.
     public init(_ configuration: PostgresConfiguration, logger: Logger) {
         self.thread = DedicatedThread(name: "postgres")
         self.configuration = configuration

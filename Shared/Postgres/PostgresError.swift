@@ -1,10 +1,12 @@
 /// What went wrong between us and the database. Switch on `meaning`, never on the text.
 public struct PostgresError: Error, Sendable, Equatable {
+    /// What a caller can do about it.
     public let meaning: Meaning
     /// Five characters of the SQL standard; nil where the fault was noticed on our side.
     public let sqlState: String?
     /// What happened, in the server's words or ours. Holds no value of any parameter unless the server put it there.
     public let message: String
+    /// The server's second sentence, where it has one.
     public let detail: String?
     /// Name of the violated constraint.
     public let constraint: String?

@@ -14,9 +14,12 @@ public struct Rows: Sendable {
 }
 
 extension Rows: RandomAccessCollection {
+    /// Always 0.
     public var startIndex: Int { 0 }
+    /// The number of rows.
     public var endIndex: Int { columns.isEmpty ? 0 : spans.count / columns.count }
 
+    /// A row by its number, counted from 0.
     public subscript(position: Int) -> Row { Row(rows: self, index: position) }
 }
 
@@ -61,7 +64,8 @@ public struct Row: Sendable {
         guard Value.postgresType.reads(column.type) else {
             throw PostgresError(
                 .programming,
-                "column “\(column.name)” has type \(column.type.oid), which is not a \(Value.self); cast it in the statement")
+                "column “\(column.name)” has type \(column.type.oid), which is not a \(Value.self); "
+                    + "cast it in the statement")
         }
         guard let span = rows.spans[index * rows.columns.count + position] else { return nil }
         guard let value = Value(postgres: rows.bytes[span]) else {

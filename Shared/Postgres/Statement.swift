@@ -2,6 +2,7 @@
 public struct Statement: Sendable, Hashable {
     /// Name of the prepared statement; nil is sent unprepared.
     public let name: String?
+    /// The text sent to the server.
     public let sql: String
 
     /// - Parameters:
@@ -22,9 +23,11 @@ public struct Statement: Sendable, Hashable {
 
 /// A statement and its values, for `pipeline`.
 public struct Command: Sendable {
+    /// What is run.
     public let statement: Statement
     let parameters: [any PostgresParameter]
 
+    /// Values are `$1`, `$2`, … in this order.
     public init(_ statement: Statement, _ parameters: any PostgresParameter...) {
         self.statement = statement
         self.parameters = parameters

@@ -5,6 +5,7 @@ import Postgres
 public struct HeartbeatStore: Sendable {
     private let connection: PostgresConnection
 
+    /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Keeps heartbeats; a later one of the same instance and minute replaces the earlier.

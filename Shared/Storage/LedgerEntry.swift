@@ -7,18 +7,27 @@ import struct Foundation.UUID
 
 /// One proven notification, as the ledger keeps it.
 public struct LedgerEntry: Sendable {
+    /// Apple's id; the same in every repetition.
     public var notificationUUID: UUID
     /// Raw, so that an unknown one is kept.
     public var notificationType: String
+    /// Apple's word, raw; nil where there is none.
     public var subtype: String?
+    /// Where the purchase was made.
     public var environment: StoreEnvironment
+    /// The app, by its bundle identifier.
     public var bundleId: String
+    /// The app, by Apple's number; the sandbox has none.
     public var appAppleId: Int64?
+    /// The purchase it is about; nil for a TEST and the like.
     public var originalTransactionId: String?
+    /// The transaction it holds, if any.
     public var transactionId: String?
+    /// By Apple's clock; nil where Apple gave none.
     public var signedDate: Date?
     /// When ingest took it.
     public var receivedAt: Date
+    /// How it came to us.
     public var source: NotificationSource
     /// The payload as JSON text, with what is signed inside of it decoded in its place.
     public var decodedPayload: String
@@ -26,8 +35,10 @@ public struct LedgerEntry: Sendable {
     public var signedPayload: [UInt8]
     /// What it says about a purchase; nil for a TEST, a summary and the like.
     public var news: News?
+    /// Where its record stands in the log.
     public var position: LogPosition
 
+    /// All fields.
     public init(
         notificationUUID: UUID, notificationType: String, subtype: String?, environment: StoreEnvironment,
         bundleId: String, appAppleId: Int64?, originalTransactionId: String?, transactionId: String?,
@@ -104,5 +115,6 @@ public struct Applied: Sendable, Equatable {
     /// Rows of the timeline.
     public var changes = 0
 
+    /// Nothing yet.
     public init() {}
 }

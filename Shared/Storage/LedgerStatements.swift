@@ -71,19 +71,15 @@ enum LedgerStatements {
             and notification.decoded::text <> given.decoded
         """)
 
-    static let positions = Statement(
-        "ledger-positions",
-        """
-        select next_offset
-        from unnest($1::text[], $2::text[], $3::text[], $4::integer[])
-            with ordinality as given (cluster, consumer_group, topic, partition, place)
-        join consumer_position using (cluster, consumer_group, topic, partition)
-        order by place
-        """)
+    static let transactionId = Statement("ledger-transaction-id", "select pg_current_xact_id()::text as id")
+
+    /// Null where the transaction is so old, or of another server, that nobody knows.
+    static let transactionStatus = Statement(
+        "ledger-transaction-status", "select pg_xact_status($1::text::xid8) as status")
 
     static func command(
         inserting inserted: [(entry: LedgerEntry, hasAdvanced: Bool)], originals: [UUID: SignedOriginal],
-        digests: [[UInt8]: [UInt8]], recordedAt: Date
+        headers: [[UInt8]], digests: [[UInt8]], recordedAt: Date
     ) -> Command {
         let entries = inserted.map(\.entry)
         let packed = entries.map { originals[$0.notificationUUID] ?? SignedOriginal(encoding: $0.signedPayload) }
@@ -107,7 +103,9 @@ enum LedgerStatements {
                 entries.map(\.transactionId),
                 entries.map(\.decodedPayload),
                 packed.map(\.blob),
-                packed.map { $0.headers.flatMap { digests[$0] ?? [] } },
+                packed.map { original in
+                    original.headers.flatMap { header in headers.firstIndex(of: header).map { digests[$0] } ?? [] }
+                },
             ] as [any PostgresParameter])
     }
 }

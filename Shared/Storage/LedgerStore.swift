@@ -11,6 +11,7 @@ import struct Foundation.UUID
 public struct LedgerStore: Sendable {
     private let connection: PostgresConnection
 
+    /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Applies a batch in three round trips, whatever its size.
@@ -26,36 +27,38 @@ public struct LedgerStore: Sendable {
         _ batch: [LedgerEntry], moving moves: [PositionMove], recordedAt: Date
     ) async throws -> ApplyOutcome {
         let batch = try LedgerBatch(batch)
-        let applied = Mutex<Applied?>(nil)
+        let attempt = Mutex<Attempt?>(nil)
         do {
             return try await repeating {
                 do {
                     return try await connection.transaction { transaction in
-                        let outcome = try Self.apply(batch, moving: moves, recordedAt: recordedAt, in: transaction)
-                        applied.withLock { $0 = outcome }
-                        return .applied(outcome)
+                        let made = try Self.apply(batch, moving: moves, recordedAt: recordedAt, in: transaction)
+                        attempt.withLock { $0 = made }
+                        return .applied(made.applied)
                     }
                 } catch let fence as Fence {
                     return .fenced(fence.moves)
                 }
             }
         } catch let error as PostgresError where error.meaning == .commitUnknown {
-            return try await resolve(error, moves: moves, applied: applied.withLock { $0 })
+            guard let made = attempt.withLock({ $0 }), try await hasCommitted(made.transactionId) else { throw error }
+            return .applied(made.applied)
         }
     }
 
-    /// Finds out whether a COMMIT nobody answered has happened: the positions moved if and only if everything did.
-    private func resolve(
-        _ error: PostgresError, moves: [PositionMove], applied: Applied?
-    ) async throws -> ApplyOutcome {
-        guard !moves.isEmpty, let applied else { throw error }
-        let stored = try await connection.execute(
-            LedgerStatements.positions, moves.map(\.cluster), moves.map(\.group), moves.map(\.topic),
-            moves.map(\.partition)
-        ).map { row in try row.value("next_offset", as: Int64.self) }
-        // A zombie may have moved on from where we ended, so at least; the batch itself is done in either case.
-        if stored.count == moves.count, zip(moves, stored).allSatisfy({ $0.next <= $1 }) { return .applied(applied) }
-        throw error
+    /// A transaction on its way to COMMIT.
+    private struct Attempt {
+        var transactionId: String
+        var applied: Applied
+    }
+
+    /// Whether a COMMIT nobody answered has happened.
+    ///
+    /// Asks for the transaction itself. The stored position tells less: another worker may have moved it with the same
+    /// batch. While the server is still busy with it the answer is no; the caller tries again and is fenced if it was yes.
+    private func hasCommitted(_ transactionId: String) async throws -> Bool {
+        let answer = try await connection.execute(LedgerStatements.transactionStatus, transactionId)
+        return try answer.first?.optional("status", as: String.self) == "committed"
     }
 
     /// Some positions were elsewhere. Thrown inside only, to roll back.
@@ -65,15 +68,16 @@ public struct LedgerStore: Sendable {
 
     private static func apply(
         _ batch: LedgerBatch, moving moves: [PositionMove], recordedAt: Date, in transaction: PostgresTransaction
-    ) throws -> Applied {
+    ) throws -> Attempt {
         let originals = batch.entries.map { SignedOriginal(encoding: $0.signedPayload) }
-        let headers = Array(Set(originals.flatMap(\.headers)))
+        let headers = SignedOriginal.distinctHeaders(of: originals)
         let read = try transaction.pipeline([
             PositionStore.command(moving: moves),
             Command(LedgerStatements.recorded, batch.uuids),
             SubscriptionStatements.command(locking: batch.keys),
             Command(LedgerStatements.keepChains, headers),
             Command(LedgerStatements.digests, headers),
+            Command(LedgerStatements.transactionId),
         ])
         try check(moves, moved: read[0])
         let recorded = try Set(read[1].map { row in try row.value(at: 0, as: UUID.self) })
@@ -88,7 +92,7 @@ public struct LedgerStore: Sendable {
         let written = try transaction.pipeline([
             LedgerStatements.command(
                 inserting: effects.inserted, originals: Dictionary(uniqueKeysWithValues: zip(batch.uuids, originals)),
-                digests: Dictionary(uniqueKeysWithValues: zip(headers, digests)), recordedAt: recordedAt),
+                headers: headers, digests: digests, recordedAt: recordedAt),
             TransactionStore.command(upserting: effects.transactions),
             SubscriptionStatements.command(upserting: effects.subscriptions),
             TimelineStore.command(inserting: effects.changes, learnedAt: recordedAt),
@@ -100,7 +104,7 @@ public struct LedgerStore: Sendable {
             throw PostgresError.overtaken
         }
         effects.applied.conflicting = written[4].affected
-        return effects.applied
+        return Attempt(transactionId: try read[5][0].value("id"), applied: effects.applied)
     }
 
     private static func check(_ moves: [PositionMove], moved: Rows) throws {

@@ -8,6 +8,7 @@ public struct Migrator: Sendable {
     private let connection: PostgresConnection
     private let migrations: [Migration]
 
+    /// Works on the schema the connection is configured for.
     public init(_ connection: PostgresConnection, migrations: [Migration] = Migration.all) {
         self.connection = connection
         self.migrations = migrations
@@ -21,6 +22,7 @@ public struct Migrator: Sendable {
         case newer(Int32, known: Int32)
         case serverTooOld(String)
 
+        /// What happened and what to do, in one sentence.
         public var description: String {
             switch self {
             case .changed(let version, let name):
@@ -71,7 +73,9 @@ public struct Migrator: Sendable {
             }
             guard try row.value("digest") == digest else { throw Refusal.changed(version, migration.name) }
         }
-        return known.values.map { (migration: $0.0, digest: $0.1) }.sorted { $0.migration.version < $1.migration.version }
+        return known.values.map { (migration: $0.0, digest: $0.1) }.sorted {
+            $0.migration.version < $1.migration.version
+        }
     }
 }
 

@@ -7,17 +7,29 @@ import struct Foundation.UUID
 
 /// A row of the ledger without its payload.
 public struct LedgerLine: Sendable, Equatable {
+    /// Apple's id; the same in every repetition.
     public var notificationUUID: UUID
+    /// Apple's word, raw, so that an unknown one is kept.
     public var notificationType: String
+    /// Apple's word, raw; nil where there is none.
     public var subtype: String?
+    /// Where the purchase was made.
     public var environment: StoreEnvironment
+    /// The app, by its bundle identifier.
     public var bundleId: String
+    /// The purchase it is about; nil for a TEST and the like.
     public var originalTransactionId: String?
+    /// The transaction it holds, if any.
     public var transactionId: String?
+    /// By Apple's clock; nil where Apple gave none.
     public var signedDate: Date?
+    /// When ingest took it.
     public var receivedAt: Date
+    /// When it was committed to the ledger.
     public var recordedAt: Date
+    /// How it came to us.
     public var source: String
+    /// False where something newer was known already.
     public var hasAdvanced: Bool
     /// How often the same uuid came again with other content.
     public var contentConflicts: Int
@@ -27,6 +39,7 @@ public struct LedgerLine: Sendable, Equatable {
 public struct NotificationStore: Sendable {
     private let connection: PostgresConnection
 
+    /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Pages through the ledger in the order of the uuids.

@@ -3,15 +3,20 @@ import Postgres
 
 /// The step of one partition that belongs to a batch.
 public struct PositionMove: Sendable, Hashable {
+    /// Kafka's id of the cluster; positions of another one mean nothing.
     public var cluster: String
+    /// The consumer group.
     public var group: String
+    /// The topic.
     public var topic: String
+    /// The partition.
     public var partition: Int32
     /// Where the batch began; the move fails where the stored offset differs.
     public var expected: Int64
     /// Where the next batch begins.
     public var next: Int64
 
+    /// All fields.
     public init(cluster: String, group: String, topic: String, partition: Int32, expected: Int64, next: Int64) {
         self.cluster = cluster
         self.group = group
@@ -26,6 +31,7 @@ public struct PositionMove: Sendable, Hashable {
 public struct PositionStore: Sendable {
     private let connection: PostgresConnection
 
+    /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// The stored positions of some partitions; a partition never worked on is missing.

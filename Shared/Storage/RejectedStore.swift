@@ -9,11 +9,16 @@ public struct RejectedRow: Sendable, Equatable {
     public var cluster: String
     /// Where the dead letter stands.
     public var position: LogPosition
+    /// The stage that refused it.
     public var stage: String
+    /// The stage's reason, as in the metrics.
     public var reason: String
+    /// One sentence for people.
     public var message: String
+    /// When it was refused.
     public var rejectedAt: Date
 
+    /// All fields.
     public init(
         cluster: String, position: LogPosition, stage: String, reason: String, message: String, rejectedAt: Date
     ) {
@@ -30,6 +35,7 @@ public struct RejectedRow: Sendable, Equatable {
 public struct RejectedStore: Sendable {
     private let connection: PostgresConnection
 
+    /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Adds dead letters; one that is known stays as it is.
@@ -88,5 +94,10 @@ public struct RejectedStore: Sendable {
 
     static let counts = Statement(
         "rejected-counts",
-        "select stage, reason, count(*) as count from rejected group by stage, reason order by count desc, stage, reason")
+        """
+        select stage, reason, count(*) as count
+        from rejected
+        group by stage, reason
+        order by count desc, stage, reason
+        """)
 }

@@ -6,12 +6,16 @@ import struct Foundation.UUID
 
 /// A notification seen at a place in the log.
 public struct Sighting: Sendable, Equatable {
+    /// Apple's id; the same in every repetition.
     public var notificationUUID: UUID
+    /// Where its record stands in the log.
     public var position: LogPosition
+    /// By our clock.
     public var seenAt: Date
     /// Recovery or an operator put the record back: it takes the sighting over from whoever has it.
     public var isReclaim: Bool
 
+    /// All fields.
     public init(notificationUUID: UUID, position: LogPosition, seenAt: Date, isReclaim: Bool) {
         self.notificationUUID = notificationUUID
         self.position = position
@@ -24,6 +28,7 @@ public struct Sighting: Sendable, Equatable {
 public struct SightingStore: Sendable {
     private let connection: PostgresConnection
 
+    /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Claims notifications by the coordinates of their records.

@@ -9,6 +9,7 @@ public struct SignedOriginal: Sendable, Equatable {
     /// The long header segments, as text, each once, in the order the blob refers to them.
     public var headers: [[UInt8]]
 
+    /// As the database gave it back.
     public init(blob: [UInt8], headers: [[UInt8]]) {
         self.blob = blob
         self.headers = headers
@@ -29,6 +30,7 @@ public struct SignedOriginal: Sendable, Equatable {
 
     /// What was stored is not what this type writes.
     public struct Damage: Error, CustomStringConvertible {
+        /// What happened and what to do, in one sentence.
         public let description: String
     }
 
@@ -43,6 +45,15 @@ public struct SignedOriginal: Sendable, Equatable {
             return original
         default: throw Damage(description: "the stored original has an unknown format; use a newer build")
         }
+    }
+}
+
+extension SignedOriginal {
+    /// The headers of many originals, each once. Compared rather than hashed, because a batch has one or two.
+    static func distinctHeaders(of originals: [SignedOriginal]) -> [[UInt8]] {
+        var distinct: [[UInt8]] = []
+        for header in originals.lazy.flatMap(\.headers) where !distinct.contains(header) { distinct.append(header) }
+        return distinct
     }
 }
 

@@ -9,10 +9,10 @@ struct SignedOriginalReader {
         }
         var text = try header()
         text.append(UInt8(ascii: "."))
-        text.append(contentsOf: Base64URL.encode(try payload(depth: depth)[...]))
+        Base64URL.encode(try payload(depth: depth)[...], into: &text)
         text.append(UInt8(ascii: "."))
         let length = try varint()
-        text.append(contentsOf: Base64URL.encode(try take(length)))
+        Base64URL.encode(try take(length), into: &text)
         return text
     }
 

@@ -5,11 +5,12 @@ struct SignedOriginalWriter {
 
     /// - Returns: false where these bytes have no compact form; what was appended is useless then.
     mutating func append(jws: ArraySlice<UInt8>, depth: Int) -> Bool {
-        let segments = jws.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard segments.count == 3, let payload = Base64URL.decode(segments[1]),
-            let signature = Base64URL.decode(segments[2])
+        // Dots are looked for from both ends, where they are near; a third one is no digit and fails below.
+        guard let first = jws.firstIndex(of: UInt8(ascii: ".")), let last = jws.lastIndex(of: UInt8(ascii: ".")),
+            first < last, let payload = Base64URL.decode(jws[(first + 1)..<last]),
+            let signature = Base64URL.decode(jws[(last + 1)...])
         else { return false }
-        append(header: segments[0])
+        append(header: jws[..<first])
         append(payload: payload, depth: depth)
         bytes.append(varint: signature.count)
         bytes.append(contentsOf: signature)
@@ -23,7 +24,7 @@ struct SignedOriginalWriter {
             bytes.append(contentsOf: header)
             return
         }
-        if let index = headers.firstIndex(where: { $0.elementsEqual(header) }) {
+        if let index = headers.firstIndex(where: { $0[...] == header }) {
             bytes.append(varint: index + 1)
         } else {
             headers.append(Array(header))
@@ -66,14 +67,10 @@ enum NestedJWS {
                 continue
             }
             let start = index + 1
-            var end = start
-            var dots = 0
-            while end < payload.count, Base64URL.isDigit(payload[end]) || payload[end] == UInt8(ascii: ".") {
-                if payload[end] == UInt8(ascii: ".") { dots += 1 }
-                end += 1
-            }
-            if dots == 2, end < payload.count, payload[end] == UInt8(ascii: "\"") { ranges.append(start..<end) }
-            index = max(end, start)
+            let run = Base64URL.run(in: payload[start...])
+            let end = start + run.length
+            if run.dots == 2, end < payload.count, payload[end] == UInt8(ascii: "\"") { ranges.append(start..<end) }
+            index = end
         }
         return ranges
     }

@@ -6,18 +6,25 @@ import struct Foundation.Date
 public struct LedgerStatus: Sendable, Equatable {
     /// Notifications of one kind.
     public struct Kind: Sendable, Equatable {
+        /// Apple's word, raw, so that an unknown one is kept.
         public var notificationType: String
+        /// Apple's word, raw; nil where there is none.
         public var subtype: String?
+        /// How they came to us.
         public var source: String
+        /// How many.
         public var count: Int
     }
 
     /// All notifications.
     public var notifications: Int
+    /// Subscriptions and one-time purchases known.
     public var subscriptions: Int
+    /// Dead letters indexed.
     public var rejected: Int
     /// Most frequent first.
     public var kinds: [Kind]
+    /// Arrival of the notification recorded last; nil while there is none.
     public var newestReceivedAt: Date?
 }
 
@@ -25,6 +32,7 @@ public struct LedgerStatus: Sendable, Equatable {
 public struct StatusStore: Sendable {
     private let connection: PostgresConnection
 
+    /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// The figures of one moment.

@@ -2,6 +2,7 @@ import Postgres
 
 /// Every statement of this module, so that one test can prepare each of them against the migrated schema.
 public enum StorageStatements {
+    /// In no particular order.
     public static let all: [Statement] =
         MigratorStatements.all + ledger + [
             SightingStore.claimFirst, SightingStore.owners, SightingStore.forget,
@@ -18,6 +19,6 @@ public enum StorageStatements {
 
     private static let ledger = [
         LedgerStatements.recorded, LedgerStatements.keepChains, LedgerStatements.digests, LedgerStatements.insert,
-        LedgerStatements.flagConflicts, LedgerStatements.positions,
+        LedgerStatements.flagConflicts, LedgerStatements.transactionId, LedgerStatements.transactionStatus,
     ]
 }

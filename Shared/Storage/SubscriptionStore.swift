@@ -9,6 +9,7 @@ import struct Foundation.UUID
 public struct SubscriptionStore: Sendable {
     private let connection: PostgresConnection
 
+    /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// What is known of one purchase.
@@ -75,7 +76,9 @@ public struct SubscriptionStore: Sendable {
 /// A newer build wrote an environment this one does not know.
 struct UnknownEnvironment: Error, CustomStringConvertible {
     let name: String
-    var description: String { "the database holds the environment “\(name)”, which this build does not know; update it" }
+    var description: String {
+        "the database holds the environment “\(name)”, which this build does not know; use a newer build"
+    }
 }
 
 /// A subscription as the one transaction handles it.

@@ -9,10 +9,15 @@ import struct Foundation.UUID
 public struct TimelineRow: Sendable, Equatable {
     /// Rises, but rows do not commit in its order.
     public var id: Int64
+    /// The purchase.
     public var key: SubscriptionKey
+    /// The app, by its bundle identifier.
     public var bundleId: String
+    /// Which fact, by Apple's name for it.
     public var fact: String
+    /// The text before; nil where the fact was unknown.
     public var from: String?
+    /// The text after.
     public var to: String?
     /// The notification that told.
     public var notificationUUID: UUID
@@ -20,6 +25,7 @@ public struct TimelineRow: Sendable, Equatable {
     public var occurredAt: Date
     /// By ours.
     public var learnedAt: Date
+    /// When it was put on the log; nil while it waits.
     public var publishedAt: Date?
 }
 
@@ -27,6 +33,7 @@ public struct TimelineRow: Sendable, Equatable {
 public struct TimelineStore: Sendable {
     private let connection: PostgresConnection
 
+    /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// The latest changes of all purchases, newest first.

@@ -8,6 +8,7 @@ import struct Foundation.UUID
 public struct TransactionStore: Sendable {
     private let connection: PostgresConnection
 
+    /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// All transactions of a purchase, newest purchase first.

@@ -26,7 +26,8 @@ final class ResultHandle {
         return PostgresError(
             // libpq invents a result without SQLSTATE for what it noticed itself; the connection is lost then.
             state.map(PostgresError.meaning(ofSQLState:)) ?? .connectionLost, sqlState: state,
-            message.trimmingNewlines, detail: field(CChar(UInt8(ascii: "D"))), constraint: field(CChar(UInt8(ascii: "n")))
+            message.trimmingNewlines, detail: field(CChar(UInt8(ascii: "D"))),
+            constraint: field(CChar(UInt8(ascii: "n")))
         )
     }
 

@@ -1,11 +1,13 @@
 /// The binary form of a one-dimensional array: dimensions, has-null flag, element type, length, lower bound, then each
 /// element with its length, -1 for NULL.
 extension PostgresElement where Self: PostgresValue {
+    /// Appends the binary form of a whole array.
     public static func writeArray(_ elements: [Self], into bytes: inout [UInt8]) throws(PostgresError) {
         bytes.appendArrayHeader(count: elements.count, hasNull: false, type: postgresType)
         for element in elements { try bytes.appendElement(element) }
     }
 
+    /// Nil where the bytes are no such array.
     public static func readArray(_ bytes: ArraySlice<UInt8>) -> [Self]? {
         guard let spans = bytes.arrayElements(of: postgresType) else { return nil }
         var elements: [Self] = []
@@ -19,14 +21,17 @@ extension PostgresElement where Self: PostgresValue {
 }
 
 extension Optional: PostgresElement where Wrapped: PostgresValue & PostgresElement {
+    /// The type the server calls an array of it.
     public static var postgresArrayType: PostgresType { Wrapped.postgresArrayType }
 
+    /// Appends the binary form of a whole array.
     public static func writeArray(_ elements: [Wrapped?], into bytes: inout [UInt8]) throws(PostgresError) {
         bytes.appendArrayHeader(
             count: elements.count, hasNull: elements.contains { $0 == nil }, type: Wrapped.postgresType)
         for element in elements { try bytes.appendElement(element) }
     }
 
+    /// Nil where the bytes are no such array.
     public static func readArray(_ bytes: ArraySlice<UInt8>) -> [Wrapped?]? {
         guard let spans = bytes.arrayElements(of: Wrapped.postgresType) else { return nil }
         var elements: [Wrapped?] = []
@@ -45,17 +50,21 @@ extension Optional: PostgresElement where Wrapped: PostgresValue & PostgresEleme
 
 /// A byte is no Postgres type; an array of bytes is `bytea`.
 extension UInt8: PostgresElement {
+    /// The type the server calls an array of it.
     public static var postgresArrayType: PostgresType { .bytes }
 
+    /// Appends the binary form of a whole array.
     public static func writeArray(_ elements: [UInt8], into bytes: inout [UInt8]) throws(PostgresError) {
         bytes.append(contentsOf: elements)
     }
 
+    /// Nil where the bytes are no such array.
     public static func readArray(_ bytes: ArraySlice<UInt8>) -> [UInt8]? { Array(bytes) }
 }
 
 /// `bytea[]`.
 extension Array: PostgresElement where Element == UInt8 {
+    /// The type the server calls an array of it.
     public static var postgresArrayType: PostgresType { .bytesArray }
 }
 

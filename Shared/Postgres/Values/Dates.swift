@@ -1,7 +1,9 @@
 import struct Foundation.Date
 
 extension Date: PostgresValue, PostgresElement {
+    /// The type the server calls it.
     public static var postgresType: PostgresType { .timestamp }
+    /// The type the server calls an array of it.
     public static var postgresArrayType: PostgresType { .timestampArray }
 
     /// Microseconds since 2000, rounded.

@@ -20,8 +20,10 @@ public protocol PostgresElement: Sendable {
 }
 
 extension Optional: PostgresParameter where Wrapped: PostgresValue {
+    /// That of the value, so that a NULL has a type too.
     public static var postgresType: PostgresType { Wrapped.postgresType }
 
+    /// False for nil.
     public func write(into bytes: inout [UInt8]) throws(PostgresError) -> Bool {
         guard let self else { return false }
         return try self.write(into: &bytes)
@@ -29,8 +31,10 @@ extension Optional: PostgresParameter where Wrapped: PostgresValue {
 }
 
 extension Array: PostgresParameter where Element: PostgresElement {
+    /// That of the value, so that a NULL has a type too.
     public static var postgresType: PostgresType { Element.postgresArrayType }
 
+    /// False for nil.
     public func write(into bytes: inout [UInt8]) throws(PostgresError) -> Bool {
         try Element.writeArray(self, into: &bytes)
         return true
@@ -38,6 +42,7 @@ extension Array: PostgresParameter where Element: PostgresElement {
 }
 
 extension Array: PostgresValue where Element: PostgresElement {
+    /// Nil where an element is not of its type, or is NULL where it must not be.
     public init?(postgres bytes: ArraySlice<UInt8>) {
         guard let elements = Element.readArray(bytes) else { return nil }
         self = elements

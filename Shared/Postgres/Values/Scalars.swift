@@ -1,14 +1,18 @@
 import struct Foundation.UUID
 
 extension Bool: PostgresValue, PostgresElement {
+    /// The type the server calls it.
     public static var postgresType: PostgresType { .bool }
+    /// The type the server calls an array of it.
     public static var postgresArrayType: PostgresType { .boolArray }
 
+    /// Appends the binary form, big-endian where it is a number.
     public func write(into bytes: inout [UInt8]) throws(PostgresError) -> Bool {
         bytes.append(self ? 1 : 0)
         return true
     }
 
+    /// Nil where the length is wrong.
     public init?(postgres bytes: ArraySlice<UInt8>) {
         guard bytes.count == 1, let byte = bytes.first else { return nil }
         self = byte != 0
@@ -16,14 +20,18 @@ extension Bool: PostgresValue, PostgresElement {
 }
 
 extension Int16: PostgresValue, PostgresElement {
+    /// The type the server calls it.
     public static var postgresType: PostgresType { .int16 }
+    /// The type the server calls an array of it.
     public static var postgresArrayType: PostgresType { .int16Array }
 
+    /// Appends the binary form, big-endian where it is a number.
     public func write(into bytes: inout [UInt8]) throws(PostgresError) -> Bool {
         bytes.appendBigEndian(self)
         return true
     }
 
+    /// Nil where the length is wrong.
     public init?(postgres bytes: ArraySlice<UInt8>) {
         guard let number: Int16 = bytes.bigEndian() else { return nil }
         self = number
@@ -31,14 +39,18 @@ extension Int16: PostgresValue, PostgresElement {
 }
 
 extension Int32: PostgresValue, PostgresElement {
+    /// The type the server calls it.
     public static var postgresType: PostgresType { .int32 }
+    /// The type the server calls an array of it.
     public static var postgresArrayType: PostgresType { .int32Array }
 
+    /// Appends the binary form, big-endian where it is a number.
     public func write(into bytes: inout [UInt8]) throws(PostgresError) -> Bool {
         bytes.appendBigEndian(self)
         return true
     }
 
+    /// Nil where the length is wrong.
     public init?(postgres bytes: ArraySlice<UInt8>) {
         guard let number: Int32 = bytes.bigEndian() else { return nil }
         self = number
@@ -46,14 +58,18 @@ extension Int32: PostgresValue, PostgresElement {
 }
 
 extension Int64: PostgresValue, PostgresElement {
+    /// The type the server calls it.
     public static var postgresType: PostgresType { .int64 }
+    /// The type the server calls an array of it.
     public static var postgresArrayType: PostgresType { .int64Array }
 
+    /// Appends the binary form, big-endian where it is a number.
     public func write(into bytes: inout [UInt8]) throws(PostgresError) -> Bool {
         bytes.appendBigEndian(self)
         return true
     }
 
+    /// Nil where the length is wrong.
     public init?(postgres bytes: ArraySlice<UInt8>) {
         guard let number: Int64 = bytes.bigEndian() else { return nil }
         self = number
@@ -61,14 +77,18 @@ extension Int64: PostgresValue, PostgresElement {
 }
 
 extension Double: PostgresValue, PostgresElement {
+    /// The type the server calls it.
     public static var postgresType: PostgresType { .double }
+    /// The type the server calls an array of it.
     public static var postgresArrayType: PostgresType { .doubleArray }
 
+    /// Appends the binary form, big-endian where it is a number.
     public func write(into bytes: inout [UInt8]) throws(PostgresError) -> Bool {
         bytes.appendBigEndian(bitPattern)
         return true
     }
 
+    /// Nil where the length is wrong.
     public init?(postgres bytes: ArraySlice<UInt8>) {
         guard let pattern: UInt64 = bytes.bigEndian() else { return nil }
         self.init(bitPattern: pattern)
@@ -76,15 +96,19 @@ extension Double: PostgresValue, PostgresElement {
 }
 
 extension UUID: PostgresValue, PostgresElement {
+    /// The type the server calls it.
     public static var postgresType: PostgresType { .uuid }
+    /// The type the server calls an array of it.
     public static var postgresArrayType: PostgresType { .uuidArray }
 
+    /// Appends the binary form, big-endian where it is a number.
     public func write(into bytes: inout [UInt8]) throws(PostgresError) -> Bool {
         let (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p) = uuid
         bytes.append(contentsOf: [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p])
         return true
     }
 
+    /// Nil where the length is wrong.
     public init?(postgres bytes: ArraySlice<UInt8>) {
         guard bytes.count == 16 else { return nil }
         let b = Array(bytes)

@@ -1,5 +1,7 @@
 extension String: PostgresValue, PostgresElement {
+    /// The type the server calls it.
     public static var postgresType: PostgresType { .text }
+    /// The type the server calls an array of it.
     public static var postgresArrayType: PostgresType { .textArray }
 
     /// Refuses NUL here, because the server would refuse the whole batch for it.
@@ -12,6 +14,7 @@ extension String: PostgresValue, PostgresElement {
         return true
     }
 
+    /// Nil where the bytes are not UTF-8.
     public init?(postgres bytes: ArraySlice<UInt8>) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         self = text
@@ -22,17 +25,23 @@ extension String: PostgresValue, PostgresElement {
 ///
 /// A type of its own, because a `String` in its place is text and `'"a"'` and `'a'` differ.
 public struct JSONText: Sendable, Hashable, PostgresValue, PostgresElement {
+    /// The type the server calls it.
     public static var postgresType: PostgresType { .json }
+    /// The type the server calls an array of it.
     public static var postgresArrayType: PostgresType { .jsonArray }
 
+    /// The document as it was written, spaces included.
     public var text: String
 
+    /// Nil where the bytes are not UTF-8.
     public init(_ text: String) { self.text = text }
 
+    /// Appends the binary form, big-endian where it is a number.
     public func write(into bytes: inout [UInt8]) throws(PostgresError) -> Bool {
         try text.write(into: &bytes)
     }
 
+    /// Nil where the bytes are not UTF-8.
     public init?(postgres bytes: ArraySlice<UInt8>) {
         // The binary form of jsonb is its text behind a version byte 1, with which no JSON text begins.
         guard let text = String(postgres: bytes.first == 1 ? bytes.dropFirst() : bytes) else { return nil }

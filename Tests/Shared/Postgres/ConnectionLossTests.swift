@@ -52,7 +52,8 @@ import Testing
             let connection = TestDatabase.connection(hasty)
             let backend = try await connection.backendProcess()
             let error = await #expect(throws: PostgresError.self) {
-                try await connection.execute(Statement("test-long", "select count(*) from generate_series(1, 1000000000)"))
+                try await connection.execute(
+                    Statement("test-long", "select count(*) from generate_series(1, 1000000000)"))
             }
             #expect(error?.meaning == .unavailable)
             #expect(error?.isTransient == true)

@@ -23,7 +23,8 @@ struct Fixtures {
     mutating func uuid() -> UUID {
         let (left, right) = (generator.next(), generator.next())
         return UUID(
-            uuidString: String(format: "%08X-%04X-4%03X-A%03X-%012llX",
+            uuidString: String(
+                format: "%08X-%04X-4%03X-A%03X-%012llX",
                 UInt32(truncatingIfNeeded: left), UInt16(truncatingIfNeeded: left >> 32), UInt16(left >> 52),
                 UInt16(right >> 52), right & 0xffff_ffff_ffff)) ?? UUID()
     }
@@ -44,14 +45,17 @@ struct Fixtures {
             productType: "Auto-Renewable Subscription", subscriptionGroupIdentifier: "g1",
             purchaseDate: Date(milliseconds: signedDate.milliseconds - 60_000), originalPurchaseDate: Self.epoch,
             expiresDate: Date(milliseconds: signedDate.milliseconds + 2_592_000_000), quantity: version,
-            appAccountToken: "7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b", ownership: "PURCHASED", isUpgraded: version % 7 == 0,
+            appAccountToken: "7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b", ownership: "PURCHASED",
+            isUpgraded: version % 7 == 0,
             revocationDate: version % 5 == 0 ? signedDate : nil, revocationReason: version % 5 == 0 ? 1 : nil,
             offerType: version % 4, offerIdentifier: "offer", priceMilliunits: 9990, currency: "EUR",
             signedDate: signedDate)
         let renewal = RenewalFacts(
-            autoRenewStatus: version % 2 == 0, autoRenewProductId: "pro.\(version % 4)", isInBillingRetry: version % 3 == 0,
+            autoRenewStatus: version % 2 == 0, autoRenewProductId: "pro.\(version % 4)",
+            isInBillingRetry: version % 3 == 0,
             gracePeriodExpiresDate: nil, expirationIntent: version % 6, priceIncreaseStatus: nil,
-            recentSubscriptionStartDate: Self.epoch, renewalDate: Date(milliseconds: signedDate.milliseconds + 2_592_000_000),
+            recentSubscriptionStartDate: Self.epoch,
+            renewalDate: Date(milliseconds: signedDate.milliseconds + 2_592_000_000),
             signedDate: signedDate)
         let news = News(
             key: SubscriptionKey(environment: environment, originalTransactionId: id),

@@ -166,7 +166,7 @@ import Testing
                 return try await group.reduce(0, +)
             }
             #expect(try await kills > 0)
-            // A worker killed after its COMMIT cannot always tell, hence “at most”; the ledger itself is exact.
+            // “At most”, because a worker killed at COMMIT may not learn that it happened; never more, never twice.
             #expect(inserted <= unique.count)
             let uuids = try await Self.uuids(connection)
             #expect(uuids == Set(unique.map(\.notificationUUID)))

@@ -34,7 +34,8 @@ import Testing
             let store = PositionStore(TestDatabase.connection(database))
             _ = try await store.establish(cluster: "c", group: "g", lowWatermarks: [Self.position(0, 3)])
             let partitions = [(topic: Fixtures.topic, partition: Self.zero), (Fixtures.topic, Self.one)]
-            #expect(try await store.positions(cluster: "c", group: "g", partitions: partitions) == [Self.position(0, 3)])
+            let own = try await store.positions(cluster: "c", group: "g", partitions: partitions)
+            #expect(own == [Self.position(0, 3)])
             #expect(try await store.positions(cluster: "d", group: "g", partitions: partitions) == [])
             #expect(try await store.positions(cluster: "c", group: "h", partitions: partitions) == [])
         }

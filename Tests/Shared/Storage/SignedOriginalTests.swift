@@ -4,7 +4,9 @@ import Testing
 
 @Suite struct SignedOriginalTests {
     static func segment(_ text: some Sequence<UInt8>) -> String {
-        String(decoding: Base64URL.encode(Array(text)[...]), as: UTF8.self)
+        var segment: [UInt8] = []
+        Base64URL.encode(Array(text)[...], into: &segment)
+        return String(decoding: segment, as: UTF8.self)
     }
 
     static func random(_ count: Int, _ generator: inout SeededGenerator) -> [UInt8] {
@@ -20,9 +22,8 @@ import Testing
         }
         let transaction = sign("{\"transactionId\":\"\(seed)\",\"price\":9990}")
         let renewal = sign("{\"autoRenewStatus\":1,\"x\":\"a.b.c\"}")
-        return Array(
-            sign("{\"data\":{\"signedTransactionInfo\":\"\(transaction)\",\"signedRenewalInfo\":\"\(renewal)\"},\"v\":\"2.0\"}")
-                .utf8)
+        let parts = "\"signedTransactionInfo\":\"\(transaction)\",\"signedRenewalInfo\":\"\(renewal)\""
+        return Array(sign("{\"data\":{\(parts)},\"v\":\"2.0\"}").utf8)
     }
 
     @Test func `an original like Apple's comes back exactly and holds its header once`() throws {

@@ -8,7 +8,9 @@ import Testing
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
             for statement in StorageStatements.all {
-                await #expect(throws: Never.self, "\(statement.name ?? "?")") { try await connection.prepare(statement) }
+                await #expect(throws: Never.self, "\(statement.name ?? "?")") {
+                    try await connection.prepare(statement)
+                }
             }
         }
     }

@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 @Suite struct DatesTests {
-    static let echo = Statement("test-echo-date", "select $1::timestamptz as date, extract(year from $1)::integer as year")
+    static let echo = Statement(
+        "test-echo-date", "select $1::timestamptz as date, extract(year from $1)::integer as year")
 
     @Test(arguments: [
         (-62_135_596_800.0, Int32(1)), (253_402_300_799.999, 9999), (0, 1970), (1_700_000_000.123, 2023),
