@@ -79,7 +79,7 @@ func tests(
 }
 
 let tests: [Target] = [
-    .target(name: "TestSupport", dependencies: ["Postgres", "Storage"], path: "Tests/Support", swiftSettings: house),
+    .target(name: "TestSupport", dependencies: ["Postgres", "Storage", logging], path: "Tests/Support", swiftSettings: house),
     tests("StrictJSONTests", "Shared/StrictJSON", ["StrictJSON"]),
     tests("KafkaTests", "Shared/Kafka", ["Kafka", "CRDKafka", logging]),
     tests("PostgresTests", "Shared/Postgres", ["Postgres", "TestSupport"]),
@@ -93,6 +93,11 @@ let tests: [Target] = [
     tests(
         "IngestTests", "Services/Ingest",
         ["Ingest", "Chassis", "Kafka", "Contracts", "Threads", "StrictJSON", logging, lifecycle]),
+    tests(
+        "SetupTests", "Services/Setup", ["Setup", "Kafka", "Contracts", "Storage", "Postgres", "TestSupport", logging]),
+    tests(
+        "DeduplicatorTests", "Services/Deduplicator",
+        ["Deduplicator", "Pipeline", "Contracts", "Storage", "TestSupport"]),
     tests(
         "SimulatorTests", "Services/Simulator",
         ["Simulator", "AppStore", "Signatures", "Contracts", "StrictJSON", logging, httpClient, hummingbird]),

@@ -1,0 +1,81 @@
+import Contracts
+import Foundation
+import Pipeline
+import Storage
+import TestSupport
+import Testing
+
+@testable import Deduplicator
+
+@Suite struct DeduplicateTests {
+    static let uuid = UUID()
+
+    static func delivery(
+        _ uuid: UUID = uuid, offset: Int64, partition: Int32 = 0, source: NotificationSource = .webhook
+    ) -> Delivery<VerifiedNotification> {
+        let verified = VerifiedNotification(
+            notificationUUID: uuid, notificationType: "TEST", subtype: nil, environment: .sandbox,
+            bundleId: "com.example.app", appAppleId: nil, originalTransactionId: nil, transactionId: nil,
+            signedDate: nil, receivedAt: Date(milliseconds: 0), source: source, traceparent: nil,
+            decoded: Array("{}".utf8), signedPayload: Array("a.b.c".utf8))
+        return Delivery(
+            message: verified,
+            position: LogPosition(topic: Topics.verified.name, partition: partition, offset: offset))
+    }
+
+    /// Which of the deliveries pass, batch by batch, on one fresh database.
+    static func passes(_ batches: [[Delivery<VerifiedNotification>]]) async throws -> [[Bool]] {
+        try await TestDatabase.use { database in
+            let connection = TestDatabase.connection(database)
+            let stage = Deduplicate(sightings: SightingStore(connection), now: { Date(milliseconds: 1) })
+            var passes: [[Bool]] = []
+            for batch in batches {
+                passes.append(
+                    try await stage.judge(batch).map { verdict in
+                        switch verdict {
+                        case .forward: true
+                        case .discard(.repeated): false
+                        default: throw UnexpectedVerdict()
+                        }
+                    })
+            }
+            await connection.close()
+            return passes
+        }
+    }
+
+    struct UnexpectedVerdict: Error {}
+
+    @Test func `the first sighting passes and a copy does not`() async throws {
+        let passes = try await Self.passes([[Self.delivery(offset: 1)], [Self.delivery(offset: 2)]])
+        #expect(passes == [[true], [false]])
+    }
+
+    @Test func `a copy in the same batch does not pass`() async throws {
+        let other = UUID()
+        let batch = [Self.delivery(offset: 1), Self.delivery(other, offset: 2), Self.delivery(offset: 3)]
+        #expect(try await Self.passes([batch]) == [[true, true, false]])
+    }
+
+    @Test func `the first sighting passes again when its record is read again`() async throws {
+        let batch = [Self.delivery(offset: 1), Self.delivery(offset: 2)]
+        #expect(try await Self.passes([batch, batch, batch]) == [[true, false], [true, false], [true, false]])
+    }
+
+    @Test func `the same offset of another partition is a copy`() async throws {
+        let passes = try await Self.passes([[Self.delivery(offset: 1)], [Self.delivery(offset: 1, partition: 1)]])
+        #expect(passes == [[true], [false]])
+    }
+
+    @Test(arguments: [NotificationSource.history, .replay])
+    func `what was put back takes the sighting over`(source: NotificationSource) async throws {
+        let first = Self.delivery(offset: 1)
+        let putBack = Self.delivery(offset: 9, source: source)
+        #expect(try await Self.passes([[first], [putBack], [putBack], [first]]) == [[true], [true], [true], [false]])
+    }
+
+    @Test func `an upload is a copy like any other`() async throws {
+        let passes = try await Self.passes([[Self.delivery(offset: 1)], [Self.delivery(offset: 2, source: .upload)]])
+        #expect(passes == [[true], [false]])
+    }
+}

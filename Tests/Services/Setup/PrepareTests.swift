@@ -1,0 +1,47 @@
+import Contracts
+import Foundation
+import Kafka
+import Logging
+import Postgres
+import Storage
+import TestSupport
+import Testing
+
+@testable import Setup
+
+@Suite struct PrepareTests {
+    private static func prepare(_ broker: DevelopmentBroker, _ database: PostgresConfiguration) throws -> Prepare {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        return Prepare(
+            admin: try KafkaAdmin(broker.configuration, patience: .seconds(3), logger: logger), replicationFactor: 1,
+            migrator: Migrator(TestDatabase.connection(database)), logger: logger)
+    }
+
+    @Test func `what is there already is left as it is`() async throws {
+        let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, $0.partitions) })
+        try await TestDatabase.use(isMigrated: false) { database in
+            try await Self.prepare(broker, database).run()
+            try await Self.prepare(broker, database).run()
+            let connection = TestDatabase.connection(database)
+            #expect(try await Migrator(connection).migrate().isEmpty)
+            await connection.close()
+        }
+    }
+
+    /// The development broker cannot be asked to create topics, which is a failure like any other.
+    @Test func `a topic that cannot be created is named`() async throws {
+        let broker = try DevelopmentBroker(topics: Topics.all.dropLast().map { ($0.name, $0.partitions) })
+        try await TestDatabase.use(isMigrated: false) { database in
+            let missing = await #expect(throws: TopicsMissing.self) { try await Self.prepare(broker, database).run() }
+            #expect(missing?.failures.count == 1)
+            #expect(missing?.description.contains(Topics.all.last?.name ?? "?") == true)
+        }
+    }
+
+    @Test func `one replica fewer than there are must confirm a write`() {
+        let route = Topics.received.route
+        #expect(TopicSpecification(route, replicationFactor: 3).configuration["min.insync.replicas"] == "2")
+        #expect(TopicSpecification(route, replicationFactor: 1).configuration["min.insync.replicas"] == "1")
+        #expect(TopicSpecification(route, replicationFactor: 3).configuration["retention.ms"] == "604800000")
+    }
+}
