@@ -73,6 +73,11 @@ public struct Certificate: Sendable, Hashable {
     /// The issuer's distinguished name as RFC 2253 writes it.
     public var issuer: String { handle.issuer }
 
+    /// Whether its subject belongs to the organization of our own development certificates.
+    public var isForDevelopment: Bool {
+        subject.split(separator: ",").contains { $0 == "O=\(CertificateProfile.developmentOrganization)" }
+    }
+
     /// The serial number in upper-case hexadecimal.
     public var serialNumber: String { handle.serialNumber }
 

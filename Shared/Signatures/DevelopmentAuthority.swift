@@ -102,10 +102,14 @@ extension DevelopmentAuthority {
     }
 
     /// Reads the authority of a directory, or makes one there if there is none.
-    public static func loadOrCreate(in directory: URL, now: Date) throws -> DevelopmentAuthority {
+    ///
+    /// - Parameter ocspAddress: For a new one; an authority that is there keeps the address it was made with.
+    public static func loadOrCreate(
+        in directory: URL, now: Date, ocspAddress: String? = nil
+    ) throws -> DevelopmentAuthority {
         let root = directory.appendingPathComponent("root.pem")
         if FileManager.default.fileExists(atPath: root.path) { return try DevelopmentAuthority(loadingFrom: directory) }
-        let authority = try DevelopmentAuthority(now: now)
+        let authority = try DevelopmentAuthority(now: now, ocspAddress: ocspAddress)
         try authority.save(to: directory)
         return authority
     }

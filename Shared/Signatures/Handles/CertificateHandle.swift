@@ -58,8 +58,11 @@ final class CertificateHandle: @unchecked Sendable {
     var issuer: String { Self.text(X509_get_issuer_name(certificate)) }
 
     /// Big-endian magnitude in hexadecimal.
-    var serialNumber: String {
-        guard let number = ASN1_INTEGER_to_BN(X509_get0_serialNumber(certificate), nil) else { return "" }
+    var serialNumber: String { Self.hexadecimal(X509_get0_serialNumber(certificate)) }
+
+    /// The magnitude of a number, upper case.
+    static func hexadecimal(_ number: UnsafePointer<ASN1_INTEGER>?) -> String {
+        guard let number = ASN1_INTEGER_to_BN(number, nil) else { return "" }
         defer { BN_free(number) }
         guard let text = BN_bn2hex(number) else { return "" }
         defer { CRYPTO_free(text, #file, #line) }
@@ -128,7 +131,8 @@ final class CertificateHandle: @unchecked Sendable {
         return String(decoding: UnsafeRawBufferPointer(start: contents, count: length), as: UTF8.self)
     }
 
-    private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int? {
+    /// Seconds since 1970.
+    static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int? {
         var parts = tm()
         guard let time, ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }
         return timegm(&parts)
