@@ -1,5 +1,3 @@
-import Foundation
-
 /// One fact that became another, for the timeline.
 public struct Change: Sendable, Equatable {
     /// Which fact.
@@ -36,6 +34,9 @@ public enum Fact: String, Sendable, CaseIterable {
     case gracePeriodExpiresDate
     case expirationIntent
     case priceIncreaseStatus
+    case revocationType
+    case renewalProductId
+    case renewalPrice
 }
 
 extension Change {
@@ -58,24 +59,23 @@ extension Fact {
         case .status: subscription.status.map { String($0) }
         case .transactionId: transaction?.transactionId
         case .productId: transaction?.productId
-        case .purchaseDate: transaction?.purchaseDate.map(Self.iso8601)
-        case .expiresDate: transaction?.expiresDate.map(Self.iso8601)
+        case .purchaseDate: transaction?.purchaseDate.map(\.iso8601)
+        case .expiresDate: transaction?.expiresDate.map(\.iso8601)
         case .inAppOwnershipType: transaction?.ownership
         case .isUpgraded: transaction.map { String($0.isUpgraded) }
         case .appAccountToken: transaction?.appAccountToken
         case .offerIdentifier: transaction?.offerIdentifier
-        case .revocationDate: transaction?.revocationDate.map(Self.iso8601)
+        case .revocationDate: transaction?.revocationDate.map(\.iso8601)
         case .revocationReason: transaction?.revocationReason.map { String($0) }
         case .autoRenewStatus: renewal?.autoRenewStatus.map { String($0) }
         case .autoRenewProductId: renewal?.autoRenewProductId
         case .isInBillingRetryPeriod: renewal?.isInBillingRetry.map { String($0) }
-        case .gracePeriodExpiresDate: renewal?.gracePeriodExpiresDate.map(Self.iso8601)
+        case .gracePeriodExpiresDate: renewal?.gracePeriodExpiresDate.map(\.iso8601)
         case .expirationIntent: renewal?.expirationIntent.map { String($0) }
         case .priceIncreaseStatus: renewal?.priceIncreaseStatus.map { String($0) }
+        case .revocationType: transaction?.revocationType
+        case .renewalProductId: renewal?.productId
+        case .renewalPrice: renewal?.renewalPriceMilliunits.map { String($0) }
         }
-    }
-
-    private static func iso8601(_ date: Date) -> String {
-        date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 }

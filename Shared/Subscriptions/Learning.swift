@@ -17,6 +17,9 @@ public struct Learned: Sendable, Equatable {
 
 extension Subscription {
     /// The state after a piece of news.
+    ///
+    /// Each part is the greatest it has seen in an order that the news alone decides, so that any order of arrival and
+    /// any repetition ends in the same state. What cannot be kept that way (events, doubts) is a ``Mark``.
     /// - Parameter known: what was known before; nil at first sight.
     public static func learning(_ news: News, known: Subscription?) -> Learned {
         var next = known ?? Subscription(key: news.key, bundleId: news.bundleId, stamp: news.stamp)
@@ -26,22 +29,36 @@ extension Subscription {
             next.statusStamp = news.stamp
             isAdvance = true
         }
-        if let transaction = news.transaction, news.stamp.supersedes(next.transactionStamp) {
+        if let transaction = news.transaction, next.isSuperseded(by: transaction, stamp: news.stamp) {
             next.transaction = transaction
             next.transactionStamp = news.stamp
             isAdvance = true
         }
-        if let renewal = news.renewal, news.stamp.supersedes(next.renewalStamp) {
+        if let renewal = news.believedRenewal, news.stamp.supersedes(next.renewalStamp) {
             next.renewal = renewal
             next.renewalStamp = news.stamp
             isAdvance = true
         }
         if news.stamp > next.stamp {
             next.stamp = news.stamp
+            next.bundleId = news.bundleId
             isAdvance = true
         }
         return Learned(
             subscription: next, isAdvance: isAdvance, changes: Change.between(known, next))
+    }
+
+    private func isSuperseded(by transaction: TransactionFacts, stamp: Stamp) -> Bool {
+        guard let known = self.transaction, let knownStamp = transactionStamp else { return true }
+        return TransactionRank(known, stamp: knownStamp) < TransactionRank(transaction, stamp: stamp)
+    }
+}
+
+extension News {
+    /// The renewal info, unless it says itself that it is about another purchase.
+    var believedRenewal: RenewalFacts? {
+        guard let name = renewalOriginalTransactionId, name != key.originalTransactionId else { return renewal }
+        return nil
     }
 }
 

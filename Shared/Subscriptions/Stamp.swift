@@ -1,7 +1,8 @@
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// How old a piece of news is, by Apple's clock. The arrival and the log position of a notification say nothing of that.
+/// How old a piece of news is, by Apple's clock. The arrival and the log position of a notification say nothing of
+/// that.
 ///
 /// Two pieces signed in the same millisecond are ordered by uuid: arbitrary, but the same everywhere.
 public struct Stamp: Sendable, Hashable, Comparable {
@@ -15,6 +16,11 @@ public struct Stamp: Sendable, Hashable, Comparable {
         self.signedDate = signedDate
         self.notificationUUID = notificationUUID
     }
+
+    /// Older than any news; stands for "no news" where only the purchases are compared.
+    static let none = Stamp(
+        signedDate: .distantPast,
+        notificationUUID: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
 
     /// By date, then by uuid.
     public static func < (left: Self, right: Self) -> Bool {

@@ -1,12 +1,12 @@
 /// The newest facts known of one subscription or one-time purchase.
 ///
 /// Status, transaction and renewal info each carry the stamp of the news they came from, because a notification need
-/// not hold all three. Each is replaced by newer news only, so any order of arrival and any repetition ends in the
-/// same state.
+/// not hold all three. Status and renewal info are replaced by newer news only, the transaction by one of a greater
+/// ``TransactionRank`` only, so any order of arrival and any repetition ends in the same state.
 public struct Subscription: Sendable, Equatable {
     /// What decides the partition.
     public var key: SubscriptionKey
-    /// The app, by its bundle identifier.
+    /// The app of the newest news. All that ever spoke of the purchase are in ``Marks/bundleIds``.
     public var bundleId: String
     /// The newest news of any kind.
     public var stamp: Stamp
@@ -14,7 +14,7 @@ public struct Subscription: Sendable, Equatable {
     public var status: Int?
     /// The news that `status` came from.
     public var statusStamp: Stamp?
-    /// The newest transaction known.
+    /// The current transaction: the last one bought, in its newest version.
     public var transaction: TransactionFacts?
     /// The news that `transaction` came from.
     public var transactionStamp: Stamp?

@@ -1,0 +1,25 @@
+import Contracts
+
+import struct Foundation.TimeInterval
+
+/// Apple's rules of time, in seconds.
+public enum Commerce {
+    /// How long Apple tries to charge after the end of a period.
+    public static let billingRetry: TimeInterval = 60 * day
+
+    /// One day.
+    public static let day: TimeInterval = 86_400
+
+    /// Days of paid service after which the developer keeps 85 % instead of 70 %.
+    public static let reducedCommissionDays: Double = 365
+
+    /// How long before the end of a period Apple may charge for the next one. The sandbox counts months in minutes.
+    public static func earlyRenewal(in environment: StoreEnvironment) -> TimeInterval {
+        environment == .production ? day : 60
+    }
+
+    /// The longest gap after which service still counts as unbroken.
+    public static func loyaltyGap(in environment: StoreEnvironment) -> TimeInterval {
+        environment == .production ? 60 * day : 600
+    }
+}

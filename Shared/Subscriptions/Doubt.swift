@@ -1,0 +1,133 @@
+import Contracts
+
+import struct Foundation.Date
+
+/// What contradicts itself in what Apple signed. Recorded and shown; nothing is dropped on account of it but where
+/// said.
+public enum Doubt: String, Sendable, Hashable, CaseIterable {
+    /// The period ends before or when it begins: it gives no access.
+    case expiryBeforePurchase
+    /// Taken back more than a day before it was bought: it is revoked all the same.
+    case revocationBeforePurchase
+    /// A date outside of the years 2000 to 2199: believed as it stands.
+    case implausibleDate
+    /// A price below zero: kept, and not counted as paid service.
+    case negativePrice
+    /// A quantity of zero or less: counts as one purchase.
+    case quantityBelowOne
+    /// The renewal info speaks of another product than the transaction: it neither grants grace nor tells of billing
+    /// retry.
+    case renewalOfOtherProduct
+    /// The renewal info names another purchase: it is not believed at all.
+    case renewalOfOtherPurchase
+    /// In grace, without an end of it: counts as billing retry, without access.
+    case graceWithoutEnd
+    /// Refunded or revoked by name or status, yet the transaction has no date of it: revoked by status only.
+    case revocationWithoutDate
+    /// A reversed refund whose transaction is still revoked: stays revoked.
+    case reversalWithRevocation
+    /// Expired by name or status more than a day before its end: expired.
+    case expiredBeforeEnd
+    /// An auto-renewable subscription that never ends: gives no access.
+    case subscriptionWithoutEnd
+    /// A pair of type and subtype that this build does not know: its facts count like any others.
+    case unknownEvent
+    /// Several apps spoke of one purchase: the facts count whoever told them. See ``Marks/doubts``; no single news has
+    /// it.
+    case otherApp
+
+    /// One sentence for an operator.
+    public var sentence: String {
+        switch self {
+        case .expiryBeforePurchase: "The period ends before it begins; it gives no access."
+        case .revocationBeforePurchase: "It was taken back before it was bought; it counts as revoked."
+        case .implausibleDate: "A date lies outside of the years 2000 to 2199; it is believed as it stands."
+        case .negativePrice: "The price is below zero; the period does not count as paid."
+        case .quantityBelowOne: "The quantity is below one; it counts as one purchase."
+        case .renewalOfOtherProduct:
+            "The renewal info speaks of another product than the transaction; it grants no grace."
+        case .renewalOfOtherPurchase: "The renewal info names another purchase; it is not believed."
+        case .graceWithoutEnd: "It is in grace without an end of it; it counts as billing retry, without access."
+        case .revocationWithoutDate: "It was taken back, yet the transaction does not say when."
+        case .reversalWithRevocation: "The refund was reversed, yet the transaction is still revoked; it stays revoked."
+        case .expiredBeforeEnd: "It expired more than a day before its end; it counts as expired."
+        case .subscriptionWithoutEnd: "An auto-renewable subscription has no end; it gives no access."
+        case .unknownEvent: "Apple sent a kind of notification that this version does not know; its facts count."
+        case .otherApp: "Several apps spoke of this purchase; the facts count whoever told them."
+        }
+    }
+}
+
+extension News {
+    /// What contradicts itself in this news, in the order of ``Doubt``.
+    public var doubts: [Doubt] { Doubt.allCases.filter(isDoubtful) }
+
+    private func isDoubtful(_ doubt: Doubt) -> Bool {
+        switch doubt {
+        case .expiryBeforePurchase: transaction.map { $0.expiresDate != nil && !$0.hasPeriod } ?? false
+        case .revocationBeforePurchase: isRevokedBeforePurchase
+        case .implausibleDate: dates.contains { !Self.plausible.contains($0) }
+        case .negativePrice:
+            (transaction?.priceMilliunits ?? 0) < 0 || (renewal?.renewalPriceMilliunits ?? 0) < 0
+        case .quantityBelowOne: (transaction?.quantity ?? 1) < 1
+        case .renewalOfOtherProduct: isRenewalOfOtherProduct
+        case .renewalOfOtherPurchase: renewal != nil && believedRenewal == nil
+        case .graceWithoutEnd: status == 4 && believedRenewal?.gracePeriodExpiresDate == nil
+        case .revocationWithoutDate: isRevocation && transaction?.revocationDate == nil
+        case .reversalWithRevocation: happening == .refundReversed && transaction?.revocationDate != nil
+        case .expiredBeforeEnd: isExpiredBeforeEnd
+        case .subscriptionWithoutEnd:
+            transaction?.kind == .autoRenewable && transaction?.expiresDate == nil
+        case .unknownEvent: happening == nil
+        case .otherApp: false
+        }
+    }
+
+    private static let plausible =
+        Date(timeIntervalSince1970: 946_684_800)..<Date(timeIntervalSince1970: 7_258_118_400)
+
+    private var dates: [Date] {
+        [
+            stamp.signedDate, transaction?.purchaseDate, transaction?.originalPurchaseDate, transaction?.expiresDate,
+            transaction?.revocationDate, transaction?.signedDate, renewal?.gracePeriodExpiresDate,
+            renewal?.recentSubscriptionStartDate, renewal?.renewalDate, renewal?.signedDate,
+        ].compactMap(\.self)
+    }
+
+    /// A period may be charged for a day before it begins, and refunded at once.
+    private var isRevokedBeforePurchase: Bool {
+        guard let revoked = transaction?.revocationDate, let bought = transaction?.purchaseDate else { return false }
+        return revoked < bought.addingTimeInterval(-Commerce.earlyRenewal(in: .production))
+    }
+
+    /// News about money taken back may hold an older transaction, of what the customer had before an upgrade.
+    private var isRenewalOfOtherProduct: Bool {
+        guard let renewed = believedRenewal?.productId, let bought = transaction?.productId else { return false }
+        switch happening {
+        case .refunded, .refundReversed, .refundDeclined, .consumptionRequested, .familyAccessRevoked: return false
+        default: return renewed != bought
+        }
+    }
+
+    private var isRevocation: Bool {
+        status == 5 || happening == .refunded || happening == .familyAccessRevoked
+    }
+
+    private var isExpiredBeforeEnd: Bool {
+        guard status == 2 || happening?.isEnd == true, let transaction, transaction.hasPeriod else { return false }
+        guard let end = transaction.expiresDate, transaction.revocationDate == nil else { return false }
+        return end.timeIntervalSince(stamp.signedDate) > 86_400
+    }
+}
+
+extension Doubt {
+    /// Transaction ids that occur in several environments. They are different purchases and never meet, since the
+    /// environment is part of every key; listed because Apple gives no id twice.
+    public static func transactionIdsInSeveralEnvironments(
+        _ transactions: some Sequence<(environment: StoreEnvironment, transactionId: String)>
+    ) -> [String] {
+        var seen: [String: Set<StoreEnvironment>] = [:]
+        for transaction in transactions { seen[transaction.transactionId, default: []].insert(transaction.environment) }
+        return seen.filter { $0.value.count > 1 }.keys.sorted()
+    }
+}

@@ -1,0 +1,73 @@
+import struct Foundation.Date
+
+/// What one purchase gives a customer, and why.
+public struct Ruling: Sendable, Equatable {
+    /// The purchase.
+    public var key: SubscriptionKey
+    /// The app.
+    public var bundleId: String
+    /// The transaction that decided; nil where none is known.
+    public var transaction: TransactionFacts?
+    /// Of the product, as configured; nil where it is not.
+    public var level: Int?
+    /// Until when, unless something changes: the end of the period or of the grace. Nil where there is no end, and
+    /// where there is no access.
+    public var until: Date?
+    /// What it gives.
+    public var verdict: Verdict
+
+    /// All fields.
+    public init(
+        key: SubscriptionKey, bundleId: String, transaction: TransactionFacts?, level: Int?, until: Date?,
+        verdict: Verdict
+    ) {
+        self.key = key
+        self.bundleId = bundleId
+        self.transaction = transaction
+        self.level = level
+        self.until = until
+        self.verdict = verdict
+    }
+
+    /// Whether a member of the family bought it.
+    public var isFamilyShared: Bool { transaction?.isFamilyShared ?? false }
+}
+
+extension Ruling {
+    /// What only one purchase of a customer can be granted for. Environments and apps never meet.
+    struct Scope: Hashable {
+        var environment: String
+        var bundleId: String
+        var kind: ProductKind
+        var name: String
+    }
+
+    /// Nil where a purchase stands for itself: a subscription without a group.
+    var scope: Scope? {
+        guard let transaction, let kind = transaction.kind else { return nil }
+        let name = kind == .autoRenewable ? transaction.subscriptionGroupIdentifier : transaction.productId
+        return name.map { name in
+            Scope(environment: key.environment.rawValue, bundleId: bundleId, kind: kind, name: name)
+        }
+    }
+
+    /// Whether it is granted rather than another one of the same scope.
+    func isBetter(than other: Ruling) -> Bool {
+        guard let mine = transaction, let others = other.transaction else { return transaction != nil }
+        switch mine.kind {
+        case .autoRenewable:
+            let (level, otherLevel) = (level ?? .max, other.level ?? .max)
+            if level != otherLevel { return level < otherLevel }
+            if isFamilyShared != other.isFamilyShared { return !isFamilyShared }
+            if until != other.until { return (until ?? .distantFuture) > (other.until ?? .distantFuture) }
+        case .nonRenewing:
+            if mine.purchaseDate != other.transaction?.purchaseDate { return others.isEarlierPurchase(than: mine) }
+            if isFamilyShared != other.isFamilyShared { return !isFamilyShared }
+        default:
+            if isFamilyShared != other.isFamilyShared { return !isFamilyShared }
+        }
+        if others.isEarlierPurchase(than: mine) { return true }
+        if mine.isEarlierPurchase(than: others) { return false }
+        return key > other.key
+    }
+}

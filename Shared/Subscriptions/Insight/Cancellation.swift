@@ -1,0 +1,58 @@
+import struct Foundation.Date
+import struct Foundation.TimeInterval
+
+/// One time that a customer switched auto-renew off.
+public struct Cancellation: Sendable, Equatable {
+    /// Where in the period it was.
+    public enum Timing: String, Sendable, Hashable, CaseIterable {
+        /// Within a day of the beginning: bought for one period only.
+        case atOnce
+        /// In the first half.
+        case early
+        /// In the second half.
+        case late
+        /// Within the last day: a reminder of the coming charge, perhaps.
+        case lastDay
+        /// The charge had failed already.
+        case afterEnd
+        /// The period has no dates.
+        case unknown
+    }
+
+    /// The transaction whose period was to be the last.
+    public var transactionId: String?
+    /// When, by Apple's clock.
+    public var at: Date
+    /// From then to the end of the period; negative after it, nil where the end is unknown.
+    public var secondsBeforeEnd: TimeInterval?
+    /// Where in the period it was.
+    public var timing: Timing
+    /// Whether it was switched on again within the same period.
+    public var isUndone: Bool
+}
+
+extension Cancellation {
+    /// All cancellations of one purchase, in Apple's order.
+    /// - Parameter news: all of it, in any order, with any repetitions.
+    public static func all(in news: some Sequence<News>) -> [Cancellation] {
+        let switches = RenewalSwitch.all(in: news)
+        return switches.enumerated().filter { !$1.isOn }.map { index, off in
+            let isUndone = switches.dropFirst(index + 1).contains { $0.isOn && $0.transactionId == off.transactionId }
+            return Cancellation(
+                transactionId: off.transactionId, at: off.stamp.signedDate,
+                secondsBeforeEnd: off.end?.timeIntervalSince(off.stamp.signedDate),
+                timing: timing(of: off.stamp.signedDate, from: off.start, to: off.end), isUndone: isUndone)
+        }
+    }
+
+    /// A period of less than two days is all first half or second half but for the last tenth of it.
+    static func timing(of date: Date, from start: Date?, to end: Date?) -> Timing {
+        guard let start, let end, start < end else { return .unknown }
+        if date >= end { return .afterEnd }
+        let length = end.timeIntervalSince(start)
+        let edge = min(Commerce.day, length / 10)
+        if end.timeIntervalSince(date) <= edge { return .lastDay }
+        if date.timeIntervalSince(start) <= edge { return .atOnce }
+        return date.timeIntervalSince(start) * 2 < length ? .early : .late
+    }
+}

@@ -1,0 +1,57 @@
+import struct Foundation.Date
+
+/// What we keep of Apple's `JWSRenewalInfoDecodedPayload`.
+public struct RenewalFacts: Sendable, Equatable {
+    /// Whether it will renew.
+    public var autoRenewStatus: Bool?
+    /// The product it will renew as.
+    public var autoRenewProductId: String?
+    /// Whether Apple is trying to charge.
+    public var isInBillingRetry: Bool?
+    /// Until when access goes on although the charge failed.
+    public var gracePeriodExpiresDate: Date?
+    /// Apple's raw value: 1 cancelled, 2 billing, 3 price, 4 product gone, 5 other.
+    public var expirationIntent: Int?
+    /// Apple's raw value: 0 asked, 1 agreed.
+    public var priceIncreaseStatus: Int?
+    /// Start of the service without a gap of more than 60 days.
+    public var recentSubscriptionStartDate: Date?
+    /// When the next charge is due.
+    public var renewalDate: Date?
+    /// The renewal info's own `signedDate`.
+    public var signedDate: Date
+    /// What runs now. Nil in older payloads; then it is taken to be what the transaction says.
+    public var productId: String?
+    /// Price of the next period in thousandths of a unit of `currency`.
+    public var renewalPriceMilliunits: Int64?
+    /// ISO 4217.
+    public var currency: String?
+    /// The offer of the next period, Apple's raw value as in ``TransactionFacts/offerType``.
+    public var offerType: Int?
+    /// Which offer.
+    public var offerIdentifier: String?
+
+    /// All fields.
+    public init(
+        autoRenewStatus: Bool? = nil, autoRenewProductId: String? = nil, isInBillingRetry: Bool? = nil,
+        gracePeriodExpiresDate: Date? = nil, expirationIntent: Int? = nil, priceIncreaseStatus: Int? = nil,
+        recentSubscriptionStartDate: Date? = nil, renewalDate: Date? = nil, signedDate: Date,
+        productId: String? = nil, renewalPriceMilliunits: Int64? = nil, currency: String? = nil,
+        offerType: Int? = nil, offerIdentifier: String? = nil
+    ) {
+        self.autoRenewStatus = autoRenewStatus
+        self.autoRenewProductId = autoRenewProductId
+        self.isInBillingRetry = isInBillingRetry
+        self.gracePeriodExpiresDate = gracePeriodExpiresDate
+        self.expirationIntent = expirationIntent
+        self.priceIncreaseStatus = priceIncreaseStatus
+        self.recentSubscriptionStartDate = recentSubscriptionStartDate
+        self.renewalDate = renewalDate
+        self.signedDate = signedDate
+        self.productId = productId
+        self.renewalPriceMilliunits = renewalPriceMilliunits
+        self.currency = currency
+        self.offerType = offerType
+        self.offerIdentifier = offerIdentifier
+    }
+}

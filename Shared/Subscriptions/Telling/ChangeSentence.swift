@@ -1,0 +1,64 @@
+extension Change {
+    /// The change in words: `The expiresDate is 2026-…, it was 2025-….`
+    public var sentence: String {
+        switch (from, to) {
+        case (nil, let to?): "The \(fact.words) is \(fact.value(to))."
+        case (let from?, nil): "The \(fact.words) is no longer there; it was \(fact.value(from))."
+        case (let from?, let to?): "The \(fact.words) is \(fact.value(to)); it was \(fact.value(from))."
+        case (nil, nil): "The \(fact.words) is not known."
+        }
+    }
+}
+
+extension Fact {
+    /// What an operator calls it.
+    public var words: String {
+        switch self {
+        case .status: "status"
+        case .transactionId: "current transaction"
+        case .productId: "product"
+        case .purchaseDate: "beginning of the period"
+        case .expiresDate: "end of the period"
+        case .inAppOwnershipType: "ownership"
+        case .isUpgraded: "replacement by an upgrade"
+        case .appAccountToken: "app account"
+        case .offerIdentifier: "offer"
+        case .revocationDate: "date of the refund or revocation"
+        case .revocationReason: "reason of the refund"
+        case .autoRenewStatus: "auto-renew"
+        case .autoRenewProductId: "product of the next period"
+        case .isInBillingRetryPeriod: "billing retry"
+        case .gracePeriodExpiresDate: "end of the grace period"
+        case .expirationIntent: "reason of the expiry"
+        case .priceIncreaseStatus: "consent to the price increase"
+        case .revocationType: "kind of the refund or revocation"
+        case .renewalProductId: "product that the renewal info speaks of"
+        case .renewalPrice: "price of the next period in thousandths"
+        }
+    }
+
+    /// A text of this fact in words; unknown ones as they are.
+    fileprivate func value(_ text: String) -> String {
+        switch (self, text) {
+        case (.status, "1"): "active"
+        case (.status, "2"): "expired"
+        case (.status, "3"): "in billing retry"
+        case (.status, "4"): "in grace"
+        case (.status, "5"): "revoked"
+        case (.autoRenewStatus, "true"), (.isInBillingRetryPeriod, "true"): "on"
+        case (.autoRenewStatus, "false"), (.isInBillingRetryPeriod, "false"): "off"
+        case (.isUpgraded, "true"): "done"
+        case (.isUpgraded, "false"): "not done"
+        case (.priceIncreaseStatus, "0"): "not answered"
+        case (.priceIncreaseStatus, "1"): "given"
+        case (.expirationIntent, "1"): "auto-renew was off"
+        case (.expirationIntent, "2"): "the charge failed"
+        case (.expirationIntent, "3"): "the price was not agreed to"
+        case (.expirationIntent, "4"): "the product was not sold"
+        case (.expirationIntent, "5"): "another"
+        case (.revocationReason, "0"): "other than the app"
+        case (.revocationReason, "1"): "an issue with the app"
+        default: text
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import struct Foundation.Date
+
+extension News {
+    /// What happened, for an operator: one sentence from this notification alone, so that it reads the same whatever
+    /// else is known.
+    public var sentence: String {
+        guard let happening else {
+            return "Apple sent \(event), which this version does not know; what it says of the purchase is kept."
+        }
+        return happening.sentence(of: self)
+    }
+
+    var product: String { transaction?.productId ?? renewal?.productId ?? "an unnamed product" }
+
+    /// `until 2026-01-31T10:00:00.000Z`, with what to write where no end is known.
+    func until(_ date: Date?) -> String { date.map { "until \($0.iso8601)" } ?? "with no end told" }
+
+    /// Where the moment of signing lies in the period.
+    var moment: String {
+        guard let end = transaction?.expiresDate else { return "at a time unknown within the period" }
+        let lapse = Lapse(from: stamp.signedDate, to: end)
+        return lapse.isNegative
+            ? "\(lapse.words) after the end of the period" : "\(lapse.words) before the end of the period"
+    }
+
+    var offer: String {
+        guard let transaction, transaction.offerType != nil || transaction.offerIdentifier != nil else { return "" }
+        let kind =
+            switch transaction.offerType {
+            case 1: "an introductory offer"
+            case 2: "a promotional offer"
+            case 3: "an offer code"
+            case 4: "a win-back offer"
+            default: "an offer"
+            }
+        let free = transaction.offerDiscountType == "FREE_TRIAL" ? ", free of charge" : ""
+        return " with \(kind)\(transaction.offerIdentifier.map { " (\($0))" } ?? "")\(free)"
+    }
+
+    var price: String {
+        guard let milliunits = renewal?.renewalPriceMilliunits, let currency = renewal?.currency else { return "" }
+        let (units, rest) = milliunits.magnitude.quotientAndRemainder(dividingBy: 1000)
+        let digits = String(rest)
+        let padding = String(repeating: "0", count: 3 - digits.utf8.count)
+        return " to \(milliunits < 0 ? "-" : "")\(units).\(padding)\(digits) \(currency)"
+    }
+}

@@ -1,0 +1,103 @@
+import struct Foundation.Date
+
+/// What we keep of Apple's `JWSTransactionDecodedPayload`.
+public struct TransactionFacts: Sendable, Equatable {
+    /// Apple's id of the newest transaction.
+    public var transactionId: String
+    /// The product, by its App Store Connect id.
+    public var productId: String
+    /// Apple's `type`, e.g. `Auto-Renewable Subscription`.
+    public var productType: String
+    /// The group of subscriptions of which a customer has one.
+    public var subscriptionGroupIdentifier: String?
+    /// Start of this period.
+    public var purchaseDate: Date?
+    /// When the first transaction was bought.
+    public var originalPurchaseDate: Date?
+    /// End of this period, where the product has periods.
+    public var expiresDate: Date?
+    /// How many were bought.
+    public var quantity: Int?
+    /// The customer's `appAccountToken`, lower-case UUID text.
+    public var appAccountToken: String?
+    /// Apple's `inAppOwnershipType`: bought, or shared by the family.
+    public var ownership: String?
+    /// Whether a purchase of a higher level replaced it.
+    public var isUpgraded: Bool
+    /// When Apple refunded it or family sharing ended; nil while it stands.
+    public var revocationDate: Date?
+    /// Apple's raw value: 0 other, 1 an issue with the app.
+    public var revocationReason: Int?
+    /// Apple's raw value: 1 introductory, 2 promotional, 3 code, 4 win-back.
+    public var offerType: Int?
+    /// Which offer.
+    public var offerIdentifier: String?
+    /// Price in thousandths of a unit of `currency` (ISO 4217).
+    public var priceMilliunits: Int64?
+    /// ISO 4217.
+    public var currency: String?
+    /// The transaction's own `signedDate`.
+    public var signedDate: Date
+    /// Apple's `transactionReason`: `PURCHASE` or `RENEWAL`. Nil in older payloads.
+    public var reason: String?
+    /// Apple's `offerDiscountType`, e.g. `FREE_TRIAL`. Nil where there is no offer, and in older payloads.
+    public var offerDiscountType: String?
+    /// Apple's `revocationType`, e.g. `REFUND_PRORATED`. Nil where nothing was revoked, and in older payloads.
+    public var revocationType: String?
+    /// Apple's id of the customer within the app; the same for every purchase of one Apple account.
+    public var appTransactionId: String?
+    /// Apple's id of the order line, which support reads off a receipt; one for each period.
+    public var webOrderLineItemId: String?
+    /// The name of the subscription before it moved to this one.
+    public var previousOriginalTransactionId: String?
+
+    /// All fields.
+    public init(
+        transactionId: String, productId: String, productType: String, subscriptionGroupIdentifier: String? = nil,
+        purchaseDate: Date? = nil, originalPurchaseDate: Date? = nil, expiresDate: Date? = nil, quantity: Int? = nil,
+        appAccountToken: String? = nil, ownership: String? = nil, isUpgraded: Bool = false,
+        revocationDate: Date? = nil, revocationReason: Int? = nil, offerType: Int? = nil,
+        offerIdentifier: String? = nil, priceMilliunits: Int64? = nil, currency: String? = nil, signedDate: Date,
+        reason: String? = nil, offerDiscountType: String? = nil, revocationType: String? = nil,
+        appTransactionId: String? = nil, webOrderLineItemId: String? = nil,
+        previousOriginalTransactionId: String? = nil
+    ) {
+        self.transactionId = transactionId
+        self.productId = productId
+        self.productType = productType
+        self.subscriptionGroupIdentifier = subscriptionGroupIdentifier
+        self.purchaseDate = purchaseDate
+        self.originalPurchaseDate = originalPurchaseDate
+        self.expiresDate = expiresDate
+        self.quantity = quantity
+        self.appAccountToken = appAccountToken
+        self.ownership = ownership
+        self.isUpgraded = isUpgraded
+        self.revocationDate = revocationDate
+        self.revocationReason = revocationReason
+        self.offerType = offerType
+        self.offerIdentifier = offerIdentifier
+        self.priceMilliunits = priceMilliunits
+        self.currency = currency
+        self.signedDate = signedDate
+        self.reason = reason
+        self.offerDiscountType = offerDiscountType
+        self.revocationType = revocationType
+        self.appTransactionId = appTransactionId
+        self.webOrderLineItemId = webOrderLineItemId
+        self.previousOriginalTransactionId = previousOriginalTransactionId
+    }
+}
+
+extension TransactionFacts {
+    /// Whether a member of the family bought it.
+    public var isFamilyShared: Bool { ownership == "FAMILY_SHARED" }
+
+    /// Whether the period has an end and a length. A period that ends before it begins gives nothing, whatever the
+    /// clock.
+    var hasPeriod: Bool {
+        guard let expiresDate else { return false }
+        guard let purchaseDate else { return true }
+        return purchaseDate < expiresDate
+    }
+}

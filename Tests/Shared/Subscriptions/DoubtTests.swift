@@ -1,0 +1,130 @@
+import Contracts
+import Foundation
+import Subscriptions
+import Testing
+
+@Suite struct DoubtTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        var doubt: Doubt
+        var news: News
+        /// What the purchase is on day 5, in spite of the doubt.
+        var phase: Phase
+        var testDescription: String { doubt.rawValue }
+    }
+
+    static func news(
+        _ event: String = "SUBSCRIBED/INITIAL_BUY", status: Int? = 1, signed: Double = 0,
+        renewal: RenewalFacts? = nil, _ change: (inout News) -> Void = { _ in }
+    ) -> News {
+        var news = Sample.news(
+            event, signed: signed, status: status, transaction: Sample.period(signed: signed), renewal: renewal)
+        change(&news)
+        return news
+    }
+
+    static let cases: [Case] = [
+        Case(
+            doubt: .expiryBeforePurchase, news: news { $0.transaction?.expiresDate = Sample.day(-1) }, phase: .expired),
+        Case(
+            doubt: .expiryBeforePurchase, news: news { $0.transaction?.purchaseDate = Sample.day(30) },
+            phase: .expired),
+        Case(
+            doubt: .revocationBeforePurchase, news: news { $0.transaction?.revocationDate = Sample.day(-2) },
+            phase: .revoked),
+        Case(
+            doubt: .implausibleDate,
+            news: news { $0.transaction?.originalPurchaseDate = Date(timeIntervalSince1970: -62_135_596_800) },
+            phase: .active),
+        Case(
+            doubt: .implausibleDate,
+            news: news { $0.transaction?.expiresDate = Date(timeIntervalSince1970: 253_402_300_799) }, phase: .active),
+        Case(
+            doubt: .implausibleDate, news: news { $0.transaction?.originalPurchaseDate = .distantPast }, phase: .active),
+        Case(doubt: .negativePrice, news: news { $0.transaction?.priceMilliunits = -1 }, phase: .active),
+        Case(
+            doubt: .negativePrice, news: news(renewal: Sample.renewal()) { $0.renewal?.renewalPriceMilliunits = .min },
+            phase: .active),
+        Case(doubt: .quantityBelowOne, news: news { $0.transaction?.quantity = 0 }, phase: .active),
+        Case(doubt: .renewalOfOtherProduct, news: news(renewal: Sample.renewal(product: "lead")), phase: .active),
+        Case(
+            doubt: .renewalOfOtherPurchase,
+            news: news(renewal: Sample.renewal()) { $0.renewalOriginalTransactionId = "999" }, phase: .active),
+        Case(
+            doubt: .graceWithoutEnd,
+            news: news(status: 4, renewal: Sample.renewal(retry: true)) {
+                $0.transaction?.expiresDate = Sample.day(0.5)
+            }, phase: .billingRetry),
+        Case(doubt: .revocationWithoutDate, news: news("REVOKE", status: 5), phase: .revoked),
+        Case(doubt: .revocationWithoutDate, news: news("REFUND", status: 1), phase: .active),
+        Case(
+            doubt: .reversalWithRevocation,
+            news: news("REFUND_REVERSED") { $0.transaction?.revocationDate = Sample.day(3) }, phase: .revoked),
+        Case(doubt: .expiredBeforeEnd, news: news("EXPIRED/VOLUNTARY", status: 2, signed: 5), phase: .expired),
+        Case(doubt: .subscriptionWithoutEnd, news: news { $0.transaction?.expiresDate = nil }, phase: .unknown),
+        Case(doubt: .unknownEvent, news: news("DID_DREAM"), phase: .active),
+    ]
+
+    @Test(arguments: cases) func `a contradiction is recorded and has a stated outcome`(given: Case) {
+        #expect(given.news.doubts == [given.doubt])
+        let marks = Marks(given.news.marks)
+        #expect(marks.doubts == [given.doubt])
+        #expect(marks[given.doubt]?.stamp == given.news.stamp)
+        #expect(Sample.state(given.news)?.phase(at: Sample.day(5)) == given.phase)
+        #expect(given.doubt.sentence.hasSuffix("."))
+    }
+
+    @Test func `every doubt has a row`() {
+        #expect(Set(Self.cases.map(\.doubt)) == Set(Doubt.allCases).subtracting([.otherApp]))
+    }
+
+    @Test func `a renewal info that names another purchase is not believed`() {
+        let news = Self.news(renewal: Sample.renewal()) { $0.renewalOriginalTransactionId = "999" }
+        #expect(Sample.state(news)?.renewal == nil)
+        let own = Self.news(renewal: Sample.renewal()) { $0.renewalOriginalTransactionId = "1" }
+        #expect(Sample.state(own)?.renewal == Sample.renewal())
+    }
+
+    @Test func `news of another app counts, and that there were two apps stays known in any order`() {
+        let own = Sample.news("SUBSCRIBED/INITIAL_BUY", signed: 0, transaction: Sample.period())
+        let other = Sample.news(
+            "DID_RENEW", signed: 30, transaction: Sample.period("2", from: 30, to: 60), bundleId: "com.example.woods")
+        for order in [[own, other], [other, own]] {
+            let marks = Marks(order.flatMap(\.marks))
+            #expect(marks.doubts == [.otherApp])
+            #expect(marks.bundleIds == ["com.example.metals", "com.example.woods"])
+        }
+        #expect(Sample.state(own, other) == Sample.state(other, own))
+        #expect(Sample.state(own, other)?.bundleId == "com.example.woods")
+    }
+
+    @Test func `one transaction id in two environments is two purchases`() {
+        let ids = Doubt.transactionIdsInSeveralEnvironments([
+            (.production, "1"), (.sandbox, "1"), (.production, "2"), (.production, "2"),
+        ])
+        #expect(ids == ["1"])
+        #expect(Sample.key("1", .production) != Sample.key("1", .sandbox))
+    }
+
+    @Test func `dates and numbers at the ends of what can be written crash nothing`() {
+        for seconds in [-Double.greatestFiniteMagnitude, -1e15, 0, 1e15, .greatestFiniteMagnitude, .infinity] {
+            let date = Date(timeIntervalSince1970: seconds)
+            for happening in Happening.allCases {
+                var news = Sample.news(happening.rawValue, signed: 0, status: .max)
+                news.transaction = TransactionFacts(
+                    transactionId: "", productId: "", productType: "Auto-Renewable Subscription", purchaseDate: date,
+                    originalPurchaseDate: date, expiresDate: date, quantity: .min, revocationDate: date,
+                    revocationReason: .max, offerType: .min, priceMilliunits: .min, signedDate: date)
+                news.renewal = RenewalFacts(
+                    isInBillingRetry: true, gracePeriodExpiresDate: date, expirationIntent: .min, renewalDate: date,
+                    signedDate: date, renewalPriceMilliunits: .min, currency: "EUR")
+                let learned = Subscription.learning(news, known: Sample.state(Self.news()))
+                #expect(news.doubts.contains(.quantityBelowOne))
+                #expect(!news.sentence.isEmpty && learned.changes.allSatisfy { !$0.sentence.isEmpty })
+                let holding = Holding(subscription: learned.subscription, transactions: [])
+                #expect(Entitlements(of: [holding], levels: GroupLevels(), at: date).rulings.count == 1)
+                let loyalty = Loyalty([news.transaction].compactMap(\.self), environment: .production, at: date)
+                #expect(loyalty.paidDays == 0)
+            }
+        }
+    }
+}

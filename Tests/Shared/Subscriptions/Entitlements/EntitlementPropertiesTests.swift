@@ -1,0 +1,82 @@
+import Foundation
+import Subscriptions
+import Testing
+
+/// What holds for whatever a customer has.
+@Suite struct EntitlementPropertiesTests {
+    static let levels = GroupLevels(["gold": 1, "silver": 2])
+
+    static func holdings(seed: UInt64) -> [Holding] {
+        var generator = SplitMix(seed: seed)
+        return (0..<Int.random(in: 1...6, using: &generator)).map { number in
+            let kind = Int.random(in: 0..<10, using: &generator)
+            let from = Double.random(in: -60...10, using: &generator).rounded()
+            let revoked = Int.random(in: 0..<5, using: &generator) == 0 ? from + 1 : nil
+            let product = ["gold", "silver", "tin"].randomElement(using: &generator) ?? "gold"
+            var facts =
+                switch kind {
+                case 0: Sample.purchase(.nonConsumable, product, at: from, revoked: revoked)
+                case 1: Sample.purchase(.consumable, product, at: from)
+                case 2: Sample.purchase(.nonRenewing, product, at: from, to: from + 30, revoked: revoked)
+                default:
+                    Sample.period(
+                        "\(number)", from: from, to: from + 30, product: product, revoked: revoked,
+                        isUpgraded: kind == 3)
+                }
+            facts.ownership = Bool.random(using: &generator) ? "PURCHASED" : "FAMILY_SHARED"
+            let renewal = Sample.renewal(
+                on: Bool.random(using: &generator), retry: Bool.random(using: &generator),
+                grace: Bool.random(using: &generator) ? from + 46 : nil, signed: from + 30)
+            return Sample.holding(
+                "\(number)", facts, renewal: renewal, environment: kind == 9 ? .sandbox : .production)
+        }
+    }
+
+    @Test(arguments: 0..<4 as Range<UInt64>) func `what holds for every customer`(part: UInt64) {
+        for seed in part * 300..<(part + 1) * 300 {
+            var generator = SplitMix(seed: seed &+ 1)
+            let holdings = Self.holdings(seed: seed)
+            let entitlements = Entitlements(of: holdings, levels: Self.levels, at: Sample.day(0))
+            let shuffled = Entitlements(
+                of: holdings.shuffled(using: &generator), levels: Self.levels, at: Sample.day(0))
+            #expect(shuffled == entitlements, "order matters, seed \(seed)")
+            #expect(entitlements.rulings.count == holdings.count)
+
+            let subscriptions = entitlements.granted.filter { $0.transaction?.kind == .autoRenewable }
+            for environment in ["Production", "Sandbox"] {
+                let granted = subscriptions.filter { $0.key.environment.rawValue == environment }
+                #expect(granted.count <= 1, "two of one group, seed \(seed)")
+                let outranked = entitlements.rulings.filter {
+                    $0.verdict == .outranked && $0.key.environment.rawValue == environment
+                }
+                for loser in outranked {
+                    let winner = granted.first?.level ?? .max
+                    #expect(winner <= loser.level ?? .max, "a lower level won, seed \(seed)")
+                }
+                #expect(outranked.isEmpty || granted.count == 1)
+            }
+            for ruling in entitlements.granted {
+                #expect(ruling.transaction?.revocationDate == nil && ruling.transaction?.isUpgraded == false)
+                #expect(ruling.transaction?.kind != .consumable)
+                #expect(ruling.until.map { $0 > Sample.day(0) } ?? true)
+            }
+        }
+    }
+
+    @Test func `another purchase never takes a group or a product away`() {
+        for seed in 0..<600 as Range<UInt64> {
+            let holdings = Self.holdings(seed: seed)
+            let fewer = Entitlements(of: Array(holdings.dropLast()), levels: Self.levels, at: Sample.day(0))
+            let more = Entitlements(of: holdings, levels: Self.levels, at: Sample.day(0))
+            func groups(_ entitlements: Entitlements) -> Set<String> {
+                Set(
+                    entitlements.granted.compactMap {
+                        $0.transaction?.subscriptionGroupIdentifier.map { group in
+                            "\(group)"
+                        } ?? $0.transaction.map { "\($0.productType) \($0.productId)" }
+                    })
+            }
+            #expect(groups(fewer).isSubset(of: groups(more)), "seed \(seed)")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Contracts
+import Foundation
+import Subscriptions
+import Testing
+
+@Suite struct LoyaltyTests {
+    static func loyalty(
+        _ transactions: [TransactionFacts], _ environment: StoreEnvironment = .production, on day: Double
+    ) -> Loyalty {
+        let loyalty = Loyalty(transactions, environment: environment, at: Sample.day(day))
+        #expect(loyalty == Loyalty(transactions.reversed(), environment: environment, at: Sample.day(day)))
+        return loyalty
+    }
+
+    @Test func `a gap of 60 days keeps the service, a longer one begins anew`() {
+        let first = Sample.period("1", from: 0, to: 30)
+        let kept = Self.loyalty([first, Sample.period("2", from: 90, to: 120)], on: 100)
+        #expect(kept.recentStart == Sample.day(0))
+        #expect(kept.paidDays == 40)
+        let anew = Self.loyalty([first, Sample.period("2", from: 91, to: 121)], on: 100)
+        #expect(anew.recentStart == Sample.day(91))
+        #expect(anew.paidDays == 9)
+    }
+
+    @Test func `outside of production the gap is ten minutes`() {
+        let minute = 1.0 / 1440
+        let first = Sample.period("1", from: 0, to: 5 * minute)
+        let kept = Self.loyalty([first, Sample.period("2", from: 15 * minute, to: 1)], .sandbox, on: 0.5)
+        #expect(kept.recentStart == Sample.day(0))
+        let anew = Self.loyalty([first, Sample.period("2", from: 15.1 * minute, to: 1)], .sandbox, on: 0.5)
+        #expect(anew.recentStart == Sample.day(15.1 * minute))
+    }
+
+    @Test func `a trial is service and not paid for`() {
+        var trial = Sample.period("1", from: 0, to: 14)
+        trial.offerDiscountType = "FREE_TRIAL"
+        let loyalty = Self.loyalty([trial, Sample.period("2", from: 14, to: 44)], on: 20)
+        #expect(loyalty.recentStart == Sample.day(0))
+        #expect(loyalty.paidDays == 6)
+    }
+
+    @Test func `neither the family's, nor refunded, nor unpaid periods are paid service, and a refunded part ends it`()
+    {
+        var shared = Sample.period("1")
+        shared.ownership = "FAMILY_SHARED"
+        var free = Sample.period("1")
+        free.priceMilliunits = 0
+        var wrong = Sample.period("1")
+        wrong.priceMilliunits = -5
+        for unpaid in [shared, free, wrong, Sample.period("1", revoked: 20)] {
+            #expect(Self.loyalty([unpaid], on: 30).paidDays == 0)
+        }
+        var part = Sample.period("1", revoked: 20)
+        part.revocationType = "REFUND_PRORATED"
+        #expect(Self.loyalty([part], on: 30).paidDays == 20)
+    }
+
+    @Test func `time that an upgrade and its predecessor share counts once`() {
+        let loyalty = Self.loyalty([Sample.period("1"), Sample.period("2", from: 10, to: 40)], on: 50)
+        #expect(loyalty.paidDays == 40)
+    }
+
+    @Test func `after 365 paid days the commission falls, gaps of up to 60 days not counted`() {
+        let year = (0..<11).map { Sample.period("\($0)", from: Double($0) * 30, to: Double($0 + 1) * 30) }
+        #expect(Self.loyalty(year, on: 330).reducedCommissionStart == nil)
+        let resumed = year + [Sample.period("12", from: 370, to: 420)]
+        #expect(Self.loyalty(resumed, on: 400).reducedCommissionStart == Sample.day(405))
+        let late = year + [Sample.period("12", from: 400, to: 450)]
+        #expect(Self.loyalty(late, on: 430).reducedCommissionStart == nil)
+        #expect(Self.loyalty(late, on: 430).paidDays == 30)
+    }
+
+    @Test func `without subscriptions there is no service`() {
+        let loyalty = Self.loyalty([Sample.purchase(.nonConsumable, "sword"), Sample.period("2", from: 9)], on: 5)
+        #expect(loyalty.recentStart == nil)
+        #expect(loyalty.paidDays == 0)
+    }
+}

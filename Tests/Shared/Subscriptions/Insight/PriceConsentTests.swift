@@ -1,0 +1,43 @@
+import Foundation
+import Subscriptions
+import Testing
+
+@Suite struct PriceConsentTests {
+    static func consent(_ news: News...) -> PriceConsent? {
+        let marks = Marks(news.flatMap(\.marks))
+        let states = [news, news.reversed()].map { order in
+            order.reduce(nil as Subscription?) { Subscription.learning($1, known: $0).subscription }
+        }
+        #expect(states[0] == states[1])
+        return states[0].map { PriceConsent(of: $0, marks) }
+    }
+
+    static let asked = Sample.news("PRICE_INCREASE/PENDING", signed: 5, transaction: Sample.period())
+    static let agreed = Sample.news("PRICE_INCREASE/ACCEPTED", signed: 8, transaction: Sample.period())
+    static let renewed = Sample.news("DID_RENEW", signed: 30, transaction: Sample.period("2", from: 30, to: 60))
+    static let ended = Sample.news("EXPIRED/PRICE_INCREASE", signed: 30, transaction: Sample.period())
+
+    @Test func `the newest word counts, and a renewal closes the matter`() {
+        #expect(Self.consent(Self.renewed) == PriceConsent.none)
+        #expect(Self.consent(Self.asked) == .pending(since: Sample.day(5)))
+        #expect(Self.consent(Self.asked, Self.agreed) == .accepted(at: Sample.day(8)))
+        #expect(Self.consent(Self.asked, Self.ended) == .refused(at: Sample.day(30)))
+        #expect(Self.consent(Self.asked, Self.agreed, Self.renewed) == PriceConsent.none)
+    }
+
+    @Test(arguments: [(0, PriceConsent.pending(since: Sample.day(7))), (1, .accepted(at: Sample.day(7)))])
+    func `without a notification the renewal info tells`(status: Int, consent: PriceConsent) {
+        var renewal = Sample.renewal(signed: 7)
+        renewal.priceIncreaseStatus = status
+        let news = Sample.news("METADATA_UPDATE", signed: 7, transaction: Sample.period(), renewal: renewal)
+        #expect(Self.consent(news) == consent)
+    }
+
+    @Test func `a renewal info older than the notification does not contradict it`() {
+        var renewal = Sample.renewal(signed: 1)
+        renewal.priceIncreaseStatus = 1
+        let old = Sample.news("DID_RENEW", signed: 1, transaction: Sample.period(), renewal: renewal)
+        #expect(Self.consent(old, Self.asked) == .pending(since: Sample.day(5)))
+        #expect(Self.consent(old) == PriceConsent.none)
+    }
+}

@@ -1,0 +1,132 @@
+import Contracts
+import Foundation
+import Subscriptions
+import Testing
+
+/// Properties over generated lives. A failure names the shortest life found that shows it.
+@Suite struct LivesTests {
+    /// Everything that is believed of one purchase.
+    struct Belief: Equatable {
+        var subscription: Subscription?
+        var marks: Marks
+        var transactions: [String: TransactionFacts]
+        var skipped: [SkippedStep]
+
+        init(_ news: [News]) {
+            subscription = nil
+            marks = Marks()
+            var versions: [String: (stamp: Stamp, facts: TransactionFacts)] = [:]
+            for one in news {
+                subscription = Subscription.learning(one, known: subscription).subscription
+                marks.join(one)
+                guard let facts = one.transaction else { continue }
+                if versions[facts.transactionId].map({ $0.stamp < one.stamp }) ?? true {
+                    versions[facts.transactionId] = (one.stamp, facts)
+                }
+            }
+            transactions = versions.mapValues(\.facts)
+            skipped = SkippedStep.all(in: news)
+        }
+    }
+
+    /// Runs a property over many lives and shrinks the first that breaks it.
+    static func expect(_ seeds: Range<UInt64>, _ holds: @escaping ([News], UInt64) -> Bool) {
+        for seed in seeds {
+            let deeds = Deed.life(seed: seed)
+            if holds(Life.news(of: deeds), seed) { continue }
+            let shortest = shrunk(deeds) { !holds(Life.news(of: $0), seed) }
+            Issue.record("seed \(seed): \(shortest.map(\.description).joined(separator: ", "))")
+            return
+        }
+    }
+
+    @Test(arguments: 0..<4 as Range<UInt64>)
+    func `any order and any repetition of a life ends in the same belief`(part: UInt64) {
+        Self.expect(part * 400..<(part + 1) * 400) { news, seed in
+            var generator = SplitMix(seed: seed &+ 77)
+            let repeated = news + news.filter { _ in Bool.random(using: &generator) }
+            return Belief(repeated.shuffled(using: &generator)) == Belief(news)
+        }
+    }
+
+    @Test func `the backward order of a life ends in the same belief`() {
+        Self.expect(5000..<5300) { news, _ in Belief(news.reversed()) == Belief(news) }
+    }
+
+    @Test func `at the moment of each notification the phase is Apple's status`() {
+        Self.expect(10_000..<10_600) { news, _ in
+            var known: Subscription?
+            for one in news {
+                known = Subscription.learning(one, known: known).subscription
+                guard let phase = known?.phase(at: one.stamp.signedDate), let status = one.status else { return false }
+                let expected: [Int: Phase] = [
+                    1: .active, 2: .expired, 3: .billingRetry, 4: .gracePeriod, 5: .revoked,
+                ]
+                if phase != expected[status] { return false }
+            }
+            return true
+        }
+    }
+
+    @Test func `nothing is skipped in a life that is told completely`() {
+        Self.expect(20_000..<21_000) { news, _ in SkippedStep.all(in: news).isEmpty }
+    }
+
+    @Test func `a life that is told completely raises no doubts`() {
+        Self.expect(30_000..<30_400) { news, _ in Marks(news.flatMap(\.marks)).doubts.isEmpty }
+    }
+
+    @Test func `a life without its beginning says so until the beginning arrives`() {
+        Self.expect(40_000..<40_400) { news, _ in
+            let rest = Array(news.dropFirst())
+            let hasStep = rest.contains(where: \.isStep)
+            let isNoticed = SkippedStep.all(in: rest).contains { $0.kind == .beginning }
+            return isNoticed == hasStep && SkippedStep.all(in: rest + news.prefix(1)).isEmpty
+        }
+    }
+
+    @Test func `the changes, one after another, tell the whole state`() {
+        Self.expect(50_000..<50_300) { news, seed in
+            var generator = SplitMix(seed: seed)
+            var told: [Fact: String] = [:]
+            var known: Subscription?
+            for one in news.shuffled(using: &generator) {
+                let learned = Subscription.learning(one, known: known)
+                for change in learned.changes {
+                    if told[change.fact] != change.from { return false }
+                    told[change.fact] = change.to
+                }
+                known = learned.subscription
+            }
+            return Fact.allCases.allSatisfy { fact in told[fact] == known.flatMap { fact.text(in: $0) } }
+        }
+    }
+
+    @Test func `without further news access that was lost does not come back`() {
+        Self.expect(60_000..<60_300) { news, _ in
+            let belief = Belief(news)
+            guard let subscription = belief.subscription, let last = news.last?.stamp.signedDate else { return true }
+            let holding = Holding(subscription: subscription, transactions: Array(belief.transactions.values))
+            let access = (0..<60).map { step in
+                let now = last.addingTimeInterval(Double(step) * 2 * Life.day)
+                return !Entitlements(of: [holding], levels: GroupLevels(), at: now).granted.isEmpty
+            }
+            return access == access.sorted { $0 && !$1 }
+        }
+    }
+
+    @Test func `the lives reach every kind of news about a subscription`() {
+        let reached = Set((0..<400).flatMap { Life.news(of: Deed.life(seed: $0)) }.compactMap(\.happening))
+        let aboutNoSubscription: Set<Happening> = [
+            .massExtensionDone, .boughtOnce, .tokenUnreported, .tokenCreated, .tokenReminder, .consentRescinded,
+            .seatsUnclaimed, .tested,
+        ]
+        #expect(reached == Set(Happening.allCases).subtracting(aboutNoSubscription))
+    }
+
+    @Test func `a failing life is shrunk to what makes it fail`() {
+        let deeds = Deed.life(seed: 3) + [Deed(happening: .tested, minutes: 0, choice: 1)] + Deed.life(seed: 4)
+        let shortest = shrunk(deeds) { $0.contains { $0.happening == .tested && $0.choice == 1 } }
+        #expect(shortest == [Deed(happening: .tested, minutes: 0, choice: 1)])
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Subscriptions
+import Testing
+
+@Suite struct TransactionRankTests {
+    static func current(_ news: News...) -> TransactionFacts? {
+        let orders = [news, news.reversed()]
+        let states = orders.map { order in
+            order.reduce(nil as Subscription?) { Subscription.learning($1, known: $0).subscription }
+        }
+        #expect(states[0] == states[1])
+        return states[0]?.transaction
+    }
+
+    @Test func `a refund of an older period leaves the current one alone`() {
+        let renewed = Sample.news("DID_RENEW", signed: 30, status: 1, transaction: Sample.period("2", from: 30, to: 60))
+        let refund = Sample.news(
+            "REFUND", signed: 35, status: 1, transaction: Sample.period("1", signed: 35, revoked: 35))
+        #expect(Self.current(renewed, refund)?.transactionId == "2")
+        #expect(Sample.state(renewed, refund)?.phase(at: Sample.day(40)) == .active)
+    }
+
+    @Test func `a refund revokes and its reversal reinstates`() {
+        let bought = Sample.news("SUBSCRIBED/INITIAL_BUY", signed: 0, status: 1, transaction: Sample.period())
+        let refund = Sample.news("REFUND", signed: 5, status: 5, transaction: Sample.period(signed: 5, revoked: 5))
+        let reversal = Sample.news("REFUND_REVERSED", signed: 8, status: 1, transaction: Sample.period(signed: 8))
+        #expect(Sample.state(bought, refund)?.phase(at: Sample.day(6)) == .revoked)
+        #expect(Self.current(bought, refund, reversal)?.revocationDate == nil)
+        #expect(Sample.state(reversal, refund, bought)?.phase(at: Sample.day(9)) == .active)
+    }
+
+    @Test func `an upgraded transaction gives way to what replaced it, in either order`() {
+        let upgrade = Sample.news(
+            "DID_CHANGE_RENEWAL_PREF/UPGRADE", signed: 10, status: 1, transaction: Sample.period("2", from: 10, to: 40))
+        let replaced = Sample.news(
+            "REFUND", signed: 11, status: 1, transaction: Sample.period("1", signed: 11, revoked: 11, isUpgraded: true))
+        #expect(Self.current(upgrade, replaced)?.transactionId == "2")
+    }
+
+    @Test func `an extension moves the end of the same transaction`() {
+        let bought = Sample.news("SUBSCRIBED/INITIAL_BUY", signed: 0, transaction: Sample.period())
+        let extended = Sample.news("RENEWAL_EXTENDED", signed: 3, transaction: Sample.period(to: 44, signed: 3))
+        #expect(Self.current(bought, extended)?.expiresDate == Sample.day(44))
+    }
+
+    @Test func `of two purchases of one moment the higher number is the later, and a longer one is higher`() {
+        let nine = Sample.news("SUBSCRIBED/INITIAL_BUY", signed: 0, number: 2, transaction: Sample.period("9"))
+        let ten = Sample.news("SUBSCRIBED/INITIAL_BUY", signed: 0, number: 1, transaction: Sample.period("10"))
+        #expect(Self.current(nine, ten)?.transactionId == "10")
+    }
+
+    @Test func `a transaction without a date of purchase gives way to one with it`() {
+        var undated = Sample.period("9", signed: 20)
+        undated.purchaseDate = nil
+        let news = Sample.news("DID_RENEW", signed: 20, transaction: undated)
+        let dated = Sample.news("DID_RENEW", signed: 1, transaction: Sample.period("1"))
+        #expect(Self.current(news, dated)?.transactionId == "1")
+    }
+
+    @Test func `versions that disagree about the date of purchase still end the same in any order`() {
+        let versions = [(5.0, 1.0), (2, 2), (9, 3), (5, 4)].map { from, signed in
+            Sample.news("DID_RENEW", signed: signed, transaction: Sample.period("1", from: from, signed: signed))
+        }
+        let other = Sample.news("DID_RENEW", signed: 2.5, transaction: Sample.period("2", from: 6, signed: 2.5))
+        var generator = SplitMix(seed: 1)
+        let ends = (0..<50).map { _ in
+            (versions + [other]).shuffled(using: &generator).reduce(nil as Subscription?) {
+                Subscription.learning($1, known: $0).subscription
+            }
+        }
+        #expect(ends.allSatisfy { $0 == ends[0] })
+        #expect(ends[0]?.transaction?.purchaseDate == Sample.day(9))
+    }
+}
