@@ -68,6 +68,23 @@ extension Metric {
     public static let producerQueue = gauge(
         "storekeeper_producer_queue_records", "Records that wait in the producer.")
 
+    // MARK: Verification
+
+    /// Asked beside the line.
+    public static let revocationAnswers = counter(
+        "storekeeper_revocation_answers_total",
+        "Questions about the revocation of a certificate, by answer: good, revoked, unknown, outdated, unreachable.",
+        ["answer"])
+    /// Above 0 somebody has to look.
+    public static let certificatesRevoked = gauge(
+        "storekeeper_revoked_certificates", "Certificates in recent use that are known to be revoked.")
+    /// A wrong address in somebody's App Store Connect, or an app that was forgotten in our file.
+    public static let unknownApps = counter(
+        "storekeeper_unknown_app_notifications_total", "Genuine notifications for apps that are not configured.")
+    /// The files of roots and apps changed.
+    public static let trustReloads = counter(
+        "storekeeper_trust_reloads_total", "Changed files of roots or apps, by outcome: used, unusable.", ["outcome"])
+
     // MARK: State
 
     /// What became of a notification in the ledger.
@@ -90,6 +107,7 @@ extension Metric {
     public static let all: [Metric] = [
         ingestRequests, ingestAcknowledgement, ingestInFlight, stageRecords, stageBatch, stageBatchSize, stageRetries,
         settlementsFenced, deadLetters, lagRecords, lagSeconds, recordsExpired, rebalances, producerFatal,
-        brokerRoundTrip, producerQueue, ledgerOutcomes, webhookToState, buildInformation,
+        brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked, unknownApps, trustReloads,
+        ledgerOutcomes, webhookToState, buildInformation,
     ]
 }

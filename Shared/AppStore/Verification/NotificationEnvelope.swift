@@ -41,6 +41,10 @@ struct NotificationEnvelope {
         self.uuid = uuid
     }
 
+    /// The app of a notification that may be unusable otherwise. What is no notification names none here: transactions
+    /// and the like lie on the customers' devices, and anybody can post them.
+    static func bundleId(of root: JSONValue) -> String? { try? subject(of: root).bundleId }
+
     private static func subject(of root: JSONValue) throws(Refusal) -> Subject {
         var found: [(String, JSONValue)] = []
         for member in subjects {

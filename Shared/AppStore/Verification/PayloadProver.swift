@@ -39,6 +39,9 @@ final class PayloadProver: Sendable {
     /// How many headers and chains are kept; bounded whatever is sent.
     var cached: (headers: Int, chains: Int) { (headers.count, chains.count) }
 
+    /// The chains under which a signature was valid recently.
+    var provenChains: [ValidatedChain] { headers.all.map(\.chain) }
+
     /// - Parameters:
     ///   - dateField: Where the payload says when it was signed.
     ///   - hint: The proof of the envelope, whose header is usually the same.
@@ -98,8 +101,12 @@ final class PayloadProver: Sendable {
             guard let number = field.double else { throw Refusal(.body, "\(dateField) is not a number") }
             signedDate = AppleDate.date(from: number)
         }
-        try judgeTime(header.chain, signedDate: signedDate, now: now)
-        if let refusal = revocations.refusal(of: header.chain) { throw refusal }
+        do throws(Refusal) {
+            try judgeTime(header.chain, signedDate: signedDate, now: now)
+            if let refusal = revocations.refusal(of: header.chain) { throw refusal }
+        } catch {
+            throw error.naming(NotificationEnvelope.bundleId(of: document.root))
+        }
         return Proof(document: document, signedDate: signedDate, header: header)
     }
 

@@ -36,6 +36,9 @@ final class ProofCache<Proof: Sendable>: Sendable {
     /// How many proofs are kept.
     var count: Int { entries.withLock(\.count) }
 
+    /// All of them, in no order.
+    var all: [Proof] { entries.withLock(\.self).map(\.proof) }
+
     func proof(for key: ArraySlice<UInt8>, now: Date) -> Proof? {
         // Compared outside the lock, on a copy of the list that costs a reference.
         let current = entries.withLock(\.self)

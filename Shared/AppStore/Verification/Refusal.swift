@@ -26,6 +26,17 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
         Refusal(reason, "\(member): \(message)", bundleId: bundleId, concernsOwnApp: true)
     }
 
+    /// The same refusal of a payload that Apple signed, and that names this app.
+    func naming(_ bundleId: String?) -> Refusal {
+        Refusal(reason, message, bundleId: bundleId ?? self.bundleId, concernsOwnApp: concernsOwnApp)
+    }
+
+    /// The same refusal, which concerns our app if it names one of ours in what Apple signed.
+    func judged(by registry: AppRegistry) -> Refusal {
+        guard reason.isProven, let bundleId, registry.app(bundleId) != nil else { return self }
+        return Refusal(reason, message, bundleId: bundleId, concernsOwnApp: true)
+    }
+
     /// Reason and message.
     public var description: String { "\(reason.rawValue): \(message)" }
 }

@@ -27,6 +27,16 @@ public final class RevocationRegister: Sendable {
         standings.withLock { $0[sha256] = standing }
     }
 
+    /// Forgets a certificate: for whoever keeps the register small.
+    public func forget(certificate sha256: [UInt8]) {
+        standings.withLock { $0[sha256] = nil }
+    }
+
+    /// What is known about a certificate.
+    public func standing(ofCertificate sha256: [UInt8]) -> Standing {
+        standings.withLock { $0[sha256] } ?? .unknown
+    }
+
     /// Leaf and intermediate are asked about; a root is revoked by taking it out of the trust store.
     func refusal(of chain: ValidatedChain) -> Refusal? {
         let (leaf, intermediate) = standings.withLock { standings in

@@ -27,6 +27,10 @@ public final class SignedDataVerifier: Sendable {
     /// How many proven headers and chains it remembers: bounded by the policy, whatever is sent.
     public var remembered: (headers: Int, chains: Int) { prover.cached }
 
+    /// The chains under which it has seen a valid signature recently: about whose revocation it is worth asking. A
+    /// chain occurs once for each header; bounded like ``remembered``.
+    public var provenChains: [ValidatedChain] { prover.provenChains }
+
     /// Proves a notification and everything signed inside it.
     ///
     /// - Parameter now: For judging dates: the payload's own, or this where it has none.
@@ -39,7 +43,7 @@ public final class SignedDataVerifier: Sendable {
                 bundleId: subject.bundleId, appAppleId: subject.appAppleId, environment: subject.environment)
             let contents = try NotificationContents(subject, in: proof, prover: prover, now: now)
             return ProvenNotification(envelope, contents, proof)
-        }
+        }.mapError { $0.judged(by: identity.registry) }
     }
 
     /// Proves a transaction, from the app or from Apple's API.
