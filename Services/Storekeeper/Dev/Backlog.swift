@@ -31,6 +31,11 @@ final class Backlog: Sendable {
     /// Nil before the first look.
     var look: Look? { newest.withLock { $0 } }
 
+    /// Waits until nothing waits; at once with a broker that is new.
+    func becomesEmpty() async throws {
+        while look?.total != 0 { try await Task.sleep(for: Self.interval) }
+    }
+
     /// Looks until cancelled. A look that fails is left out: the broker may be starting or gone.
     func watch() async {
         while !Task.isCancelled {

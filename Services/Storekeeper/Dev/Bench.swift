@@ -22,6 +22,8 @@ struct Bench: Sendable {
     /// `KAFKA_BOOTSTRAP_SERVERS` and `DATABASE_URL` are used where they are set.
     var environment: [String: String]
     var counts: [Role: Int] = [:]
+    /// What the processes of a role are told besides.
+    var settings: [Role: [String: String]] = [:]
     /// Where everything is kept; nil is a temporary directory.
     var keep: String?
     /// Where the logs go; nil is within the other directory.
@@ -72,7 +74,7 @@ struct Bench: Sendable {
         return LinePlan(
             programs: programs, directory: directory, logDirectory: logDirectory ?? "\(directory)/logs",
             bootstrapServers: kafka.bootstrapServers, databaseURL: databaseURL, counts: counts, apps: apps,
-            inherited: inherited)
+            inherited: inherited, settings: settings)
     }
 
     private func withBroker<Result>(

@@ -55,7 +55,7 @@ struct Check: Sendable {
         }
         let known = Set(book.notifications.map(\.uuid))
         findings.unexpected += ledger.map(\.uuid).filter { !known.contains($0) && !before.contains($0) }
-        findings.effectsTwice = effectsTwice
+        findings.effectsTwice += effectsTwice
         compareFacts(with: book, stored: Set(entries.keys), &findings)
         return findings
     }

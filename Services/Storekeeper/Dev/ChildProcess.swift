@@ -8,6 +8,11 @@ final class ChildProcess: Sendable {
         case exit(Int32)
         case signal(Int32)
 
+        /// From what `waitpid` says.
+        init(status: Int32) {
+            self = status & 0x7F == 0 ? .exit(status >> 8 & 0xFF) : .signal(status & 0x7F)
+        }
+
         var description: String {
             switch self {
             case .exit(let code): "exit \(code)"
@@ -27,20 +32,30 @@ final class ChildProcess: Sendable {
     /// Everything the program writes.
     let log: String
     private let state: Mutex<State>
+    /// The program would be killed when its spawner goes.
+    private let spawner: Spawner
 
     /// Only a ``Spawner`` makes one, for it knows of the program's end.
-    init(name: String, identifier: Int32, log: String) {
+    init(name: String, identifier: Int32, log: String, startedBy spawner: Spawner) {
+        self.spawner = spawner
         self.name = name
         self.identifier = identifier
         self.log = log
         state = Mutex(State())
     }
 
-    func ended(_ ending: Ending) {
-        let waiting = state.withLock { state in
+    /// Blocks the thread until the program has ended, and tells everybody. For the ``Spawner``, once.
+    func waitUntilItEnds() {
+        var information = siginfo_t()
+        // Leaves it as it is, so that its identifier stays its own until nobody sends it signals any more.
+        while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        let (ending, waiting) = state.withLock { state in
+            var status: Int32 = 0
+            waitpid(identifier, &status, 0)
+            let ending = Ending(status: status)
             state.ending = ending
             defer { state.waiting = [] }
-            return state.waiting
+            return (ending, state.waiting)
         }
         for continuation in waiting { continuation.resume(returning: ending) }
     }

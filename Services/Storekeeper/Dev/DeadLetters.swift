@@ -58,7 +58,7 @@ final class DeadLetters: Sendable {
     }
 
     /// What a payload calls itself, believed for the comparison with our own book only.
-    private static func uuid(in signedPayload: [UInt8]) -> String? {
+    static func uuid(in signedPayload: [UInt8]) -> String? {
         guard let jws = CompactJWS(signedPayload[...]), let payload = Base64.decode(jws.payload, .url),
             let document = try? JSONDocument(payload)
         else { return nil }

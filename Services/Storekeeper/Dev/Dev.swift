@@ -78,6 +78,8 @@ struct Dev: Verb {
     }
 
     func run(in surroundings: Surroundings) async throws {
+        // Whoever reads our output may go away; what was started is still to be stopped in order.
+        signal(SIGPIPE, SIG_IGN)
         // The services log to files; what our own clients log would tear the live view.
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler.standardError(label: label)

@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Logging
 import Postgres
+import Synchronization
 
 /// One run over a line that stands: sends, shows, waits until all has arrived, compares.
 struct DevRun: Sendable {
@@ -11,6 +12,8 @@ struct DevRun: Sendable {
     let stand: Bench.Stand
     let options: SimulatorRun.Options
     let show: Show
+    /// An endless run sends until this returns; nil sends until the count is reached, or for ever.
+    var enough: (@Sendable () async throws -> Void)?
 
     private enum Step: Sendable {
         case companionEnded
@@ -25,12 +28,10 @@ struct DevRun: Sendable {
         let letters = try await DeadLetters(stand.kafka, logger: .silent)
         let connection = PostgresConnection(
             PostgresConfiguration(url: stand.databaseURL, applicationName: "storekeeper dev"), logger: .silent)
-        let observer = Observer(
-            line: stand.line, backlog: backlog, letters: letters, ledger: LedgerReader(connection: connection),
-            before: try await LedgerReader(connection: connection).uuids())
         show.begin(target: target)
         return try await withThrowingTaskGroup(of: Step.self) { group in
             defer { group.cancelAll() }
+            let isEnough = Flag()
             let (ports, port) = AsyncStream.makeStream(of: Int.self)
             group.addTask {
                 await backlog.watch()
@@ -50,20 +51,35 @@ struct DevRun: Sendable {
             }
             group.addTask {
                 guard let port = await ports.first(where: { _ in true }) else { throw CancellationError() }
-                return .done(try await conduct(observer, target: target, pacePort: port))
+                // What was under way before this run belongs to none of its figures.
+                try await backlog.becomesEmpty()
+                let ledger = LedgerReader(connection: connection)
+                let observer = Observer(
+                    line: stand.line, backlog: backlog, letters: letters, ledger: ledger,
+                    before: try await ledger.uuids())
+                return .done(try await conduct(observer, target: target, pacePort: port, isEnough))
+            }
+            if let enough {
+                group.addTask {
+                    try await enough()
+                    isEnough.set()
+                    return .companionEnded
+                }
             }
             for try await case .done(let verdict) in group { return verdict }
             throw CancellationError()
         }
     }
 
-    private func conduct(_ observer: Observer, target: String, pacePort: Int) async throws -> Verdict? {
+    private func conduct(
+        _ observer: Observer, target: String, pacePort: Int, _ isEnough: Flag
+    ) async throws -> Verdict? {
         let simulatorRun = SimulatorRun(
             options: options, target: target,
             paceURL: stand.forgets ? "http://127.0.0.1:\(pacePort)/backlog" : nil, plan: stand.line.plan)
         let simulator = try await simulatorRun.start(with: stand.spawner)
         do {
-            let verdict = try await follow(simulator, simulatorRun, observer)
+            let verdict = try await follow(simulator, simulatorRun, observer, isEnough)
             await simulator.stop(deadline: .seconds(5))
             return verdict
         } catch {
@@ -73,7 +89,7 @@ struct DevRun: Sendable {
     }
 
     private func follow(
-        _ simulator: ChildProcess, _ simulatorRun: SimulatorRun, _ observer: Observer
+        _ simulator: ChildProcess, _ simulatorRun: SimulatorRun, _ observer: Observer, _ isEnough: Flag
     ) async throws -> Verdict? {
         let clock = ContinuousClock()
         let start = clock.now
@@ -84,8 +100,9 @@ struct DevRun: Sendable {
             let snapshot = try await observer.snapshot(
                 elapsed: clock.now - start, planned: options.count == 0 ? nil : options.count, &totals)
             show.update(snapshot)
+            if isEnough.isSet { simulator.send(SIGTERM) }
             if expected == nil, !simulator.isRunning {
-                try await judgeEnd(of: simulator)
+                try await judgeEnd(of: simulator, wasStopped: isEnough.isSet)
                 expected = Expectation(
                     book: try SimulatorBook(reading: Array(try Data(contentsOf: URL(fileURLWithPath: simulatorRun.book)))),
                     lookNumber: snapshot.backlog?.number ?? 0)
@@ -105,9 +122,9 @@ struct DevRun: Sendable {
 
     /// The simulator ends by itself only when it has sent all; exit 1 says that something was given up, which the book
     /// tells in detail.
-    private func judgeEnd(of simulator: ChildProcess) async throws {
+    private func judgeEnd(of simulator: ChildProcess, wasStopped: Bool) async throws {
         let ending = await simulator.ending()
-        guard options.count > 0, ending == .exit(0) || ending == .exit(1) else {
+        guard options.count > 0 || wasStopped, ending == .exit(0) || ending == .exit(1) else {
             throw Line.Death(
                 name: simulator.name, ending: ending, log: simulator.log, logTail: simulator.logTail())
         }
@@ -128,4 +145,13 @@ struct DevRun: Sendable {
             latency: findings.inLedger > 0 ? try await ledger.latency(ofLast: findings.inLedger) : nil,
             seconds: seconds, seed: options.seed)
     }
+}
+
+/// Goes up once.
+private final class Flag: Sendable {
+    private let state = Mutex(false)
+
+    var isSet: Bool { state.withLock { $0 } }
+
+    func set() { state.withLock { $0 = true } }
 }

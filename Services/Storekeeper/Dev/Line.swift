@@ -142,6 +142,7 @@ actor Line {
         let ingestPort = role == .ingest ? try await port(in: files[1], of: process, until: deadline) : nil
         ingestPorts[name] = ingestPort
         try await becomesReady(process, adminPort: adminPort, until: deadline)
+        if role.reading != nil { try await getsPartitions(process, adminPort: adminPort, until: deadline) }
         instances[name] = Instance(
             name: name, role: role, process: process, adminPort: adminPort, ingestPort: ingestPort)
     }
@@ -177,6 +178,18 @@ actor Line {
             if page?.status == 200 { return }
             let reason = page?.text.trimmingCharacters(in: .whitespacesAndNewlines) ?? "its admin port does not answer"
             try await wait(for: process, until: deadline, because: reason)
+        }
+    }
+
+    /// A member is ready before its group has given it partitions, which takes some seconds: figures would tell of
+    /// the waiting and not of the work.
+    private func getsPartitions(
+        _ process: ChildProcess, adminPort: Int, until deadline: ContinuousClock.Instant
+    ) async throws {
+        while true {
+            let page = try? await Page(at: "http://127.0.0.1:\(adminPort)/metrics")
+            if let page, MetricsPage(page.text).sum(MetricsPage.rebalances, ["change": "assigned"]) > 0 { return }
+            try await wait(for: process, until: deadline, because: "its group has given it no partitions")
         }
     }
 

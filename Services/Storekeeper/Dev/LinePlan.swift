@@ -21,6 +21,8 @@ struct LinePlan: Sendable {
     var apps: [App]
     /// What the processes get of our own environment, for example `KAFKA_…`.
     var inherited: [String: String]
+    /// What the processes of a role are told besides.
+    var settings: [Role: [String: String]] = [:]
 
     /// Where the simulator keeps its certificates and keys.
     var authority: String { directory + "/authority" }
@@ -73,6 +75,7 @@ struct LinePlan: Sendable {
         case .deduplicator, .stateUpdater:
             environment["DATABASE_URL"] = databaseURL
         }
+        environment.merge(settings[role] ?? [:]) { _, explicit in explicit }
         return environment
     }
 

@@ -17,8 +17,8 @@ struct LiveView: Sendable {
         defer { previous = snapshot }
         var lines = [
             "Storekeeper  \(target)",
-            "running \(Self.clock(snapshot.elapsed))   stored \(Self.grouped(snapshot.stored))\(goal(snapshot))"
-                + latency(snapshot),
+            "running \(Self.clock(snapshot.elapsed))   stored \(Self.grouped(snapshot.stored))\(goal(snapshot))",
+            latency(snapshot).drop { $0 == " " }.description,
             "",
             Self.row("stage", ["records", "per second", "waiting", "repeats", "refused"]),
         ]

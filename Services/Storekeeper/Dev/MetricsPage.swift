@@ -7,6 +7,10 @@ struct MetricsPage: Sendable {
         var value: Double
     }
 
+    static let ingestRequests = "storekeeper_ingest_requests_total"
+    static let stageRecords = "storekeeper_stage_records_total"
+    static let rebalances = "storekeeper_consumer_rebalances_total"
+
     let samples: [Sample]
 
     /// Lines that cannot be read are left out: the page is another process's, and a view must not fail because of it.

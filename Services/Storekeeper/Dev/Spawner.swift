@@ -1,84 +1,85 @@
 import Foundation
-import Synchronization
 import Threads
 
 /// Starts programs that do not outlive us.
 ///
 /// The kernel can tell a program that its parent died, but by parent it means the thread that started it. So one thread
-/// starts all of them and lives as long as this object: keep it until they have ended.
+/// starts all of them; it lives as long as this object, which its programs hold. Foundation's `Process` was turned down:
+/// it notices an end only when everybody has ended who inherited a certain descriptor.
 actor Spawner {
     private let thread = DedicatedThread(name: "spawner")
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// Starts a program.
+    /// Starts a program in a process group of its own, so that Ctrl-C on our terminal reaches us alone.
     /// - Parameters:
     ///   - name: see ``ChildProcess/name``.
     ///   - environment: all of it; nothing is inherited.
     ///   - log: file that standard error is appended to, and standard output where `output` is nil.
-    ///   - output: file that standard output is written to.
+    ///   - output: file that standard output is appended to.
     func start(
         _ name: String, program: String, arguments: [String] = [], environment: [String: String], log: String,
         output: String? = nil
     ) throws -> ChildProcess {
-        let process = Process()
-        (process.executableURL, process.arguments) = Self.mortal(program, arguments)
-        process.environment = environment
-        process.standardInput = FileHandle.nullDevice
-        let errors = try Self.opened(log)
-        process.standardError = errors
-        process.standardOutput = try output.map(Self.opened) ?? errors
-        let box = Box()
-        process.terminationHandler = { process in
-            box.end(
-                process.terminationReason == .exit
-                    ? .exit(process.terminationStatus) : .signal(process.terminationStatus))
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        let writing = O_WRONLY | O_CREAT | O_APPEND
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log, writing, 0o600)
+        if let output {
+            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, writing, 0o600)
+        } else {
+            posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
         }
-        try process.run()
-        let child = ChildProcess(name: name, identifier: process.processIdentifier, log: log)
-        box.fill(child)
+        // Sockets of ours would stay open in it. Closing what was closed meanwhile is no error there.
+        for descriptor in Self.openDescriptors() where descriptor > STDERR_FILENO {
+            posix_spawn_file_actions_addclose(&actions, descriptor)
+        }
+
+        var attributes = try Self.attributes()
+        defer { posix_spawnattr_destroy(&attributes) }
+        let command = Self.mortal(program, arguments)
+        var words = command.map { strdup($0) } + [nil]
+        var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { (words + variables).forEach { free($0) } }
+        var identifier: pid_t = 0
+        let error = posix_spawn(&identifier, command[0], &actions, &attributes, &words, &variables)
+        guard error == 0 else {
+            throw Failure("\(program) cannot be started with its log in \(log): \(String(cString: strerror(error)))")
+        }
+        return watch(ChildProcess(name: name, identifier: identifier, log: log, startedBy: self))
+    }
+
+    private nonisolated func watch(_ child: ChildProcess) -> ChildProcess {
+        Thread.detachNewThread { child.waitUntilItEnds() }
         return child
     }
 
+    private static func openDescriptors() -> [Int32] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return names.compactMap { Int32($0) }
+    }
+
+    /// No signal is blocked or ignored in it, whatever we do with ours.
+    private static func attributes() throws -> posix_spawnattr_t {
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        posix_spawnattr_setpgroup(&attributes, 0)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        for signal in [SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM] { sigaddset(&signals, signal) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        return attributes
+    }
+
     /// The program under `setpriv`, which asks the kernel to kill it when we die, in whatever way, and then becomes it.
-    private static func mortal(_ program: String, _ arguments: [String]) -> (URL, [String]) {
+    private static func mortal(_ program: String, _ arguments: [String]) -> [String] {
         let wrapper = "/usr/bin/setpriv"
-        guard FileManager.default.isExecutableFile(atPath: wrapper) else {
-            return (URL(fileURLWithPath: program), arguments)
-        }
-        return (URL(fileURLWithPath: wrapper), ["--pdeathsig=KILL", "--", program] + arguments)
-    }
-
-    private static func opened(_ path: String) throws -> FileHandle {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw Failure("\(path) cannot be written: \(String(cString: strerror(errno)))")
-        }
-        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    }
-}
-
-/// Brings the news of an end to a ``ChildProcess`` that may not have been made yet.
-private final class Box: Sendable {
-    private struct State {
-        var child: ChildProcess?
-        var ending: ChildProcess.Ending?
-    }
-    private let state = Mutex(State())
-
-    func fill(_ child: ChildProcess) {
-        let ending = state.withLock { state in
-            state.child = child
-            return state.ending
-        }
-        if let ending { child.ended(ending) }
-    }
-
-    func end(_ ending: ChildProcess.Ending) {
-        let child = state.withLock { state in
-            state.ending = ending
-            return state.child
-        }
-        child?.ended(ending)
+        guard FileManager.default.isExecutableFile(atPath: wrapper) else { return [program] + arguments }
+        return [wrapper, "--pdeathsig=KILL", "--", program] + arguments
     }
 }

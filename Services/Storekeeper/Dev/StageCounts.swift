@@ -21,11 +21,11 @@ struct StageCounts: Sendable, Equatable {
     /// What one process says of itself.
     init(_ page: MetricsPage, of role: Role) {
         if role == .ingest {
-            let requests = "storekeeper_ingest_requests_total"
+            let requests = MetricsPage.ingestRequests
             handled = page.sum(requests)
             refused = handled - page.sum(requests, ["code": "200"])
         } else {
-            let records = "storekeeper_stage_records_total"
+            let records = MetricsPage.stageRecords
             handled = page.sum(records)
             discarded = page.sum(records, ["outcome": "discarded"])
             refused = page.sum(records, ["outcome": "dead_letter"])

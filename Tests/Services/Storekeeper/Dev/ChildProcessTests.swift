@@ -10,7 +10,7 @@ struct ChildProcessTests {
         _ script: String, environment: [String: String] = [:], output: Bool = false, in directory: TemporaryDirectory
     ) async throws -> ChildProcess {
         try await spawner.start(
-            "script", program: "/bin/sh", arguments: ["-c", script], environment: environment,
+            "script", program: "/bin/bash", arguments: ["-c", script], environment: environment,
             log: directory.path + "/log", output: output ? directory.path + "/output" : nil)
     }
 
@@ -48,7 +48,7 @@ struct ChildProcessTests {
         let directory = try TemporaryDirectory()
         let fifo = directory.path + "/fifo"
         try #require(mkfifo(fifo, 0o600) == 0)
-        let child = try await start("trap 'exit 7' TERM; read line < \(fifo)", in: directory)
+        let child = try await start("trap 'kill $!; exit 7' TERM; cat \(fifo) & wait", in: directory)
         let pipe = try #require(FileHandle(forWritingAtPath: fifo))
         #expect(await child.stop(deadline: .seconds(60)) == .exit(7))
         try pipe.close()

@@ -41,10 +41,8 @@ struct ExpectationTests {
     @Test func `progress stands when the same mark lasts longer than the limit`() {
         var progress = Progress(limit: .seconds(60))
         let start = ContinuousClock.now
-        #expect(!progress.stands(at: start, [1]))
-        #expect(!progress.stands(at: start + .seconds(60), [1]))
-        #expect(progress.stands(at: start + .seconds(61), [1]))
-        #expect(!progress.stands(at: start + .seconds(62), [2]))
-        #expect(!progress.stands(at: start + .seconds(100), [2]))
+        let looks: [(after: Int, mark: Int64)] = [(0, 1), (60, 1), (61, 1), (62, 2), (100, 2)]
+        let stands = looks.map { progress.stands(at: start + .seconds($0.after), [$0.mark]) }
+        #expect(stands == [false, false, true, false, false])
     }
 }
