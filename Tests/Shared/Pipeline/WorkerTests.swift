@@ -54,13 +54,15 @@ import Testing
     @Test func `two workers share the partitions and miss nothing`() async throws {
         let bench = try await Bench()
         let forwarded = try await bench.whileWorking(Even()) {
-            try await bench.whileWorking(Even()) {
+            let forwarded = try await bench.whileWorking(Even()) {
                 try await bench.write((0..<500).map { String($0 * 2) })
                 return try await bench.read(bench.output.name, count: 500)
             }
+            // A commit that met the rebalance is made up for by whoever has the partition now.
+            while try await bench.lag() > 0 { await Task.yield() }
+            return forwarded
         }
         #expect(Set(forwarded.map(\.value)).count == 500)
-        #expect(try await bench.lag() == 0)
     }
 }
 
