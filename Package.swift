@@ -79,7 +79,9 @@ func tests(
 }
 
 let tests: [Target] = [
-    .target(name: "TestSupport", dependencies: ["Postgres", "Storage", logging], path: "Tests/Support", swiftSettings: house),
+    .target(
+        name: "TestSupport", dependencies: ["Postgres", "Storage", logging], path: "Tests/Support", swiftSettings: house
+    ),
     tests("StrictJSONTests", "Shared/StrictJSON", ["StrictJSON"]),
     tests("KafkaTests", "Shared/Kafka", ["Kafka", "CRDKafka", logging]),
     tests("PostgresTests", "Shared/Postgres", ["Postgres", "TestSupport"]),
@@ -99,9 +101,18 @@ let tests: [Target] = [
         "DeduplicatorTests", "Services/Deduplicator",
         ["Deduplicator", "Pipeline", "Contracts", "Storage", "TestSupport"]),
     tests(
+        "StateUpdaterTests", "Services/StateUpdater",
+        [
+            "StateUpdater", "Pipeline", "Kafka", "Contracts", "Subscriptions", "AppStore", "Storage", "TestSupport",
+            logging,
+        ]),
+    tests(
         "SimulatorTests", "Services/Simulator",
         ["Simulator", "AppStore", "Signatures", "Contracts", "StrictJSON", logging, httpClient, hummingbird]),
-    tests("StorekeeperTests", "Services/Storekeeper", ["Storekeeper", "Contracts", "Kafka"]),
+    tests(
+        "StorekeeperTests", "Services/Storekeeper",
+        ["Storekeeper", "AppStore", "Signatures", "Contracts", "Kafka", arguments]),
+    tests("EndToEndTests", "EndToEnd", ["Storekeeper", "Contracts", "Kafka", "Postgres", "TestSupport", httpClient]),
 ]
 
 let package = Package(

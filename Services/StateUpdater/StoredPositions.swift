@@ -96,9 +96,9 @@ struct PositionBeyondLog: EndsTheWorker, CustomStringConvertible {
     var description: String {
         """
         the stored position of \(position.topic)/\(position.partition) is \(position.offset), but the log of cluster \
-        \(cluster) ends at \(high): it lost records or was made anew. Nothing is read, so that nothing is skipped. To \
-        read it again from its beginning, which is harmless, run: delete from consumer_position where cluster = \
-        '\(cluster)' and topic = '\(position.topic)'
+        \(cluster) ends at \(high): it lost records or was made anew. Nothing is read, so that nothing is skipped. \
+        To read the topic again from its beginning, which is harmless, stop this service, run `storekeeper reread`, \
+        and start it again
         """
     }
 }

@@ -11,7 +11,7 @@ struct CommandLineTool: ParsableCommand {
             Exit codes: 0 done, and what was asked is so; 1 it is not so, or the world failed; 64 the command line is \
             wrong; 78 the configuration is wrong.
             """,
-        subcommands: [Dev.self, Setup.self, Verify.self, Broker.self, Healthcheck.self])
+        subcommands: [Dev.self, Setup.self, Verify.self, Reread.self, Broker.self, Healthcheck.self])
 }
 
 /// A subcommand, given what it may not fetch for itself.

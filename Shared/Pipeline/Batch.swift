@@ -118,4 +118,11 @@ public struct Span: Sendable, Hashable {
     public var first: Int64
     /// Offset after the last record: where reading goes on.
     public var next: Int64
+
+    /// From the first record to behind the last.
+    public init(partition: TopicPartition, first: Int64, next: Int64) {
+        self.partition = partition
+        self.first = first
+        self.next = next
+    }
 }

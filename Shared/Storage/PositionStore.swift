@@ -64,6 +64,13 @@ public struct PositionStore: Sendable {
         try await connection.execute(Self.list, cluster, group).map { row in try Self.position(row) }
     }
 
+    /// Forgets where a group stood in a topic, so that it begins again at the earliest record the log has. Harmless: what
+    /// is in the ledger has no effect a second time.
+    /// - Returns: how many partitions were forgotten.
+    public func forget(cluster: String, group: String, topic: String) async throws -> Int {
+        try await connection.execute(Self.remove, cluster, group, topic).affected
+    }
+
     private static func position(_ row: Row) throws -> LogPosition {
         LogPosition(
             topic: try row.value("topic"), partition: try row.value("partition"), offset: try row.value("next_offset"))
@@ -97,6 +104,10 @@ public struct PositionStore: Sendable {
         where cluster = $1::text and consumer_group = $2::text
         order by topic, partition
         """)
+
+    static let remove = Statement(
+        "position-remove",
+        "delete from consumer_position where cluster = $1::text and consumer_group = $2::text and topic = $3::text")
 
     /// Compare-and-set. Rows are locked in order first, because an UPDATE of several rows promises none; whoever waited
     /// for a row compares with what it holds afterwards.

@@ -6,7 +6,8 @@ public enum StorageStatements {
     public static let all: [Statement] =
         MigratorStatements.all + ledger + [
             SightingStore.claimFirst, SightingStore.owners, SightingStore.forget,
-            PositionStore.read, PositionStore.insert, PositionStore.list, PositionStore.move,
+            PositionStore.read, PositionStore.insert, PositionStore.list, PositionStore.remove,
+            PositionStore.move,
             TransactionStore.find, TransactionStore.upsert,
             SubscriptionStatements.find, SubscriptionStatements.page, SubscriptionStatements.lock,
             SubscriptionStatements.upsert,

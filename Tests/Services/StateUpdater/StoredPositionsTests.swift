@@ -1,0 +1,91 @@
+import Contracts
+import Foundation
+import Kafka
+import Logging
+import Pipeline
+import Storage
+import TestSupport
+import Testing
+
+@testable import StateUpdater
+
+@Suite struct StoredPositionsTests {
+    static let topic = "unique"
+    static let partition = TopicPartition(topic: topic, partition: 0)
+    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// A broker with so many records in the one partition of a topic, and a database.
+    static func with<Value: Sendable>(
+        records: Int, _ body: @Sendable (StoredPositions, PositionStore, String) async throws -> Value
+    ) async throws -> Value {
+        let broker = try DevelopmentBroker(topics: [(topic, 1)])
+        let producer = try Producer(broker.configuration, logger: logger)
+        try await producer.send((0..<records).map { _ in ProducerRecord(topic: topic, key: nil, value: [1]) })
+        return try await TestDatabase.use { database in
+            let connection = TestDatabase.connection(database)
+            let consumer = try Consumer(broker.configuration, group: "g", offsetReset: .error, logger: logger)
+            let store = PositionStore(connection)
+            let positions = StoredPositions(store, consumer: consumer, group: "g", logger: logger)
+            let value = try await body(positions, store, try await consumer.clusterId())
+            await consumer.close(deadline: .seconds(5))
+            await connection.close()
+            return value
+        }
+    }
+
+    @Test func `a partition never worked on begins at the earliest record, and that is stored`() async throws {
+        try await Self.with(records: 3) { positions, store, cluster in
+            let begin = try await positions.positions(of: [Self.partition])
+            #expect(begin == [TopicPartitionOffset(Self.partition, offset: 0)])
+            let stored = try await store.all(cluster: cluster, group: "g")
+            #expect(stored == [LogPosition(topic: Self.topic, partition: 0, offset: 0)])
+        }
+    }
+
+    @Test func `the next step is expected from where the last one led`() async throws {
+        try await Self.with(records: 3) { positions, _, cluster in
+            _ = try await positions.positions(of: [Self.partition])
+            let first = try await positions.moves(for: [Span(partition: Self.partition, first: 0, next: 2)])
+            #expect(first.map(\.expected) == [0])
+            #expect(first.map(\.cluster) == [cluster])
+            await positions.moved(first)
+            let second = try await positions.moves(for: [Span(partition: Self.partition, first: 2, next: 3)])
+            #expect(second.map(\.expected) == [2])
+        }
+    }
+
+    @Test func `a partition that is not ours has no step`() async throws {
+        try await Self.with(records: 0) { positions, _, _ in
+            await #expect(throws: PositionLost.self) {
+                try await positions.moves(for: [Span(partition: Self.partition, first: 0, next: 1)])
+            }
+        }
+    }
+
+    @Test func `a position of another cluster is none of this one's`() async throws {
+        try await Self.with(records: 3) { positions, store, _ in
+            _ = try await store.establish(
+                cluster: "another", group: "g",
+                lowWatermarks: [LogPosition(topic: Self.topic, partition: 0, offset: 2)])
+            let begin = try await positions.positions(of: [Self.partition])
+            #expect(begin.map(\.offset) == [0])
+        }
+    }
+
+    @Test func `a log that ends before the stored position stops the worker and names the way out`() async throws {
+        try await Self.with(records: 3) { positions, store, cluster in
+            _ = try await store.establish(
+                cluster: cluster, group: "g", lowWatermarks: [LogPosition(topic: Self.topic, partition: 0, offset: 4)])
+            let beyond = await #expect(throws: PositionBeyondLog.self) {
+                try await positions.positions(of: [Self.partition])
+            }
+            #expect(beyond?.high == 3)
+            #expect(beyond?.description.contains("storekeeper reread") == true)
+            // The way out: forget, and begin at the earliest record.
+            let forgotten = try await store.forget(cluster: cluster, group: "g", topic: Self.topic)
+            #expect(forgotten == 1)
+            let begin = try await positions.positions(of: [Self.partition])
+            #expect(begin.map(\.offset) == [0])
+        }
+    }
+}
