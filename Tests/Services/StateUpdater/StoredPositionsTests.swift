@@ -15,21 +15,20 @@ import Testing
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// A broker with so many records in the one partition of a topic, and a database.
-    static func with<Value: Sendable>(
-        records: Int, _ body: @Sendable (StoredPositions, PositionStore, String) async throws -> Value
-    ) async throws -> Value {
+    static func with(
+        records: Int, _ body: @Sendable (StoredPositions, PositionStore, String) async throws -> Void
+    ) async throws {
         let broker = try DevelopmentBroker(topics: [(topic, 1)])
         let producer = try Producer(broker.configuration, logger: logger)
         try await producer.send((0..<records).map { _ in ProducerRecord(topic: topic, key: nil, value: [1]) })
-        return try await TestDatabase.use { database in
+        try await TestDatabase.use { database in
             let connection = TestDatabase.connection(database)
             let consumer = try Consumer(broker.configuration, group: "g", offsetReset: .error, logger: logger)
             let store = PositionStore(connection)
             let positions = StoredPositions(store, consumer: consumer, group: "g", logger: logger)
-            let value = try await body(positions, store, try await consumer.clusterId())
+            try await body(positions, store, try await consumer.clusterId())
             await consumer.close(deadline: .seconds(5))
             await connection.close()
-            return value
         }
     }
 
