@@ -7,7 +7,9 @@ struct Programs: Sendable {
     /// Those beside the running program.
     /// - Parameter executable: path of the running program.
     init(beside executable: String?) throws(Failure) {
-        guard let executable else { throw Failure("this program does not know where it lies; start it by its full path") }
+        guard let executable else {
+            throw Failure("this program does not know where it lies; start it by its full path")
+        }
         directory = URL(fileURLWithPath: executable).resolvingSymlinksInPath().deletingLastPathComponent().path
     }
 

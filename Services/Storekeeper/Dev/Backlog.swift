@@ -11,18 +11,31 @@ final class Backlog: Sendable {
         var number = 0
         /// Records that wait before each stage.
         var waiting: [Role: Int64] = [:]
+        /// Whether nothing at all waited when the look began. The other figures are newer and cannot say that.
+        var isSettled = true
+        /// The records that would wait if each partition had as many as the fullest: it is a partition that forgets.
+        var pressure: Int64 = 0
         /// See ``Loss``.
         var dropped: Int64 = 0
 
-        var total: Int64 { waiting.values.reduce(0, +) }
+        /// Two stages of the same look.
+        mutating func add(_ other: Look) {
+            waiting.merge(other.waiting) { $0 + $1 }
+            isSettled = isSettled && other.isSettled
+            pressure = max(pressure, other.pressure)
+            dropped += other.dropped
+        }
     }
 
     private static let interval: Duration = .milliseconds(200)
 
     private let readers: [Reader]
+    private let forgets: Bool
     private let newest = Mutex<Look?>(nil)
 
-    init(_ configuration: KafkaConfiguration, logger: Logger) throws {
+    /// - Parameter forgets: whether what the broker drops is to be counted. Of a real one it is what has grown old.
+    init(_ configuration: KafkaConfiguration, forgets: Bool, logger: Logger) throws {
+        self.forgets = forgets
         readers = try Role.allCases.compactMap { role in
             try role.reading.map { try Reader(role, $0.route, $0.group, configuration, logger) }
         }
@@ -33,32 +46,37 @@ final class Backlog: Sendable {
 
     /// Waits until nothing waits; at once with a broker that is new.
     func becomesEmpty() async throws {
-        while look?.total != 0 { try await Task.sleep(for: Self.interval) }
+        while look?.isSettled != true { try await Task.sleep(for: Self.interval) }
     }
 
     /// Looks until cancelled. A look that fails is left out: the broker may be starting or gone.
     func watch() async {
         while !Task.isCancelled {
-            if var look = try? await Self.look(readers) {
-                newest.withLock { newest in
-                    look.number = (newest?.number ?? 0) + 1
-                    newest = look
-                }
-            }
+            try? await refresh()
             try? await Task.sleep(for: Self.interval)
         }
+        await close()
+    }
+
+    /// Looks once.
+    func refresh() async throws {
+        var look = try await Self.look(readers)
+        if !forgets { look.dropped = 0 }
+        newest.withLock { newest in
+            look.number = (newest?.number ?? 0) + 1
+            newest = look
+        }
+    }
+
+    /// Lets go of the broker.
+    func close() async {
         for reader in readers { await reader.close() }
     }
 
     private static func look(_ readers: [Reader]) async throws -> Look {
-        try await withThrowingTaskGroup(of: (Role, Int64, Int64).self) { group in
+        try await withThrowingTaskGroup(of: Look.self) { group in
             for reader in readers { group.addTask { try await reader.look() } }
-            var look = Look()
-            for try await (role, waiting, dropped) in group {
-                look.waiting[role] = waiting
-                look.dropped += dropped
-            }
-            return look
+            return try await group.reduce(into: Look()) { $0.add($1) }
         }
     }
 
@@ -77,15 +95,27 @@ final class Backlog: Sendable {
             consumer = try Consumer(configuration, group: group, logger: logger)
         }
 
-        func look() async throws -> (Role, Int64, Int64) {
-            let committed = try await consumer.committed(partitions)
-            var lags: [PartitionLag] = []
-            for (partition, committed) in zip(partitions, committed) {
-                let (low, high) = try await consumer.watermarks(partition)
-                lags.append(PartitionLag(partition: partition, committed: committed?.offset, low: low, end: high))
-            }
+        func look() async throws -> Look {
+            let before = try await consumer.committed(partitions)
+            var marks: [(low: Int64, high: Int64)] = []
+            for partition in partitions { marks.append(try await consumer.watermarks(partition)) }
+            // One question per partition takes a while, in which much is read.
+            let after = try await consumer.committed(partitions)
+            let lags = lags(after, marks)
             loss.look(at: lags)
-            return (role, lags.reduce(0) { $0 + $1.records }, loss.records)
+            let records = lags.map(\.records)
+            return Look(
+                waiting: [role: records.reduce(0, +)],
+                isSettled: self.lags(before, marks).allSatisfy { $0.records == 0 },
+                pressure: (records.max() ?? 0) * Int64(records.count), dropped: loss.records)
+        }
+
+        private func lags(
+            _ committed: [TopicPartitionOffset?], _ marks: [(low: Int64, high: Int64)]
+        ) -> [PartitionLag] {
+            zip(zip(partitions, committed), marks).map { asked, marks in
+                PartitionLag(partition: asked.0, committed: asked.1?.offset, low: marks.low, end: marks.high)
+            }
         }
 
         func close() async { await consumer.close(deadline: .seconds(1)) }

@@ -49,7 +49,9 @@ struct Dev: Verb {
     @Option(help: "How many ingests to run; the simulator posts to the first.")
     var ingests = 1
 
-    @Option(help: "Directory in which database, book, keys and logs are kept. Default: a temporary one, removed at the end.")
+    @Option(
+        help: "Directory in which database, book, keys and logs are kept. Default: a temporary one, removed at the end."
+    )
     var keep: String?
 
     @Option(help: "Directory for the logs of all processes; it stays. Default: within the other one.")

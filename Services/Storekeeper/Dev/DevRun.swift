@@ -24,7 +24,7 @@ struct DevRun: Sendable {
     /// - Throws: `Line.Death` where a process ends that should not.
     func run() async throws -> Verdict? {
         guard let target = await stand.line.target else { throw Failure("no ingest runs: there is nothing to post to") }
-        let backlog = try Backlog(stand.kafka, logger: .silent)
+        let backlog = try Backlog(stand.kafka, forgets: stand.forgets, logger: .silent)
         let letters = try await DeadLetters(stand.kafka, logger: .silent)
         let connection = PostgresConnection(
             PostgresConfiguration(url: stand.databaseURL, applicationName: "storekeeper dev"), logger: .silent)
@@ -104,7 +104,8 @@ struct DevRun: Sendable {
             if expected == nil, !simulator.isRunning {
                 try await judgeEnd(of: simulator, wasStopped: isEnough.isSet)
                 expected = Expectation(
-                    book: try SimulatorBook(reading: Array(try Data(contentsOf: URL(fileURLWithPath: simulatorRun.book)))),
+                    book: try SimulatorBook(
+                        reading: Array(try Data(contentsOf: URL(fileURLWithPath: simulatorRun.book)))),
                     lookNumber: snapshot.backlog?.number ?? 0)
             }
             if let expected {
@@ -140,7 +141,7 @@ struct DevRun: Sendable {
             effectsTwice: try await ledger.effectsTwice(except: observer.before))
         let findings = check.against(book)
         return Verdict(
-            findings: findings, droppedByBroker: stand.forgets ? observer.backlog.look?.dropped ?? 0 : 0,
+            findings: findings, droppedByBroker: observer.backlog.look?.dropped ?? 0,
             stalled: stalled,
             latency: findings.inLedger > 0 ? try await ledger.latency(ofLast: findings.inLedger) : nil,
             seconds: seconds, seed: options.seed)

@@ -24,7 +24,7 @@ struct Expectation: Sendable {
     ///   - refused: uuids in the dead letters.
     func isMet(stored: Int, refused: Set<String>, backlog: Backlog.Look?) -> Bool {
         // The next look after the last one seen may have begun before the simulator's end.
-        guard let backlog, backlog.number >= lookNumber + 2, backlog.total == 0 else { return false }
+        guard let backlog, backlog.number >= lookNumber + 2, backlog.isSettled else { return false }
         return stored >= genuine && forged.isSubset(of: refused)
     }
 }

@@ -25,7 +25,8 @@ struct MetricsPage: Sendable {
     }
 
     private static func sample(_ line: Substring) -> Sample? {
-        guard line.first != "#", let space = line.lastIndex(of: " "), let value = Double(line[line.index(after: space)...])
+        guard line.first != "#", let space = line.lastIndex(of: " "),
+            let value = Double(line[line.index(after: space)...])
         else { return nil }
         let head = line[..<space]
         guard let brace = head.firstIndex(of: "{") else { return Sample(name: String(head), labels: [:], value: value) }

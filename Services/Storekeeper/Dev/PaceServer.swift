@@ -14,7 +14,7 @@ struct PaceServer: Sendable {
             guard let look = backlog.look else { return Response(status: .serviceUnavailable) }
             return Response(
                 status: .ok, headers: [.contentType: "application/json"],
-                body: .init(byteBuffer: ByteBuffer(string: #"{"waiting": \#(look.total)}"#)))
+                body: .init(byteBuffer: ByteBuffer(string: #"{"waiting": \#(look.pressure)}"#)))
         }
         let application = Application(
             router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0), serverName: nil),

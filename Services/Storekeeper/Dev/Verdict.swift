@@ -12,9 +12,24 @@ struct Verdict: Sendable, Codable {
     var seed: UInt64
 
     /// Whether everything is as it should be.
-    var isClean: Bool { findings.areClean }
+    var isClean: Bool
+    /// Notifications that have ended where they belong, per second of the whole run.
+    var perSecond: Double
 
-    var perSecond: Double { seconds > 0 ? Double(findings.inLedger + refusedCount) / seconds : 0 }
+    init(
+        findings: Findings, droppedByBroker: Int64, stalled: Bool, latency: Snapshot.Latency?, seconds: Double,
+        seed: UInt64
+    ) {
+        self.findings = findings
+        self.droppedByBroker = droppedByBroker
+        self.stalled = stalled
+        self.latency = latency
+        self.seconds = seconds
+        self.seed = seed
+        isClean = findings.areClean
+        let ended = findings.inLedger + findings.refusedByReason.values.reduce(0, +)
+        perSecond = seconds > 0 ? Double(ended) / seconds : 0
+    }
 
     private var refusedCount: Int { findings.refusedByReason.values.reduce(0, +) }
 
@@ -35,7 +50,8 @@ struct Verdict: Sendable, Codable {
             row("effects twice", "\(findings.effectsTwice.count)"),
         ]
         if findings.notAccepted > 0 {
-            lines.append(row("not accepted", "\(findings.notAccepted), never answered 200: Apple would still have them"))
+            lines.append(
+                row("not accepted", "\(findings.notAccepted), never answered 200: Apple would still have them"))
         }
         for (name, uuids) in [
             ("forged, stored", findings.forgedInLedger), ("forged, missing", findings.forgedMissing),
@@ -51,7 +67,8 @@ struct Verdict: Sendable, Codable {
                         + "\(LiveView.milliseconds(latency.p95)), all within \(LiveView.milliseconds(latency.max))"))
         }
         let rate = (perSecond * 10).rounded() / 10
-        lines.append(row("whole run", "\((seconds * 10).rounded() / 10) s, \(rate) notifications per second, seed \(seed)"))
+        lines.append(
+            row("whole run", "\((seconds * 10).rounded() / 10) s, \(rate) notifications per second, seed \(seed)"))
         return lines + examples
     }
 

@@ -35,7 +35,9 @@ struct SignedInput {
     }
 
     private static func trimmed(_ content: [UInt8]) -> [UInt8] {
-        let noise: Set = [UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"), UInt8(ascii: "\"")]
+        let noise: Set = [
+            UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"), UInt8(ascii: "\""),
+        ]
         guard let first = content.firstIndex(where: { !noise.contains($0) }),
             let last = content.lastIndex(where: { !noise.contains($0) })
         else { return [] }

@@ -45,7 +45,8 @@ struct Verify: Verb {
         var trust = TrustStore.apple
         for root in roots { trust = try trust.adding(rootsIn: Self.bytes(ofFile: root)) }
         let identity = Proof.Identity(
-            bundleId: bundleId, appAppleId: appAppleId, environment: environment.map { AppStoreEnvironment(rawValue: $0) })
+            bundleId: bundleId, appAppleId: appAppleId,
+            environment: environment.map { AppStoreEnvironment(rawValue: $0) })
         let proof = Proof(
             of: try SignedInput(Self.content(of: input)).jws, kind: kind, trust: trust, identity: identity,
             now: at ?? surroundings.now())

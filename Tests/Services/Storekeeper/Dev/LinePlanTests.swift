@@ -15,7 +15,9 @@ struct LinePlanTests {
         #expect(plan.names(of: .ingest) == ["ingest"])
     }
 
-    @Test(arguments: [Role.ingest, .verifier]) func `who may not reach the database does not know where it is`(role: Role) {
+    @Test(arguments: [Role.ingest, .verifier]) func `who may not reach the database does not know where it is`(
+        role: Role
+    ) {
         let plan = Self.plan(inherited: LinePlan.inherited(from: ["DATABASE_URL": "postgres://secret"]))
         #expect(plan.environment(of: role, named: "x")["DATABASE_URL"] == nil)
     }

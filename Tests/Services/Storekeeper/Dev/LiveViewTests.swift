@@ -7,11 +7,12 @@ struct LiveViewTests {
     private static let snapshot = Snapshot(
         elapsed: .seconds(65),
         stages: [.ingest: StageCounts(handled: 1200), .verifier: StageCounts(handled: 1100, refused: 13)],
-        backlog: Backlog.Look(number: 1, waiting: [.verifier: 100], dropped: 0), stored: 1_234_567, planned: 2_000_000,
+        backlog: Backlog.Look(number: 1, waiting: [.verifier: 100]), stored: 1_234_567, planned: 2_000_000,
         latency: Snapshot.Latency(p50: 12.4, p95: 40, max: 12_600),
         newest: [
             Snapshot.TimelineRow(
-                at: Date(timeIntervalSince1970: 0.25), purchase: "Sandbox 2000000123", fact: "status", from: nil, to: "1")
+                at: Date(timeIntervalSince1970: 0.25), purchase: "Sandbox 2000000123", fact: "status", from: nil,
+                to: "1")
         ])
 
     @Test func `a frame shows every stage in the order a notification meets them`() throws {

@@ -64,10 +64,14 @@ struct ProofTests {
 
     @Test(
         arguments: [
-            (#"{"transactionId":"1","originalTransactionId":"1","bundleId":"b","environment":"Sandbox","signedDate":DATE}"#,
-             Proof.Kind.transaction),
-            (#"{"originalTransactionId":"1","autoRenewProductId":"p","environment":"Sandbox","signedDate":DATE}"#,
-             .renewalInfo),
+            (
+                #"{"transactionId":"1","originalTransactionId":"1","bundleId":"b","environment":"Sandbox","signedDate":DATE}"#,
+                Proof.Kind.transaction
+            ),
+            (
+                #"{"originalTransactionId":"1","autoRenewProductId":"p","environment":"Sandbox","signedDate":DATE}"#,
+                .renewalInfo
+            ),
             (#"{"receiptType":"Sandbox","bundleId":"b","appAppleId":0,"receiptCreationDate":DATE}"#, .appTransaction),
         ])
     func `the kind is guessed by the fields`(payload: String, kind: Proof.Kind) throws {

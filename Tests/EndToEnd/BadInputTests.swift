@@ -1,0 +1,122 @@
+import AsyncHTTPClient
+import Foundation
+import Testing
+
+@testable import Storekeeper
+
+extension EndToEnd {
+    struct BadInputTests {
+        /// Where a notification ends that ingest has taken.
+        enum End: Equatable {
+            case stored
+            case refused(String)
+        }
+
+        /// By the simulator's name of the case.
+        static let accepted: [(specimen: String, end: End)] = [
+            ("unknown-type", .stored),
+            ("missing-signed-date", .stored),
+            ("test", .stored),
+            ("one-time-charge", .stored),
+            ("wrong-root", .refused("chain-untrusted")),
+            ("tampered", .refused("signature")),
+            ("unsigned", .refused("algorithm")),
+            ("strangers-app", .refused("app-unknown")),
+            ("foreign-transaction", .refused("nested-mismatch")),
+            ("too-new", .refused("not-yet-valid")),
+            ("too-old", .refused("expired-at-signing")),
+        ]
+
+        /// Bodies that can never be a notification, and what is answered.
+        static let impossible: [(body: String, status: Int, error: String)] = [
+            ("", 400, "empty-body"),
+            ("signedPayload=a.b.c", 400, "not-json"),
+            (#"["a.b.c"]"#, 400, "not-an-object"),
+            (#"{"payload":"a.b.c"}"#, 400, "no-signed-payload"),
+            (#"{"signedPayload":7}"#, 400, "signed-payload-not-a-string"),
+            (#"{"signedPayload":{"a":"b"}}"#, 400, "signed-payload-not-a-string"),
+            (#"{"signedPayload":"aaaa.bb!b.cccc"}"#, 400, "not-three-segments"),
+            (#"{"signedPayload":"aaaa.bbbb"}"#, 400, "not-three-segments"),
+            (#"{"signedPayload":"\#(String(repeating: "a", count: 5 << 20)).b.c"}"#, 413, "too-large"),
+        ]
+
+        @Test func `every kind of bad input gets its answer, ends in its place, and stops nothing`() async throws {
+            try await EndToEnd.withLine(settings: [.ingest: ["STOREKEEPER_INGEST_READ_TIMEOUT": "1s"]]) { stand in
+                let target = try #require(await stand.line.target)
+                let letters = try await DeadLetters(stand.kafka, logger: .silent)
+                let watching = Task { await letters.watch() }
+                for (body, status, error) in Self.impossible {
+                    let answer = try await Self.post(body, to: target)
+                    #expect(answer.status == status, "\(body.prefix(60))")
+                    #expect(answer.text.contains(error), "\(body.prefix(60)): \(answer.text)")
+                }
+                try await Self.slowClientIsSentAway(from: target, stand)
+                // Looks like three segments of base64url and is no JWS.
+                #expect(try await Self.post(#"{"signedPayload":"aaab.bbbb.cccc"}"#, to: target).status == 200)
+
+                let ledger = EndToEnd.ledger(of: stand)
+                var uuids: [String: String] = [:]
+                for (number, (specimen, _)) in (Self.accepted + [("subscribed", .stored)]).enumerated() {
+                    let body = try await Self.make(specimen, seed: 100 + number, stand)
+                    #expect(try await Self.post(body, to: target).status == 200, "\(specimen)")
+                    uuids[specimen] = DeadLetters.uuid(in: try SignedInput(Array(body.utf8)).jws)
+                }
+                // The good one was posted last: when it is there, none of the others has stopped the line.
+                let good = try #require(uuids["subscribed"])
+                try await EndToEnd.eventually("the good notification is stored") {
+                    try await ledger.uuids().contains(good)
+                }
+                try await EndToEnd.eventually("everything has ended somewhere") {
+                    try await ledger.count() + letters.count >= Self.accepted.count + 2
+                }
+                let stored = try await ledger.uuids()
+                for (specimen, end) in Self.accepted {
+                    let uuid = try #require(uuids[specimen], "\(specimen) names itself")
+                    let letter = letters.all.first { $0.uuid == uuid }
+                    #expect(stored.contains(uuid) == (end == .stored), "\(specimen)")
+                    #expect(letter.map { .refused($0.reason) } ?? .stored == end, "\(specimen)")
+                }
+                #expect(letters.all.contains { $0.uuid == nil && $0.reason == "malformed" })
+                #expect(await stand.line.running.count == Role.allCases.count)
+                watching.cancel()
+                await watching.value
+            }
+        }
+
+        /// Sends half a request and waits for whatever comes; nothing is sent in between.
+        private static func slowClientIsSentAway(from target: String, _ stand: Bench.Stand) async throws {
+            let port = try #require(URL(string: target)?.port)
+            let script = """
+                exec 3<>/dev/tcp/127.0.0.1/\(port)
+                printf 'POST /v1/notifications HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: 100\\r\\n\\r\\n{' >&3
+                cat <&3
+                """
+            let client = try await stand.spawner.start(
+                "slow-client", program: "/bin/bash", arguments: ["-c", script], environment: [:],
+                log: stand.line.plan.log(of: "slow-client"))
+            _ = await client.ending()
+            let answer = client.logTail()
+            #expect(answer.isEmpty || answer.contains("408"), "\(answer)")
+        }
+
+        private static func make(_ specimen: String, seed: Int, _ stand: Bench.Stand) async throws -> String {
+            let plan = stand.line.plan
+            let output = "\(plan.directory)/\(specimen).json"
+            let maker = try await stand.spawner.start(
+                "make", program: try plan.programs.path(of: "simulator"),
+                arguments: ["make", "--case", specimen, "--seed", "\(seed)", "--authority", plan.authority],
+                environment: [:], log: plan.log(of: "make"), output: output)
+            #expect(await maker.ending() == .exit(0), "\(maker.logTail())")
+            return try String(contentsOfFile: output, encoding: .utf8)
+        }
+
+        private static func post(_ body: String, to target: String) async throws -> (status: Int, text: String) {
+            var request = HTTPClientRequest(url: target)
+            request.method = .POST
+            request.headers.add(name: "content-type", value: "application/json")
+            request.body = .bytes(Array(body.utf8))
+            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+            return (Int(response.status.code), String(buffer: try await response.body.collect(upTo: 1 << 20)))
+        }
+    }
+}

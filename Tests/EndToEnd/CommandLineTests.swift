@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+
+@testable import Storekeeper
+
+extension EndToEnd {
+    struct CommandLineTests {
+        /// Every service, with variables that are its own.
+        static let services: [(name: String, variables: [String])] = [
+            ("setup", ["KAFKA_BOOTSTRAP_SERVERS", "DATABASE_URL", "STOREKEEPER_REPLICATION_FACTOR"]),
+            ("ingest", ["KAFKA_BOOTSTRAP_SERVERS", "STOREKEEPER_INGEST_ADDRESS", "STOREKEEPER_INGEST_MAX_BODY"]),
+            ("verifier", ["KAFKA_BOOTSTRAP_SERVERS", "STOREKEEPER_APPS_FILE", "STOREKEEPER_ROOT_FILES"]),
+            ("deduplicator", ["KAFKA_BOOTSTRAP_SERVERS", "DATABASE_URL"]),
+            ("state-updater", ["KAFKA_BOOTSTRAP_SERVERS", "DATABASE_URL"]),
+        ]
+        private static let common = ["STOREKEEPER_LOG_LEVEL", "STOREKEEPER_LOG_FORMAT", "STOREKEEPER_ADMIN_ADDRESS"]
+
+        @Test(arguments: services) func `help lists every variable`(name: String, variables: [String]) async throws {
+            let outcome = try await Self.run(name, ["--help"])
+            #expect(outcome.ending == .exit(0))
+            for variable in variables + Self.common { #expect(outcome.text.contains(variable), "\(variable)") }
+        }
+
+        @Test(arguments: services)
+        func `a bad configuration ends with exit 78 and names all that is wrong`(
+            name: String, variables: [String]
+        ) async throws {
+            let wrong = ["STOREKEEPER_LOG_LEVEL": "loud", "STOREKEEPER_LOG_FROMAT": "json"]
+            let outcome = try await Self.run(name, [], environment: wrong)
+            #expect(outcome.ending == .exit(78))
+            for named in ["KAFKA_BOOTSTRAP_SERVERS is not set", "\"loud\"", "STOREKEEPER_LOG_FROMAT"] {
+                #expect(outcome.text.contains(named), "\(named) in \(outcome.text)")
+            }
+        }
+
+        @Test(arguments: services.map(\.name)) func `an unknown argument ends with exit 64`(name: String) async throws {
+            #expect(try await Self.run(name, ["--nonsense"]).ending == .exit(64))
+        }
+
+        @Test func `storekeeper lists its verbs and refuses others`() async throws {
+            let help = try await Self.run("storekeeper", ["--help"])
+            #expect(help.ending == .exit(0))
+            for verb in ["dev", "setup", "verify", "broker", "healthcheck"] {
+                #expect(help.text.contains("  \(verb) "))
+            }
+            #expect(try await Self.run("storekeeper", ["nonsense"]).ending == .exit(64))
+            #expect(try await Self.run("storekeeper", ["dev", "--duplicates", "2"]).ending == .exit(64))
+        }
+
+        @Test func `storekeeper setup is the program setup`() async throws {
+            let ours = try await Self.run("storekeeper", ["setup", "--help"])
+            let its = try await Self.run("setup", ["--help"])
+            #expect(ours.ending == .exit(0))
+            #expect(ours.text == its.text)
+        }
+
+        @Test func `verify proves what the simulator signs, and says why it does not prove what it forges`()
+            async throws
+        {
+            let directory = try Place()
+            let authority = directory.directory + "/authority"
+            let simulator = ["make", "--authority", authority, "--case"]
+            let genuine = try await Self.run("simulator", simulator + ["renewed"]).text
+            let forged = try await Self.run("simulator", simulator + ["tampered"]).text
+            let file = directory.directory + "/body"
+            try Data(genuine.utf8).write(to: URL(fileURLWithPath: file))
+            let root = ["--root", authority + "/root.pem"]
+            let proven = try await Self.run("storekeeper", ["verify", file, "--bundle-id", "com.example.app"] + root)
+            #expect(proven.ending == .exit(0))
+            #expect(proven.text.contains("PROVEN") && proven.text.contains("DID_RENEW"))
+            #expect(try await Self.run("storekeeper", ["verify", file]).ending == .exit(1))
+            try Data(forged.utf8).write(to: URL(fileURLWithPath: file))
+            let refused = try await Self.run("storekeeper", ["verify", file] + root)
+            #expect(refused.ending == .exit(1))
+            #expect(refused.text.contains("REFUSED (signature)"))
+            #expect(try await Self.run("storekeeper", ["verify", "/no/such/file"]).ending == .exit(64))
+        }
+
+        @Test func `a health check of nothing fails and says so`() async throws {
+            // Port 1 belongs to a service that nobody runs.
+            let outcome = try await Self.run("storekeeper", ["healthcheck", "http://127.0.0.1:1/readyz"])
+            #expect(outcome.ending == .exit(1))
+            #expect(outcome.text.contains("does not answer"))
+        }
+
+        private static func run(
+            _ program: String, _ arguments: [String], environment: [String: String] = [:]
+        ) async throws -> (ending: ChildProcess.Ending, text: String) {
+            let place = try Place()
+            let log = place.directory + "/output"
+            let child = try await Spawner().start(
+                program, program: try EndToEnd.programs.path(of: program), arguments: arguments,
+                environment: environment, log: log)
+            let ending = await child.ending()
+            return (ending, try String(contentsOfFile: log, encoding: .utf8))
+        }
+    }
+}

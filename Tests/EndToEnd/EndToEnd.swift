@@ -1,0 +1,49 @@
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Storekeeper
+
+/// The built programs, a broker, a database. One after the other: each test has all cores for its own processes.
+@Suite(.serialized) struct EndToEnd {
+    /// What one build put beside the tests.
+    static let programs = Programs(
+        in: URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path)
+
+    /// Lends a line on a fresh database and on a broker of its own, or the one of KAFKA_BOOTSTRAP_SERVERS.
+    static func withLine<Result: Sendable>(
+        counts: [Role: Int] = [:], settings: [Role: [String: String]] = [:],
+        _ body: @escaping @Sendable (Bench.Stand) async throws -> Result
+    ) async throws -> Result {
+        try await TestDatabase.use(isMigrated: false) { database in
+            // Members that were killed are missed sooner than a real line would miss them.
+            var environment = [
+                "KAFKA_SESSION_TIMEOUT_MS": "4000", "KAFKA_HEARTBEAT_INTERVAL_MS": "500", "DATABASE_URL": database.url,
+            ]
+            environment.merge(ProcessInfo.processInfo.environment) { ours, _ in ours }
+            return try await Bench(
+                programs: programs, environment: environment, counts: counts, settings: settings, now: { Date() }
+            ).use(telling: { _ in }, body)
+        }
+    }
+
+    /// Looks at the ledger of a line.
+    static func ledger(of stand: Bench.Stand) -> LedgerReader {
+        LedgerReader(
+            connection: TestDatabase.connection(
+                PostgresConfiguration(url: stand.databaseURL, applicationName: "storekeeper-tests")))
+    }
+
+    /// Asks again and again; each question must be one that waits for an answer from elsewhere.
+    static func eventually(
+        _ what: Comment, within limit: Duration = .seconds(120), _ isSo: () async throws -> Bool
+    ) async throws {
+        let deadline = ContinuousClock.now + limit
+        while ContinuousClock.now < deadline {
+            if try await isSo() { return }
+        }
+        Issue.record("never came to be: \(what)")
+        throw Failure("\(what)")
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Testing
+
+@testable import Storekeeper
+
+extension EndToEnd {
+    struct StopTests {
+        @Test func `every process ends with exit 0 when it is asked to`() async throws {
+            try await EndToEnd.withLine { stand in
+                for role in Role.allCases.reversed() {
+                    let ending = try await stand.line.stop(role.rawValue)
+                    #expect(ending == .exit(0), "\(role)")
+                }
+            }
+        }
+
+        @Test(arguments: [SIGINT, SIGTERM, SIGKILL])
+        func `when storekeeper dev is ended, no process is left behind`(signal: Int32) async throws {
+            let place = try Place()
+            let dev = try await place.start(["dev", "--rate", "20"])
+            try await place.waits(for: "stored [1-9]", in: dev.log)
+            let children = Descendants.of(dev.identifier)
+            #expect(children.count >= 6, "the services, the simulator and the database")
+            dev.send(signal)
+            let ending = await dev.ending()
+            #expect(ending == (signal == SIGKILL ? .signal(SIGKILL) : .exit(0)), "\(dev.logTail())")
+            for child in children { try await place.waits(forEndOf: child) }
+            // Only the owner of the directory could have removed it after a SIGKILL; it had no time to.
+            if signal != SIGKILL { #expect(try place.leftovers() == []) }
+        }
+
+        @Test func `a counted run prints its verdict and exits 0`() async throws {
+            let place = try Place()
+            let dev = try await place.start(["dev", "--count", "120", "--seed", "5", "--json"])
+            #expect(await dev.ending() == .exit(0), "\(dev.logTail(lines: 40))")
+            let verdict = try JSONDecoder().decode(Verdict.self, from: Data(contentsOf: URL(fileURLWithPath: dev.log)))
+            #expect(verdict.isClean)
+            #expect(verdict.findings.sent == 120 && verdict.seed == 5)
+            #expect(try place.leftovers() == [])
+        }
+
+        @Test func `a process that dies is reported with the end of its log`() async throws {
+            let place = try Place()
+            let dev = try await place.start(["dev", "--rate", "20"])
+            try await place.waits(for: "stored [1-9]", in: dev.log)
+            let verifier = try #require(
+                Descendants.of(dev.identifier).first { Descendants.name(of: $0) == "verifier" })
+            kill(verifier, SIGKILL)
+            #expect(await dev.ending() == .exit(1))
+            #expect(dev.logTail(lines: 40).contains("verifier ended unexpectedly (signal 9)"))
+            #expect(try place.leftovers() == [])
+        }
+    }
+}
+
+/// A temporary directory of one's own and programs that are started in it.
+final class Place: Sendable {
+    let directory: String
+    private let spawner = Spawner()
+
+    init() throws {
+        directory = FileManager.default.temporaryDirectory.path + "/storekeeper-place-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: directory + "/tmp", withIntermediateDirectories: true)
+        // As open as the real one: the database's own user removes its directory itself.
+        try FileManager.default.setAttributes([.posixPermissions: 0o1777], ofItemAtPath: directory + "/tmp")
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    /// Starts `storekeeper`; everything it writes is in the log.
+    func start(_ arguments: [String]) async throws -> ChildProcess {
+        try await spawner.start(
+            "storekeeper", program: try EndToEnd.programs.path(of: "storekeeper"), arguments: arguments,
+            environment: ["PATH": "/usr/bin:/bin", "TMPDIR": directory + "/tmp"], log: directory + "/log")
+    }
+
+    /// Waits until a line of a growing file matches.
+    func waits(for pattern: String, in file: String) async throws {
+        try await runs("tail -n +1 -F '\(file)' 2>/dev/null | grep -q -m 1 '\(pattern)'")
+    }
+
+    /// Waits until a process that is not ours is gone.
+    func waits(forEndOf process: Int32) async throws {
+        try await runs("tail --pid=\(process) -f /dev/null")
+    }
+
+    /// What is left in the temporary directory.
+    func leftovers() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: directory + "/tmp") }
+
+    private func runs(_ script: String) async throws {
+        let child = try await spawner.start(
+            "wait", program: "/usr/bin/timeout", arguments: ["120", "/bin/sh", "-c", script],
+            environment: ["PATH": "/usr/bin:/bin"], log: directory + "/wait")
+        #expect(await child.ending() == .exit(0), "\(script): \(child.logTail())")
+    }
+}
+
+/// The processes that a process has started, and those that they have.
+enum Descendants {
+    static func of(_ process: Int32) -> [Int32] {
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        let parents = all.compactMap { Int32($0) }.map { ($0, parent(of: $0)) }
+        var found: [Int32] = []
+        var generation = [process]
+        while !generation.isEmpty {
+            generation = parents.filter { generation.contains($0.1 ?? -1) }.map(\.0)
+            found += generation
+        }
+        return found
+    }
+
+    static func name(of process: Int32) -> String? {
+        (try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8))?
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    private static func parent(of process: Int32) -> Int32? {
+        guard let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
+            let end = stat.lastIndex(of: ")")
+        else { return nil }
+        // Behind the name, which may hold anything: state, then the parent.
+        return stat[stat.index(after: end)...].split(separator: " ").dropFirst().first.flatMap { Int32($0) }
+    }
+}

@@ -1,0 +1,51 @@
+import Contracts
+import Kafka
+import Testing
+
+@testable import Storekeeper
+
+struct BacklogTests {
+    @Test func `what waits before each stage is seen, and how full the fullest partition is`() async throws {
+        let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, $0.partitions) }, logger: .silent)
+        let producer = try Producer(broker.configuration, logger: .silent)
+        for _ in 1...3 {
+            try await producer.send([ProducerRecord(topic: Topics.verified.name, key: [1], value: [2])])
+        }
+        let backlog = try Backlog(broker.configuration, forgets: true, logger: .silent)
+        try await backlog.refresh()
+        await backlog.close()
+        let look = try #require(backlog.look)
+        #expect(look.waiting == [.verifier: 0, .deduplicator: 3, .stateUpdater: 0])
+        #expect(!look.isSettled)
+        #expect(look.pressure == 3 * Int64(Topics.verified.route.partitions))
+        #expect(look.dropped == 0)
+        await producer.close(deadline: .seconds(1))
+    }
+
+    @Test func `what the development broker drops unread is counted, and not as waiting`() async throws {
+        let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, $0.partitions) }, logger: .silent)
+        let producer = try Producer(broker.configuration, logger: .silent)
+        // Twice what a partition holds, of bytes that do not shrink.
+        var random = SystemRandomNumberGenerator()
+        for _ in 1...40 {
+            let value = (0..<32_768).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }
+            try await producer.send([ProducerRecord(topic: Topics.unique.name, key: [1], value: value)])
+        }
+        let backlog = try Backlog(broker.configuration, forgets: true, logger: .silent)
+        try await backlog.refresh()
+        await backlog.close()
+        let look = try #require(backlog.look)
+        #expect(look.dropped > 0)
+        #expect(look.dropped + (look.waiting[.stateUpdater] ?? 0) == 40)
+        await producer.close(deadline: .seconds(1))
+    }
+
+    @Test func `stages of one look add up`() {
+        var look = Backlog.Look(waiting: [.verifier: 1], isSettled: true, pressure: 7, dropped: 1)
+        look.add(Backlog.Look(waiting: [.deduplicator: 2], isSettled: false, pressure: 3, dropped: 2))
+        #expect(
+            look
+                == Backlog.Look(
+                    waiting: [.verifier: 1, .deduplicator: 2], isSettled: false, pressure: 7, dropped: 3))
+    }
+}
