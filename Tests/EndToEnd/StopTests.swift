@@ -1,4 +1,6 @@
+import Contracts
 import Foundation
+import Kafka
 import Testing
 
 @testable import Storekeeper
@@ -14,7 +16,7 @@ extension EndToEnd {
             }
         }
 
-        @Test(arguments: [SIGINT, SIGTERM, SIGKILL])
+        @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGKILL])
         func `when storekeeper dev is ended, no process is left behind`(signal: Int32) async throws {
             let place = try Place()
             let dev = try await place.start(["dev", "--rate", "20"])
@@ -27,6 +29,18 @@ extension EndToEnd {
             for child in children { try await place.waits(forEndOf: child) }
             // Only the owner of the directory could have removed it after a SIGKILL; it had no time to.
             if signal != SIGKILL { #expect(try place.leftovers() == []) }
+        }
+
+        @Test func `the development broker alone says where it is and ends when it is asked to`() async throws {
+            let place = try Place()
+            let broker = try await place.start(["broker"])
+            try await place.waits(for: "^127.0.0.1:[0-9]*$", in: broker.log)
+            let address = broker.logTail()
+            let admin = try KafkaAdmin(KafkaConfiguration(bootstrapServers: address), logger: .silent)
+            let topics = try await admin.topics()
+            #expect(Topics.all.allSatisfy { topics[$0.name] == $0.partitions })
+            broker.send(SIGTERM)
+            #expect(await broker.ending() == .exit(0))
         }
 
         @Test func `a counted run prints its verdict and exits 0`() async throws {

@@ -66,8 +66,12 @@ struct LedgerReader: Sendable {
         return Snapshot.Latency(p50: percentile(0.5), p95: percentile(0.95), max: max)
     }
 
+    /// The newest first. What became something else is shown rather than what was learned for the first time, of which
+    /// every new subscription brings a dozen rows.
     func newestChanges(_ limit: Int) async throws -> [Snapshot.TimelineRow] {
-        try await TimelineStore(connection).newest(limit).map { row in
+        let newest = try await TimelineStore(connection).newest(20 * limit)
+        let changes = newest.filter { $0.from != nil }.prefix(limit)
+        return (changes.isEmpty ? newest.prefix(limit) : changes).map { row in
             Snapshot.TimelineRow(
                 at: row.learnedAt, purchase: "\(row.key.environment.rawValue) \(row.key.originalTransactionId)",
                 fact: row.fact, from: row.from, to: row.to)
