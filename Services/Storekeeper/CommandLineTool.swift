@@ -9,7 +9,7 @@ struct CommandLineTool: ParsableCommand {
         abstract: "Looks after the line that turns App Store notifications into state.",
         discussion: """
             Exit codes: 0 done, and what was asked is so; 1 it is not so, or the world failed; 64 the command line is \
-            wrong; 78 the configuration is wrong.
+            wrong; 78 the configuration is wrong (setup).
             """,
         subcommands: [Dev.self, Setup.self, Verify.self, Reread.self, Broker.self, Healthcheck.self])
 }

@@ -2,8 +2,12 @@ import ArgumentParser
 import Foundation
 
 do {
-    let command = try CommandLineTool.parseAsRoot()
-    guard let verb = command as? any Verb else { throw CleanExit.helpRequest() }
+    var command = try CommandLineTool.parseAsRoot()
+    // What is no verb is a request for help, which the parser answers itself.
+    guard let verb = command as? any Verb else {
+        try command.run()
+        exit(0)
+    }
     try await verb.run(
         in:
             Surroundings(

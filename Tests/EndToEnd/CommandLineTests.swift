@@ -47,6 +47,18 @@ extension EndToEnd {
             #expect(try await Self.run("storekeeper", ["dev", "--duplicates", "2"]).ending == .exit(64))
         }
 
+        @Test(arguments: [["dev", "--help"], ["help", "dev"]])
+        func `each verb explains its options and exit codes`(arguments: [String]) async throws {
+            let help = try await Self.run("storekeeper", arguments)
+            #expect(help.ending == .exit(0))
+            for word in ["--count", "--verifiers", "Exit codes"] { #expect(help.text.contains(word), "\(word)") }
+        }
+
+        @Test func `storekeeper without a verb shows its help`() async throws {
+            let help = try await Self.run("storekeeper", [])
+            #expect(help.text.contains("SUBCOMMANDS"))
+        }
+
         @Test func `storekeeper setup is the program setup`() async throws {
             let ours = try await Self.run("storekeeper", ["setup", "--help"])
             let its = try await Self.run("setup", ["--help"])

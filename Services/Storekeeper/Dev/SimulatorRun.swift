@@ -24,9 +24,12 @@ struct SimulatorRun: Sendable {
     /// Its last words, a JSON object.
     var summary: String { plan.directory + "/simulator-summary.json" }
 
-    /// Starts it.
+    /// Starts it, with an empty book: what an earlier run wrote in a directory that is kept belongs to that run.
     func start(with spawner: Spawner) async throws -> ChildProcess {
-        try await spawner.start(
+        for file in [book, summary] where FileManager.default.fileExists(atPath: file) {
+            try FileManager.default.removeItem(atPath: file)
+        }
+        return try await spawner.start(
             "simulator", program: try plan.programs.path(of: "simulator"), arguments: arguments,
             environment: plan.inherited, log: plan.log(of: "simulator"), output: summary)
     }
