@@ -28,13 +28,6 @@ struct Surroundings: Sendable {
     var stop: StopSwitch
 }
 
-/// Something the simulator cannot do, said in one sentence.
-struct Failure: Error, CustomStringConvertible {
-    var description: String
-
-    init(_ description: String) { self.description = description }
-}
-
 extension Target {
     /// - Throws: `ValidationError` unless it is an absolute HTTP address.
     static func validate(_ address: String, as option: String) throws {

@@ -7,15 +7,6 @@ struct Delivery: Sendable {
     var isRepetition = false
 }
 
-/// What is still to be written and signed.
-struct Draft: Sendable, Equatable {
-    var notice: Notice
-    /// Nil for what is genuine.
-    var forgery: Forgery?
-    /// Whether it is to be sent once more when it has been accepted.
-    var isToBeRepeated = false
-}
-
 /// What came back.
 struct Answer: Sendable, Equatable {
     /// Nil where nothing came; see ``failure``.
