@@ -7,6 +7,7 @@ import Signatures
 
 /// Notifications per second through the verifier's stage, from the value of the record to the encoded verified message,
 /// beside what `openssl speed` says the curve allows in the same minutes: a notification holds three signatures.
+@main
 struct VerifierBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "verifier-benchmark")
 
@@ -131,5 +132,3 @@ struct Letters {
         return Double(done) / (elapsed / .seconds(1))
     }
 }
-
-await VerifierBenchmark.main()
