@@ -36,7 +36,9 @@ extension News {
             subtype: notification.subtype,
             status: (payload.envelope.data?.status?.rawValue).map { Int(clamping: $0) },
             transaction: payload.transaction.flatMap { TransactionFacts($0, signedDate: signedDate) },
-            renewal: payload.renewalInfo.map { RenewalFacts($0, signedDate: signedDate) })
+            renewal: payload.renewalInfo.map { RenewalFacts($0, signedDate: signedDate) },
+            consumptionRequestReason: payload.envelope.data?.consumptionRequestReason?.rawValue,
+            renewalOriginalTransactionId: payload.renewalInfo?.originalTransactionId)
     }
 }
 
@@ -55,7 +57,11 @@ extension TransactionFacts {
             revocationReason: (transaction.revocationReason?.rawValue).map { Int(clamping: $0) },
             offerType: (transaction.offerType?.rawValue).map { Int(clamping: $0) },
             offerIdentifier: transaction.offerIdentifier, priceMilliunits: transaction.price,
-            currency: transaction.currency, signedDate: transaction.signedDate ?? signedDate)
+            currency: transaction.currency, signedDate: transaction.signedDate ?? signedDate,
+            reason: transaction.transactionReason?.rawValue, offerDiscountType: transaction.offerDiscountType?.rawValue,
+            revocationType: transaction.revocationType?.rawValue, appTransactionId: transaction.appTransactionId,
+            webOrderLineItemId: transaction.webOrderLineItemId,
+            previousOriginalTransactionId: transaction.previousOriginalTransactionId)
     }
 }
 
@@ -67,6 +73,9 @@ extension RenewalFacts {
             expirationIntent: (renewal.expirationIntent?.rawValue).map { Int(clamping: $0) },
             priceIncreaseStatus: (renewal.priceIncreaseStatus?.rawValue).map { Int(clamping: $0) },
             recentSubscriptionStartDate: renewal.recentSubscriptionStartDate, renewalDate: renewal.renewalDate,
-            signedDate: renewal.signedDate ?? signedDate)
+            signedDate: renewal.signedDate ?? signedDate, productId: renewal.productId,
+            renewalPriceMilliunits: renewal.renewalPrice, currency: renewal.currency,
+            offerType: (renewal.offerType?.rawValue).map { Int(clamping: $0) },
+            offerIdentifier: renewal.offerIdentifier)
     }
 }

@@ -29,12 +29,18 @@ struct LedgerBatch: Sendable {
     /// The purchases it speaks of, each once, sorted.
     var keys: [SubscriptionKey] { Set(entries.compactMap { $0.news?.key }).sorted() }
 
+    /// Its steps, for which the known neighbours are asked.
+    var steps: [News] { entries.compactMap(\.news).filter(\.isStep) }
+
     /// What the batch does to the state.
     struct Effects: Sendable {
         /// New to the ledger, with whether each advanced a state.
         var inserted: [(entry: LedgerEntry, hasAdvanced: Bool)] = []
         var subscriptions: [SubscriptionRevision] = []
         var transactions: [TransactionVersion] = []
+        var marks: [SubscriptionKey: Marks] = [:]
+        var steps: [News] = []
+        var gaps: Gaps
         var changes: [NewsChange] = []
         var applied = Applied()
     }
@@ -42,8 +48,12 @@ struct LedgerBatch: Sendable {
     /// - Parameters:
     ///   - recorded: which of the uuids the ledger has; they have had their effects.
     ///   - known: the purchases as they stand.
-    func effects(recorded: Set<UUID>, known: [SubscriptionKey: SubscriptionRevision]) -> Effects {
-        var effects = Effects()
+    ///   - neighbours: the nearest known steps around those of the batch.
+    func effects(
+        recorded: Set<UUID>, known: [SubscriptionKey: SubscriptionRevision], neighbours: [News]
+    ) -> Effects {
+        let steps = steps.filter { !recorded.contains($0.stamp.notificationUUID) }
+        var effects = Effects(steps: steps, gaps: Gaps(added: steps, neighbours: neighbours))
         var states = known
         var written: Set<SubscriptionKey> = []
         var versions: [TransactionKey: TransactionVersion] = [:]
@@ -56,6 +66,7 @@ struct LedgerBatch: Sendable {
             let learned = Subscription.learning(news, known: before?.subscription)
             effects.inserted.append((entry, learned.isAdvance))
             if learned.isAdvance { effects.applied.advanced += 1 } else { effects.applied.stale += 1 }
+            effects.marks[news.key, default: Marks()].join(news)
             effects.changes += learned.changes.map { NewsChange(news: news, change: $0) }
             if learned.subscription != before?.subscription {
                 states[news.key] = SubscriptionRevision(
@@ -64,7 +75,7 @@ struct LedgerBatch: Sendable {
             }
             if let version = TransactionVersion(news) {
                 let key = TransactionKey(news: news.key, id: version.facts.transactionId)
-                if versions[key].map({ $0.stamp < version.stamp }) ?? true { versions[key] = version }
+                if versions[key].map({ $0.isOlder(than: version) }) ?? true { versions[key] = version }
             }
         }
         effects.subscriptions = written.sorted().compactMap { states[$0] }
@@ -72,6 +83,7 @@ struct LedgerBatch: Sendable {
         effects.applied.inserted = effects.inserted.count
         effects.applied.repeated = entries.count + copies.count - effects.inserted.count
         effects.applied.changes = effects.changes.count
+        effects.applied.skipped = effects.gaps.found.count
         return effects
     }
 

@@ -67,6 +67,7 @@ extension LedgerEntry {
     /// Why the database would refuse this entry; nil where it would not. Ask before `apply`, because one refused value
     /// refuses the whole batch without saying whose it was.
     public var fault: String? {
+        if let fault = keyFault { return fault }
         do throws(PostgresError) {
             for parameter in storedValues {
                 var bytes: [UInt8] = []
@@ -77,6 +78,27 @@ extension LedgerEntry {
             return error.message
         }
     }
+
+    /// Texts that stand in keys: an index takes no long ones, and Apple's have a few dozen bytes.
+    private var keyFault: String? {
+        let keys = [
+            ("notificationType", notificationType), ("subtype", subtype), ("bundleId", bundleId),
+            ("originalTransactionId", originalTransactionId), ("transactionId", transactionId),
+            ("originalTransactionId", news?.key.originalTransactionId), ("bundleId", news?.bundleId),
+            ("transactionId", news?.transaction?.transactionId),
+            ("appAccountToken", news?.transaction?.appAccountToken),
+            ("appTransactionId", news?.transaction?.appTransactionId),
+        ]
+        for (name, text) in keys {
+            guard let count = text?.utf8.count, count > Self.longestKey else { continue }
+            return "\(name) has \(count) bytes, but the database keeps at most \(Self.longestKey) of a name; "
+                + "the record is among the dead letters, whole"
+        }
+        return nil
+    }
+
+    /// Three of them and more fit into the third of a page that an index takes.
+    static let longestKey = 512
 
     private var storedValues: [any PostgresParameter] {
         var values: [any PostgresParameter] = [
@@ -112,6 +134,8 @@ public struct Applied: Sendable, Equatable {
     public var advanced = 0
     /// Of the inserted ones: those which came after something newer.
     public var stale = 0
+    /// Steps of lives that nobody told, as far as the batch made them visible.
+    public var skipped = 0
     /// Rows of the timeline.
     public var changes = 0
 

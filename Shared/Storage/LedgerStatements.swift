@@ -71,6 +71,20 @@ enum LedgerStatements {
             and notification.decoded::text <> given.decoded
         """)
 
+    /// What such a repeat says, each content once.
+    static let keepConflicts = Statement(
+        "ledger-keep-conflicts",
+        """
+        insert into conflicting_notification (recorded_at, notification_uuid, digest, decoded, signed_original)
+        select $1::timestamptz, notification_uuid, sha256(convert_to(given.decoded, 'UTF8')), given.decoded::json,
+            given.signed_original
+        from unnest($2::uuid[], $3::text[], $4::bytea[]) as given (notification_uuid, decoded, signed_original)
+        join notification using (notification_uuid)
+        where notification.decoded::text <> given.decoded
+        order by 2, 3
+        on conflict do nothing
+        """)
+
     static let transactionId = Statement("ledger-transaction-id", "select pg_current_xact_id()::text as id")
 
     /// Null where the transaction is so old, or of another server, that nobody knows.

@@ -75,6 +75,7 @@ public struct LedgerStore: Sendable {
             PositionStore.command(moving: moves),
             Command(LedgerStatements.recorded, batch.uuids),
             SubscriptionStatements.command(locking: batch.keys),
+            StepStore.command(neighboursOf: batch.steps),
             Command(LedgerStatements.keepChains, headers),
             Command(LedgerStatements.digests, headers),
             Command(LedgerStatements.transactionId),
@@ -85,26 +86,32 @@ public struct LedgerStore: Sendable {
             SubscriptionRevision(
                 subscription: try SubscriptionStore.subscription(row), revision: try row.value("revision"))
         }
-        let digests = try read[4].map { row in try row.value(at: 0, as: [UInt8].self) }
+        let digests = try read[5].map { row in try row.value(at: 0, as: [UInt8].self) }
         var effects = batch.effects(
-            recorded: recorded, known: Dictionary(uniqueKeysWithValues: known.map { ($0.subscription.key, $0) }))
+            recorded: recorded, known: Dictionary(uniqueKeysWithValues: known.map { ($0.subscription.key, $0) }),
+            neighbours: try read[3].map { row in try StepStore.step(row) })
         let repeated = batch.entries.filter { recorded.contains($0.notificationUUID) } + batch.copies
-        let written = try transaction.pipeline([
-            LedgerStatements.command(
-                inserting: effects.inserted, originals: Dictionary(uniqueKeysWithValues: zip(batch.uuids, originals)),
-                headers: headers, digests: digests, recordedAt: recordedAt),
-            TransactionStore.command(upserting: effects.transactions),
+        let conflicts = Command(
+            LedgerStatements.keepConflicts, recordedAt, repeated.map(\.notificationUUID),
+            repeated.map(\.decodedPayload), repeated.map(\.signedPayload))
+        let ledger = LedgerStatements.command(
+            inserting: effects.inserted, originals: Dictionary(uniqueKeysWithValues: zip(batch.uuids, originals)),
+            headers: headers, digests: digests, recordedAt: recordedAt)
+        let writing = [
+            ledger, TransactionStore.command(upserting: effects.transactions),
             SubscriptionStatements.command(upserting: effects.subscriptions),
             TimelineStore.command(inserting: effects.changes, learnedAt: recordedAt),
-            Command(
-                LedgerStatements.flagConflicts, repeated.map(\.notificationUUID), repeated.map(\.decodedPayload)),
-        ])
+            Command(LedgerStatements.flagConflicts, repeated.map(\.notificationUUID), repeated.map(\.decodedPayload)),
+            conflicts, MarkStore.command(upserting: effects.marks), StepStore.command(inserting: effects.steps),
+        ]
+        let written = try transaction.pipeline(
+            writing + SkippedStepStore.commands(for: effects.gaps, noticedAt: recordedAt))
         // Somebody wrote the same notification or the first of the same purchase since we looked; look again.
         guard written[0].affected == effects.inserted.count, written[2].affected == effects.subscriptions.count else {
             throw PostgresError.overtaken
         }
         effects.applied.conflicting = written[4].affected
-        return Attempt(transactionId: try read[5][0].value("id"), applied: effects.applied)
+        return Attempt(transactionId: try read[6][0].value("id"), applied: effects.applied)
     }
 
     private static func check(_ moves: [PositionMove], moved: Rows) throws {

@@ -14,6 +14,7 @@ public struct Migration: Sendable, Equatable {
 
     /// All there are, in order. A migration that was released is never edited again; its successor repairs it.
     public static let all = [
-        Migration(1, "ledger", PackageResources._001_ledger_sql)
+        Migration(1, "ledger", PackageResources._001_ledger_sql),
+        Migration(2, "belief", PackageResources._002_belief_sql),
     ]
 }

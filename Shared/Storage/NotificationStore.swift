@@ -77,6 +77,13 @@ public struct NotificationStore: Sendable {
         return try SignedOriginal(blob: try row.value("signed_original"), headers: try row.value("headers")).original()
     }
 
+    /// What else came under a uuid, each content once, oldest first.
+    public func conflicts(with uuid: UUID) async throws -> [(decoded: String, signedOriginal: [UInt8])] {
+        try await connection.execute(Self.conflicts, uuid).map { row in
+            (try row.value("decoded", as: JSONText.self).text, try row.value("signed_original"))
+        }
+    }
+
     private static func line(_ row: Row) throws -> LedgerLine {
         LedgerLine(
             notificationUUID: try row.value("notification_uuid"), notificationType: try row.value("notification_type"),
@@ -110,6 +117,15 @@ public struct NotificationStore: Sendable {
         from notification
         where environment = $1::text::store_environment and original_transaction_id = $2::text
         order by signed_at, notification_uuid
+        """)
+
+    static let conflicts = Statement(
+        "notification-conflicts",
+        """
+        select decoded, signed_original
+        from conflicting_notification
+        where notification_uuid = $1::uuid
+        order by recorded_at, digest
         """)
 
     static let decoded = Statement(

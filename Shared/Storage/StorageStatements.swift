@@ -11,8 +11,12 @@ public enum StorageStatements {
             TransactionStore.find, TransactionStore.upsert,
             SubscriptionStatements.find, SubscriptionStatements.page, SubscriptionStatements.lock,
             SubscriptionStatements.upsert,
+            MarkStore.find, MarkStore.upsert,
+            StepStore.find, StepStore.neighbours, StepStore.insert,
+            SkippedStepStore.find, SkippedStepStore.remove, SkippedStepStore.insert, SkippedStepStore.request,
             TimelineStore.newest, TimelineStore.changes, TimelineStore.insert,
             NotificationStore.page, NotificationStore.ofPurchase, NotificationStore.decoded, NotificationStore.original,
+            NotificationStore.conflicts,
             RejectedStore.insert, RejectedStore.newest, RejectedStore.counts,
             HeartbeatStore.upsert,
             StatusStore.totals, StatusStore.count, StatusStore.kinds, StatusStore.latencies,
@@ -20,6 +24,7 @@ public enum StorageStatements {
 
     private static let ledger = [
         LedgerStatements.recorded, LedgerStatements.keepChains, LedgerStatements.digests, LedgerStatements.insert,
-        LedgerStatements.flagConflicts, LedgerStatements.transactionId, LedgerStatements.transactionStatus,
+        LedgerStatements.flagConflicts,
+        LedgerStatements.keepConflicts, LedgerStatements.transactionId, LedgerStatements.transactionStatus,
     ]
 }

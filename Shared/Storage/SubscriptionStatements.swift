@@ -12,9 +12,12 @@ enum SubscriptionStatements {
             notification_uuid, status, status_news_at, status_news_uuid, transaction_news_at, transaction_news_uuid,
             renewal_news_at, renewal_news_uuid, transaction_id, product_id, product_type, subscription_group_id,
             purchased_at, originally_purchased_at, expires_at, quantity, app_account_token, ownership, is_upgraded,
-            revoked_at, revocation_reason, offer_type, offer_id, price_milliunits, currency, transaction_signed_at,
-            is_auto_renewing, auto_renew_product_id, is_in_billing_retry, grace_period_expires_at,
-            expiration_intent, price_increase_status, recent_start_at, renewal_at, renewal_signed_at
+            revoked_at, revocation_reason, offer_type, offer_id, price_milliunits, currency, transaction_reason,
+            offer_discount_type, revocation_type, app_transaction_id, web_order_line_item_id,
+            previous_original_transaction_id, transaction_signed_at, is_auto_renewing, auto_renew_product_id,
+            is_in_billing_retry, grace_period_expires_at, expiration_intent, price_increase_status, recent_start_at,
+            renewal_at, renewal_product_id, renewal_price_milliunits, renewal_currency, renewal_offer_type,
+            renewal_offer_id, renewal_signed_at
         from subscription
         where environment = $1::text::store_environment and original_transaction_id = $2::text
         """)
@@ -27,9 +30,12 @@ enum SubscriptionStatements {
             notification_uuid, status, status_news_at, status_news_uuid, transaction_news_at, transaction_news_uuid,
             renewal_news_at, renewal_news_uuid, transaction_id, product_id, product_type, subscription_group_id,
             purchased_at, originally_purchased_at, expires_at, quantity, app_account_token, ownership, is_upgraded,
-            revoked_at, revocation_reason, offer_type, offer_id, price_milliunits, currency, transaction_signed_at,
-            is_auto_renewing, auto_renew_product_id, is_in_billing_retry, grace_period_expires_at,
-            expiration_intent, price_increase_status, recent_start_at, renewal_at, renewal_signed_at
+            revoked_at, revocation_reason, offer_type, offer_id, price_milliunits, currency, transaction_reason,
+            offer_discount_type, revocation_type, app_transaction_id, web_order_line_item_id,
+            previous_original_transaction_id, transaction_signed_at, is_auto_renewing, auto_renew_product_id,
+            is_in_billing_retry, grace_period_expires_at, expiration_intent, price_increase_status, recent_start_at,
+            renewal_at, renewal_product_id, renewal_price_milliunits, renewal_currency, renewal_offer_type,
+            renewal_offer_id, renewal_signed_at
         from subscription
         where environment = $1::text::store_environment and original_transaction_id > $2::text
         order by original_transaction_id
@@ -45,9 +51,12 @@ enum SubscriptionStatements {
             notification_uuid, status, status_news_at, status_news_uuid, transaction_news_at, transaction_news_uuid,
             renewal_news_at, renewal_news_uuid, transaction_id, product_id, product_type, subscription_group_id,
             purchased_at, originally_purchased_at, expires_at, quantity, app_account_token, ownership, is_upgraded,
-            revoked_at, revocation_reason, offer_type, offer_id, price_milliunits, currency, transaction_signed_at,
-            is_auto_renewing, auto_renew_product_id, is_in_billing_retry, grace_period_expires_at,
-            expiration_intent, price_increase_status, recent_start_at, renewal_at, renewal_signed_at
+            revoked_at, revocation_reason, offer_type, offer_id, price_milliunits, currency, transaction_reason,
+            offer_discount_type, revocation_type, app_transaction_id, web_order_line_item_id,
+            previous_original_transaction_id, transaction_signed_at, is_auto_renewing, auto_renew_product_id,
+            is_in_billing_retry, grace_period_expires_at, expiration_intent, price_increase_status, recent_start_at,
+            renewal_at, renewal_product_id, renewal_price_milliunits, renewal_currency, renewal_offer_type,
+            renewal_offer_id, renewal_signed_at
         from subscription
         where (environment, original_transaction_id) in (
             select given.environment::store_environment, given.original_transaction_id
@@ -66,33 +75,43 @@ enum SubscriptionStatements {
             status_news_at, status_news_uuid, transaction_news_at, transaction_news_uuid, renewal_news_at,
             renewal_news_uuid, transaction_id, product_id, product_type, subscription_group_id, purchased_at,
             originally_purchased_at, expires_at, quantity, app_account_token, ownership, is_upgraded, revoked_at,
-            revocation_reason, offer_type, offer_id, price_milliunits, currency, transaction_signed_at,
-            is_auto_renewing, auto_renew_product_id, is_in_billing_retry, grace_period_expires_at,
-            expiration_intent, price_increase_status, recent_start_at, renewal_at, renewal_signed_at)
+            revocation_reason, offer_type, offer_id, price_milliunits, currency, transaction_reason,
+            offer_discount_type, revocation_type, app_transaction_id, web_order_line_item_id,
+            previous_original_transaction_id, transaction_signed_at, is_auto_renewing, auto_renew_product_id,
+            is_in_billing_retry, grace_period_expires_at, expiration_intent, price_increase_status, recent_start_at,
+            renewal_at, renewal_product_id, renewal_price_milliunits, renewal_currency, renewal_offer_type,
+            renewal_offer_id, renewal_signed_at)
         select
             revision, environment::store_environment, original_transaction_id, bundle_id, signed_at,
             notification_uuid, status, status_news_at, status_news_uuid, transaction_news_at, transaction_news_uuid,
             renewal_news_at, renewal_news_uuid, transaction_id, product_id, product_type, subscription_group_id,
             purchased_at, originally_purchased_at, expires_at, quantity, app_account_token, ownership, is_upgraded,
-            revoked_at, revocation_reason, offer_type, offer_id, price_milliunits, currency, transaction_signed_at,
-            is_auto_renewing, auto_renew_product_id, is_in_billing_retry, grace_period_expires_at,
-            expiration_intent, price_increase_status, recent_start_at, renewal_at, renewal_signed_at
+            revoked_at, revocation_reason, offer_type, offer_id, price_milliunits, currency, transaction_reason,
+            offer_discount_type, revocation_type, app_transaction_id, web_order_line_item_id,
+            previous_original_transaction_id, transaction_signed_at, is_auto_renewing, auto_renew_product_id,
+            is_in_billing_retry, grace_period_expires_at, expiration_intent, price_increase_status, recent_start_at,
+            renewal_at, renewal_product_id, renewal_price_milliunits, renewal_currency, renewal_offer_type,
+            renewal_offer_id, renewal_signed_at
         from unnest(
             $1::bigint[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::uuid[], $7::bigint[],
             $8::timestamptz[], $9::uuid[], $10::timestamptz[], $11::uuid[], $12::timestamptz[], $13::uuid[],
             $14::text[], $15::text[], $16::text[], $17::text[], $18::timestamptz[], $19::timestamptz[],
             $20::timestamptz[], $21::bigint[], $22::text[], $23::text[], $24::boolean[], $25::timestamptz[],
-            $26::bigint[], $27::bigint[], $28::text[], $29::bigint[], $30::text[], $31::timestamptz[],
-            $32::boolean[], $33::text[], $34::boolean[], $35::timestamptz[], $36::bigint[], $37::bigint[],
-            $38::timestamptz[], $39::timestamptz[], $40::timestamptz[]
+            $26::bigint[], $27::bigint[], $28::text[], $29::bigint[], $30::text[], $31::text[], $32::text[],
+            $33::text[], $34::text[], $35::text[], $36::text[], $37::timestamptz[], $38::boolean[], $39::text[],
+            $40::boolean[], $41::timestamptz[], $42::bigint[], $43::bigint[], $44::timestamptz[], $45::timestamptz[],
+            $46::text[], $47::bigint[], $48::text[], $49::bigint[], $50::text[], $51::timestamptz[]
         ) as given (
             revision, environment, original_transaction_id, bundle_id, signed_at, notification_uuid, status,
             status_news_at, status_news_uuid, transaction_news_at, transaction_news_uuid, renewal_news_at,
             renewal_news_uuid, transaction_id, product_id, product_type, subscription_group_id, purchased_at,
             originally_purchased_at, expires_at, quantity, app_account_token, ownership, is_upgraded, revoked_at,
-            revocation_reason, offer_type, offer_id, price_milliunits, currency, transaction_signed_at,
-            is_auto_renewing, auto_renew_product_id, is_in_billing_retry, grace_period_expires_at,
-            expiration_intent, price_increase_status, recent_start_at, renewal_at, renewal_signed_at)
+            revocation_reason, offer_type, offer_id, price_milliunits, currency, transaction_reason,
+            offer_discount_type, revocation_type, app_transaction_id, web_order_line_item_id,
+            previous_original_transaction_id, transaction_signed_at, is_auto_renewing, auto_renew_product_id,
+            is_in_billing_retry, grace_period_expires_at, expiration_intent, price_increase_status, recent_start_at,
+            renewal_at, renewal_product_id, renewal_price_milliunits, renewal_currency, renewal_offer_type,
+            renewal_offer_id, renewal_signed_at)
         order by given.environment, given.original_transaction_id
         on conflict (environment, original_transaction_id) do update
         set
@@ -124,6 +143,12 @@ enum SubscriptionStatements {
             offer_id = excluded.offer_id,
             price_milliunits = excluded.price_milliunits,
             currency = excluded.currency,
+            transaction_reason = excluded.transaction_reason,
+            offer_discount_type = excluded.offer_discount_type,
+            revocation_type = excluded.revocation_type,
+            app_transaction_id = excluded.app_transaction_id,
+            web_order_line_item_id = excluded.web_order_line_item_id,
+            previous_original_transaction_id = excluded.previous_original_transaction_id,
             transaction_signed_at = excluded.transaction_signed_at,
             is_auto_renewing = excluded.is_auto_renewing,
             auto_renew_product_id = excluded.auto_renew_product_id,
@@ -133,6 +158,11 @@ enum SubscriptionStatements {
             price_increase_status = excluded.price_increase_status,
             recent_start_at = excluded.recent_start_at,
             renewal_at = excluded.renewal_at,
+            renewal_product_id = excluded.renewal_product_id,
+            renewal_price_milliunits = excluded.renewal_price_milliunits,
+            renewal_currency = excluded.renewal_currency,
+            renewal_offer_type = excluded.renewal_offer_type,
+            renewal_offer_id = excluded.renewal_offer_id,
             renewal_signed_at = excluded.renewal_signed_at
         where held.revision = excluded.revision - 1
             and (held.signed_at, held.notification_uuid) <= (excluded.signed_at, excluded.notification_uuid)

@@ -25,6 +25,12 @@ enum TransactionColumns {
             facts.map { $0?.offerIdentifier },
             facts.map { $0?.priceMilliunits },
             facts.map { $0?.currency },
+            facts.map { $0?.reason },
+            facts.map { $0?.offerDiscountType },
+            facts.map { $0?.revocationType },
+            facts.map { $0?.appTransactionId },
+            facts.map { $0?.webOrderLineItemId },
+            facts.map { $0?.previousOriginalTransactionId },
             facts.map { $0?.signedDate },
         ]
     }
@@ -50,7 +56,13 @@ enum TransactionColumns {
             offerIdentifier: try row.optional("offer_id"),
             priceMilliunits: try row.optional("price_milliunits"),
             currency: try row.optional("currency"),
-            signedDate: signedDate)
+            signedDate: signedDate,
+            reason: try row.optional("transaction_reason"),
+            offerDiscountType: try row.optional("offer_discount_type"),
+            revocationType: try row.optional("revocation_type"),
+            appTransactionId: try row.optional("app_transaction_id"),
+            webOrderLineItemId: try row.optional("web_order_line_item_id"),
+            previousOriginalTransactionId: try row.optional("previous_original_transaction_id"))
     }
 }
 
@@ -67,6 +79,11 @@ enum RenewalColumns {
             facts.map { $0?.priceIncreaseStatus.map(Int64.init) },
             facts.map { $0?.recentSubscriptionStartDate },
             facts.map { $0?.renewalDate },
+            facts.map { $0?.productId },
+            facts.map { $0?.renewalPriceMilliunits },
+            facts.map { $0?.currency },
+            facts.map { $0?.offerType.map(Int64.init) },
+            facts.map { $0?.offerIdentifier },
             facts.map { $0?.signedDate },
         ]
     }
@@ -83,6 +100,11 @@ enum RenewalColumns {
             priceIncreaseStatus: try row.optional("price_increase_status", as: Int64.self).map(Int.init),
             recentSubscriptionStartDate: try row.optional("recent_start_at"),
             renewalDate: try row.optional("renewal_at"),
-            signedDate: signedDate)
+            signedDate: signedDate,
+            productId: try row.optional("renewal_product_id"),
+            renewalPriceMilliunits: try row.optional("renewal_price_milliunits"),
+            currency: try row.optional("renewal_currency"),
+            offerType: try row.optional("renewal_offer_type", as: Int64.self).map(Int.init),
+            offerIdentifier: try row.optional("renewal_offer_id"))
     }
 }

@@ -2,8 +2,6 @@ import Contracts
 import Postgres
 import Subscriptions
 
-import struct Foundation.UUID
-
 /// The latest signed version of each transaction. Written by `LedgerStore.apply` only.
 public struct TransactionStore: Sendable {
     private let connection: PostgresConnection
@@ -20,9 +18,11 @@ public struct TransactionStore: Sendable {
     static let find = Statement(
         "transaction-find",
         """
-        select transaction_id, product_id, product_type, subscription_group_id, purchased_at, originally_purchased_at,
-            expires_at, quantity, app_account_token, ownership, is_upgraded, revoked_at, revocation_reason, offer_type,
-            offer_id, price_milliunits, currency, signed_at
+        select
+            transaction_id, product_id, product_type, subscription_group_id, purchased_at, originally_purchased_at,
+            expires_at, quantity, app_account_token, ownership, is_upgraded, revoked_at, revocation_reason,
+            offer_type, offer_id, price_milliunits, currency, transaction_reason, offer_discount_type,
+            revocation_type, app_transaction_id, web_order_line_item_id, previous_original_transaction_id, signed_at
         from transaction
         where environment = $1::text::store_environment and original_transaction_id = $2::text
         order by purchased_at desc nulls last, transaction_id desc
@@ -33,27 +33,33 @@ public struct TransactionStore: Sendable {
         "transaction-upsert",
         """
         insert into transaction as held (
-            notification_uuid, environment, original_transaction_id, bundle_id,
+            notification_uuid, news_at, environment, original_transaction_id, bundle_id, transaction_id, product_id,
+            product_type, subscription_group_id, purchased_at, originally_purchased_at, expires_at, quantity,
+            app_account_token, ownership, is_upgraded, revoked_at, revocation_reason, offer_type, offer_id,
+            price_milliunits, currency, transaction_reason, offer_discount_type, revocation_type, app_transaction_id,
+            web_order_line_item_id, previous_original_transaction_id, signed_at)
+        select
+            notification_uuid, news_at, environment::store_environment, original_transaction_id, bundle_id,
             transaction_id, product_id, product_type, subscription_group_id, purchased_at, originally_purchased_at,
-            expires_at, quantity, app_account_token, ownership, is_upgraded, revoked_at, revocation_reason, offer_type,
-            offer_id, price_milliunits, currency, signed_at)
-        select notification_uuid, environment::store_environment, original_transaction_id, bundle_id,
-            transaction_id, product_id, product_type, subscription_group_id, purchased_at, originally_purchased_at,
-            expires_at, quantity, app_account_token, ownership, is_upgraded, revoked_at, revocation_reason, offer_type,
-            offer_id, price_milliunits, currency, signed_at
+            expires_at, quantity, app_account_token, ownership, is_upgraded, revoked_at, revocation_reason,
+            offer_type, offer_id, price_milliunits, currency, transaction_reason, offer_discount_type,
+            revocation_type, app_transaction_id, web_order_line_item_id, previous_original_transaction_id, signed_at
         from unnest(
-            $1::uuid[], $2::text[], $3::text[], $4::text[],
-            $5::text[], $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::timestamptz[],
-            $11::timestamptz[], $12::bigint[], $13::text[], $14::text[], $15::boolean[], $16::timestamptz[],
-            $17::bigint[], $18::bigint[], $19::text[], $20::bigint[], $21::text[], $22::timestamptz[]
+            $1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+            $9::text[], $10::timestamptz[], $11::timestamptz[], $12::timestamptz[], $13::bigint[], $14::text[],
+            $15::text[], $16::boolean[], $17::timestamptz[], $18::bigint[], $19::bigint[], $20::text[], $21::bigint[],
+            $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[], $28::text[],
+            $29::timestamptz[]
         ) as given (
-            notification_uuid, environment, original_transaction_id, bundle_id,
-            transaction_id, product_id, product_type, subscription_group_id, purchased_at, originally_purchased_at,
-            expires_at, quantity, app_account_token, ownership, is_upgraded, revoked_at, revocation_reason, offer_type,
-            offer_id, price_milliunits, currency, signed_at)
+            notification_uuid, news_at, environment, original_transaction_id, bundle_id, transaction_id, product_id,
+            product_type, subscription_group_id, purchased_at, originally_purchased_at, expires_at, quantity,
+            app_account_token, ownership, is_upgraded, revoked_at, revocation_reason, offer_type, offer_id,
+            price_milliunits, currency, transaction_reason, offer_discount_type, revocation_type, app_transaction_id,
+            web_order_line_item_id, previous_original_transaction_id, signed_at)
         order by environment, transaction_id
         on conflict (environment, transaction_id) do update
         set notification_uuid = excluded.notification_uuid,
+            news_at = excluded.news_at,
             original_transaction_id = excluded.original_transaction_id,
             bundle_id = excluded.bundle_id,
             product_id = excluded.product_id,
@@ -72,15 +78,23 @@ public struct TransactionStore: Sendable {
             offer_id = excluded.offer_id,
             price_milliunits = excluded.price_milliunits,
             currency = excluded.currency,
+            transaction_reason = excluded.transaction_reason,
+            offer_discount_type = excluded.offer_discount_type,
+            revocation_type = excluded.revocation_type,
+            app_transaction_id = excluded.app_transaction_id,
+            web_order_line_item_id = excluded.web_order_line_item_id,
+            previous_original_transaction_id = excluded.previous_original_transaction_id,
             signed_at = excluded.signed_at
-        where (held.signed_at, held.notification_uuid) < (excluded.signed_at, excluded.notification_uuid)
+        where (held.signed_at, held.news_at, held.notification_uuid)
+            < (excluded.signed_at, excluded.news_at, excluded.notification_uuid)
         """)
 
     static func command(upserting versions: [TransactionVersion]) -> Command {
         Command(
             upsert,
             all: [
-                versions.map(\.notificationUUID), versions.map(\.key.environment.rawValue),
+                versions.map(\.stamp.notificationUUID), versions.map(\.stamp.signedDate),
+                versions.map(\.key.environment.rawValue),
                 versions.map(\.key.originalTransactionId), versions.map(\.bundleId),
             ] + TransactionColumns.parameters(versions.map(\.facts)))
     }
@@ -88,7 +102,8 @@ public struct TransactionStore: Sendable {
 
 /// A signed version of a transaction and where it came from.
 struct TransactionVersion: Sendable {
-    var notificationUUID: UUID
+    /// Of the news that held it.
+    var stamp: Stamp
     var key: SubscriptionKey
     var bundleId: String
     var facts: TransactionFacts
@@ -96,11 +111,15 @@ struct TransactionVersion: Sendable {
     /// Nil where the news holds no transaction.
     init?(_ news: News) {
         guard let facts = news.transaction else { return nil }
-        self.notificationUUID = news.stamp.notificationUUID
+        self.stamp = news.stamp
         self.key = news.key
         self.bundleId = news.bundleId
         self.facts = facts
     }
 
-    var stamp: Stamp { Stamp(signedDate: facts.signedDate, notificationUUID: notificationUUID) }
+    /// Of the same transaction the version signed later counts; the statement that writes says the same.
+    func isOlder(than other: TransactionVersion) -> Bool {
+        guard facts.signedDate == other.facts.signedDate else { return facts.signedDate < other.facts.signedDate }
+        return stamp < other.stamp
+    }
 }

@@ -49,21 +49,34 @@ struct Fixtures {
             isUpgraded: version % 7 == 0,
             revocationDate: version % 5 == 0 ? signedDate : nil, revocationReason: version % 5 == 0 ? 1 : nil,
             offerType: version % 4, offerIdentifier: "offer", priceMilliunits: 9990, currency: "EUR",
-            signedDate: signedDate)
+            signedDate: signedDate, reason: version % 2 == 0 ? "RENEWAL" : nil,
+            offerDiscountType: version % 4 == 1 ? "FREE_TRIAL" : nil,
+            revocationType: version % 5 == 0 ? "REFUND_PRORATED" : nil,
+            appTransactionId: version % 3 == 0 ? nil : "70\(id)",
+            webOrderLineItemId: "w\(version)",
+            previousOriginalTransactionId: version % 11 == 0 ? "1\(id)" : nil)
         let renewal = RenewalFacts(
             autoRenewStatus: version % 2 == 0, autoRenewProductId: "pro.\(version % 4)",
             isInBillingRetry: version % 3 == 0,
-            gracePeriodExpiresDate: nil, expirationIntent: version % 6, priceIncreaseStatus: nil,
+            gracePeriodExpiresDate: version % 4 == 0 ? signedDate : nil, expirationIntent: version % 6,
+            priceIncreaseStatus: version % 3 == 0 ? version % 2 : nil,
             recentSubscriptionStartDate: Self.epoch,
             renewalDate: Date(milliseconds: signedDate.milliseconds + 2_592_000_000),
-            signedDate: signedDate)
+            signedDate: signedDate, productId: version % 2 == 0 ? "pro.\(version % 3)" : nil,
+            renewalPriceMilliunits: Int64(version) - 10, currency: "EUR", offerType: version % 5,
+            offerIdentifier: version % 2 == 0 ? "spring" : nil)
+        let event = Happening.allCases.randomElement(using: &generator)?.rawValue ?? "DID_RENEW"
+        let words = event.split(separator: "/").map(String.init)
         let news = News(
             key: SubscriptionKey(environment: environment, originalTransactionId: id),
-            stamp: Stamp(signedDate: signedDate, notificationUUID: uuid), bundleId: "com.example.app",
-            notificationType: "DID_RENEW", subtype: nil, status: parts & 1 == 0 ? version % 5 + 1 : nil,
-            transaction: parts & 2 == 0 ? transaction : nil, renewal: parts & 4 == 0 ? renewal : nil)
+            stamp: Stamp(signedDate: signedDate, notificationUUID: uuid),
+            bundleId: version % 50 == 0 ? "com.example.other" : "com.example.app",
+            notificationType: version % 20 == 0 ? "NEVER_HEARD_OF" : words[0],
+            subtype: words.count > 1 ? words[1] : nil, status: parts & 1 == 0 ? version % 5 + 1 : nil,
+            transaction: parts & 2 == 0 ? transaction : nil, renewal: parts & 4 == 0 ? renewal : nil,
+            renewalOriginalTransactionId: version % 30 == 0 ? "another" : nil)
         return LedgerEntry(
-            notificationUUID: uuid, notificationType: "DID_RENEW", subtype: version % 2 == 0 ? "BILLING_RECOVERY" : nil,
+            notificationUUID: uuid, notificationType: news.notificationType, subtype: news.subtype,
             environment: environment, bundleId: "com.example.app", appAppleId: 1_234_567_890,
             originalTransactionId: id, transactionId: transaction.transactionId, signedDate: signedDate,
             receivedAt: Self.now.addingTimeInterval(-0.25), source: .webhook,

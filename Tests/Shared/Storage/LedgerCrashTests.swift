@@ -6,10 +6,11 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct LedgerCrashTests {
+@Suite(.serialized) struct LedgerCrashTests {
     /// In the order in which the one transaction comes to them.
     static let tables = [
         "consumer_position", "notification", "subscription", "certificate_chain", "transaction", "timeline",
+        "mark", "step", "skipped_step", "recovery_request",
     ]
 
     /// Holds a table locked while `body` runs.

@@ -16,9 +16,13 @@ import Testing
             #expect(status.subscriptions == Fixtures.states(after: entries).count)
             #expect(status.rejected == 0)
             #expect(status.newestReceivedAt == entries[0].receivedAt)
-            #expect(status.kinds.count == 2)
-            let plain = entries.filter { $0.subtype == nil }.count
-            #expect(status.kinds.first { $0.subtype == nil }?.count == plain)
+            #expect(status.kinds.map(\.count).reduce(0, +) == 30)
+            for kind in status.kinds {
+                let alike = entries.filter {
+                    $0.notificationType == kind.notificationType && $0.subtype == kind.subtype
+                }
+                #expect(kind.count == alike.count)
+            }
         }
     }
 }

@@ -1,0 +1,42 @@
+import Subscriptions
+
+import struct Foundation.UUID
+
+/// What a batch of steps says about skipped ones, given the nearest known steps around each of them.
+struct Gaps: Sendable {
+    /// A skipped step of a purchase.
+    struct Gap: Sendable {
+        var key: SubscriptionKey
+        var bundleId: String
+        var step: SkippedStep
+    }
+
+    /// The known steps whose earlier neighbour is another one now: what was recorded before them is replaced.
+    private(set) var revised: [(key: SubscriptionKey, before: UUID)] = []
+    /// What is missing before the new steps and the revised ones.
+    private(set) var found: [Gap] = []
+
+    /// - Parameters:
+    ///   - added: new steps, each once, of any purchases.
+    ///   - neighbours: of each of them the nearest known ones on both sides, perhaps repeated, perhaps more.
+    init(added: [News], neighbours: [News]) {
+        let new = Set(added.map(\.stamp.notificationUUID))
+        var lives: [SubscriptionKey: [UUID: News]] = [:]
+        for step in neighbours + added { lives[step.key, default: [:]][step.stamp.notificationUUID] = step }
+        let apps = Dictionary(added.map { ($0.key, $0.bundleId) }, uniquingKeysWith: { first, _ in first })
+        for (key, life) in lives.sorted(by: { $0.key < $1.key }) {
+            var earlier: News?
+            for later in life.values.sorted(by: { $0.stamp < $1.stamp }) {
+                let isNew = new.contains(later.stamp.notificationUUID)
+                // Two known ones may have others between them; nothing changed there.
+                if isNew || earlier.map({ new.contains($0.stamp.notificationUUID) }) ?? false {
+                    if !isNew { revised.append((key, later.stamp.notificationUUID)) }
+                    found += SkippedStep.between(earlier, later).map {
+                        Gap(key: key, bundleId: apps[key] ?? later.bundleId, step: $0)
+                    }
+                }
+                earlier = later
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import Contracts
+import Foundation
+import Postgres
+import Storage
+import Subscriptions
+import TestSupport
+import Testing
+
+/// What contradicts itself, and what becomes of it in the database.
+@Suite(.serialized) struct BadInputTests {
+    /// The purchase that one piece of news leaves behind, with its marks.
+    static func applied(
+        _ connection: PostgresConnection, _ change: (inout News) -> Void
+    ) async throws -> (state: Subscription?, marks: Marks) {
+        var fixtures = Fixtures(seed: 300)
+        var entry = fixtures.entry(purchases: 1)
+        let date = Fixtures.epoch
+        var news = News(
+            key: SubscriptionKey(environment: .production, originalTransactionId: "1"),
+            stamp: Stamp(signedDate: date, notificationUUID: entry.notificationUUID), bundleId: "com.example.app",
+            notificationType: "SUBSCRIBED", subtype: "INITIAL_BUY", status: 1,
+            transaction: TransactionFacts(
+                transactionId: "1", productId: "gold", productType: "Auto-Renewable Subscription", purchaseDate: date,
+                expiresDate: date.addingTimeInterval(86_400), quantity: 1, priceMilliunits: 9990, signedDate: date),
+            renewal: RenewalFacts(autoRenewStatus: true, signedDate: date))
+        change(&news)
+        entry.news = news
+        #expect(entry.fault == nil)
+        _ = try await LedgerStore(connection).apply([entry], moving: [Fixtures.move(0, 1)], recordedAt: Fixtures.now)
+        return (
+            try await SubscriptionStore(connection).find(news.key), try await MarkStore(connection).marks(of: news.key)
+        )
+    }
+
+    /// - Returns: the state, after checking that exactly this doubt is on record.
+    static func expect(_ doubt: Doubt, _ change: (inout News) -> Void) async throws -> Subscription {
+        let result = Mutable<Subscription?>(nil)
+        try await LedgerStoreTests.use { connection, _ async throws in
+            let (state, marks) = try await applied(connection, change)
+            #expect(marks.doubts == [doubt])
+            result.value = state
+        }
+        return try #require(result.value)
+    }
+
+    final class Mutable<Value> {
+        var value: Value
+        init(_ value: Value) { self.value = value }
+    }
+
+    @Test func `an end before the purchase is kept, flagged and gives no access`() async throws {
+        let state = try await Self.expect(.expiryBeforePurchase) {
+            $0.transaction?.expiresDate = Fixtures.epoch.addingTimeInterval(-100)
+        }
+        #expect(state.phase(at: Fixtures.epoch.addingTimeInterval(-200)) == .expired)
+    }
+
+    @Test func `the renewal info of another product is kept and flagged`() async throws {
+        let state = try await Self.expect(.renewalOfOtherProduct) { $0.renewal?.productId = "silver" }
+        #expect(state.renewal?.productId == "silver")
+    }
+
+    @Test func `the renewal info of another purchase is flagged and not believed`() async throws {
+        let state = try await Self.expect(.renewalOfOtherPurchase) { $0.renewalOriginalTransactionId = "2" }
+        #expect(state.renewal == nil)
+    }
+
+    @Test func `a price below zero is kept and flagged`() async throws {
+        let state = try await Self.expect(.negativePrice) { $0.transaction?.priceMilliunits = .min }
+        #expect(state.transaction?.priceMilliunits == .min)
+    }
+
+    @Test func `a quantity of zero is kept and flagged`() async throws {
+        let state = try await Self.expect(.quantityBelowOne) { $0.transaction?.quantity = 0 }
+        #expect(state.transaction?.quantity == 0)
+    }
+
+    @Test(arguments: [-62_135_596_800, 253_402_300_799])
+    func `a date of the year 1 or 9999 is kept and flagged`(seconds: Double) async throws {
+        let date = Date(timeIntervalSince1970: seconds)
+        let state = try await Self.expect(.implausibleDate) { $0.transaction?.originalPurchaseDate = date }
+        #expect(state.transaction?.originalPurchaseDate == date)
+    }
+
+    @Test func `a kind of notification nobody has heard of counts and is flagged`() async throws {
+        let state = try await Self.expect(.unknownEvent) {
+            $0.notificationType = "NEVER_HEARD_OF"
+            $0.subtype = nil
+        }
+        #expect(state.status == 1)
+    }
+
+    @Test func `a megabyte of text is kept where it is no name`() async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            let text = String(repeating: "🦆", count: 262_144)
+            let (state, _) = try await Self.applied(connection) { $0.transaction?.offerIdentifier = text }
+            #expect(state?.transaction?.offerIdentifier == text)
+        }
+    }
+
+    @Test func `a megabyte of a name, and NUL anywhere, is refused before it reaches the database`() {
+        var fixtures = Fixtures(seed: 301)
+        let changes: [(inout LedgerEntry) -> Void] = [
+            { $0.originalTransactionId = String(repeating: "7", count: 1_000_000) },
+            { $0.news?.transaction?.appAccountToken = String(repeating: "a", count: 513) },
+            { $0.notificationType = String(repeating: "A", count: 1_000_000) },
+            { $0.notificationType = "A\0B" },
+            { $0.decodedPayload = "{\"a\":\"\0\"}" },
+            { $0.news?.renewal?.offerIdentifier = "\0" },
+        ]
+        for change in changes {
+            var entry = fixtures.entry()
+            while entry.news?.transaction == nil || entry.news?.renewal == nil { entry = fixtures.entry() }
+            #expect(entry.fault == nil)
+            change(&entry)
+            #expect(entry.fault != nil)
+        }
+    }
+
+    @Test func `names as long as allowed are taken`() async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 302)
+            // Letters at random: an index compresses, and a text that shrinks proves nothing.
+            func name() -> String {
+                let letters = (0..<512).map { _ in UInt8.random(in: 65...90, using: &fixtures.generator) }
+                return String(decoding: letters, as: UTF8.self)
+            }
+            var entry = fixtures.entry()
+            let id = name()
+            let type = name()
+            entry.originalTransactionId = id
+            entry.notificationType = type
+            entry.subtype = name()
+            entry.news?.key.originalTransactionId = id
+            entry.news?.notificationType = type
+            entry.news?.subtype = entry.subtype
+            entry.news?.bundleId = name()
+            entry.news?.transaction = TransactionFacts(
+                transactionId: name(), productId: "p", productType: "t", appAccountToken: name(),
+                signedDate: Fixtures.epoch, appTransactionId: name())
+            #expect(entry.fault == nil)
+            _ = try await LedgerStore(connection).apply(
+                [entry], moving: [Fixtures.move(0, 1)], recordedAt: Fixtures.now)
+            try await BeliefTests.expectEqualBeliefs(after: [entry], connection)
+        }
+    }
+
+    @Test func `one transaction id in two environments is two transactions`() async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 303)
+            let entries = [StoreEnvironment.production, .sandbox].map { environment in
+                var entry = fixtures.entry(purchases: 1, environment: environment)
+                entry.news?.transaction = TransactionFacts(
+                    transactionId: "1", productId: environment.rawValue, productType: "t", signedDate: Fixtures.epoch)
+                return entry
+            }
+            _ = try await LedgerStore(connection).apply(
+                entries, moving: [Fixtures.move(0, 2)], recordedAt: Fixtures.now)
+            for entry in entries {
+                let key = try #require(entry.news?.key)
+                let products = try await TransactionStore(connection).transactions(of: key).map(\.productId)
+                #expect(products == [entry.environment.rawValue])
+            }
+        }
+    }
+
+    @Test func `a notification of another app for a known purchase counts and is flagged`() async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 304)
+            let entries = ["com.example.app", "com.example.thief"].map { app in
+                var entry = fixtures.entry(purchases: 1)
+                entry.bundleId = app
+                entry.news?.bundleId = app
+                return entry
+            }
+            _ = try await LedgerStore(connection).apply(
+                entries, moving: [Fixtures.move(0, 2)], recordedAt: Fixtures.now)
+            let key = try #require(entries[0].news?.key)
+            let marks = try await MarkStore(connection).marks(of: key)
+            #expect(marks.bundleIds == ["com.example.app", "com.example.thief"])
+            #expect(marks.doubts.contains(.otherApp))
+        }
+    }
+
+    @Test func `other content under a known uuid is kept beside the first, each content once`() async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 305)
+            let entry = fixtures.entry()
+            var other = entry
+            other.decodedPayload = "{\"other\": true}"
+            other.signedPayload = [1, 2, 3]
+            _ = try await LedgerStore(connection).apply(
+                [entry, other, other, entry], moving: [Fixtures.move(0, 4)], recordedAt: Fixtures.now)
+            let kept = try await NotificationStore(connection).conflicts(with: entry.notificationUUID)
+            #expect(kept.map(\.decoded) == [other.decodedPayload])
+            #expect(kept.map(\.signedOriginal) == [[1, 2, 3]])
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Contracts
+import Foundation
+import Postgres
+import Storage
+import Subscriptions
+import TestSupport
+import Testing
+
+/// The state read back equals the state in memory.
+@Suite(.serialized) struct BeliefTests {
+    /// All that is believed of one purchase.
+    struct Belief: Equatable {
+        var subscription: Subscription?
+        var marks = Marks()
+        var transactions: [String: TransactionFacts] = [:]
+        var skipped: Set<SkippedStep> = []
+        var switches: [RenewalSwitch] = []
+        var cancellations: [Cancellation] = []
+
+        /// In memory, from the news alone.
+        init(_ news: [News]) {
+            var stamps: [String: Stamp] = [:]
+            for one in news {
+                subscription = Subscription.learning(one, known: subscription).subscription
+                marks.join(one)
+                guard let facts = one.transaction else { continue }
+                if let known = transactions[facts.transactionId], let stamp = stamps[facts.transactionId],
+                    (known.signedDate, stamp) >= (facts.signedDate, one.stamp)
+                {
+                    continue
+                }
+                transactions[facts.transactionId] = facts
+                stamps[facts.transactionId] = one.stamp
+            }
+            skipped = Set(SkippedStep.all(in: news))
+            switches = RenewalSwitch.all(in: news)
+            cancellations = Cancellation.all(in: news)
+        }
+
+        /// From the database.
+        init(of key: SubscriptionKey, _ connection: PostgresConnection) async throws {
+            subscription = try await SubscriptionStore(connection).find(key)
+            marks = try await MarkStore(connection).marks(of: key)
+            for facts in try await TransactionStore(connection).transactions(of: key) {
+                transactions[facts.transactionId] = facts
+            }
+            skipped = Set(try await SkippedStepStore(connection).skippedSteps(of: key))
+            let steps = try await StepStore(connection).steps(of: key)
+            switches = RenewalSwitch.all(in: steps)
+            cancellations = Cancellation.all(in: steps)
+        }
+    }
+
+    static func expectEqualBeliefs(after entries: [LedgerEntry], _ connection: PostgresConnection) async throws {
+        let lives = Dictionary(grouping: entries.compactMap(\.news), by: \.key)
+        for (key, news) in lives {
+            #expect(try await Belief(of: key, connection) == Belief(news))
+        }
+        #expect(try await Set(SubscriptionStore(connection).all().map(\.key)) == Set(lives.keys))
+    }
+
+    @Test(arguments: 100...111 as ClosedRange<UInt64>)
+    func `what is read back is what would be in memory, in any order, any batches and by two writers`(
+        seed: UInt64
+    ) async throws {
+        try await LedgerStoreTests.use { connection, database async throws in
+            var fixtures = Fixtures(seed: seed)
+            let entries = fixtures.entries(160, purchases: 4)
+            let orders = [entries.shuffled(using: &fixtures.generator), entries.shuffled(using: &fixtures.generator)]
+            let size = Int.random(in: 1...50, using: &fixtures.generator)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (partition, order) in orders.enumerated() {
+                    group.addTask {
+                        let store = LedgerStore(TestDatabase.connection(database))
+                        for start in stride(from: 0, to: order.count, by: size) {
+                            let end = min(start + size, order.count)
+                            let move = Fixtures.move(Int64(start), Int64(end), partition: Int32(partition))
+                            _ = try await store.apply(
+                                Array(order[start..<end]), moving: [move], recordedAt: Fixtures.now)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            try await Self.expectEqualBeliefs(after: entries, connection)
+        }
+    }
+
+    @Test func `going on from what was read back is going on from memory`() async throws {
+        try await LedgerStoreTests.use { connection, database async throws in
+            var fixtures = Fixtures(seed: 200)
+            let entries = fixtures.entries(60, purchases: 1)
+            for (index, entry) in entries.enumerated() {
+                // A connection of its own each time: nothing but the database remembers.
+                let store = LedgerStore(TestDatabase.connection(database))
+                _ = try await store.apply(
+                    [entry], moving: [Fixtures.move(Int64(index), Int64(index) + 1)], recordedAt: Fixtures.now)
+                try await Self.expectEqualBeliefs(after: Array(entries[...index]), connection)
+            }
+        }
+    }
+
+    @Test func `of two versions signed in one millisecond the later news counts`() async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 201)
+            let entries = (0..<12).map { index in
+                var entry = fixtures.entry(purchases: 1)
+                entry.news?.stamp.signedDate = Fixtures.epoch.addingTimeInterval(Double(index % 4))
+                entry.news?.transaction = TransactionFacts(
+                    transactionId: "1", productId: "p\(index)", productType: "t", signedDate: Fixtures.epoch)
+                return entry
+            }
+            for (index, entry) in entries.shuffled(using: &fixtures.generator).enumerated() {
+                _ = try await LedgerStore(connection).apply(
+                    [entry], moving: [Fixtures.move(Int64(index), Int64(index) + 1)], recordedAt: Fixtures.now)
+            }
+            try await Self.expectEqualBeliefs(after: entries, connection)
+        }
+    }
+}
