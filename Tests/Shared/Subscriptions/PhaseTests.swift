@@ -35,6 +35,9 @@ import Testing
             name: "grace of another product", transaction: Sample.period(),
             renewal: Sample.renewal(retry: true, grace: 46, signed: 30, product: "silver"), day: 31, phase: .overdue),
         Case(
+            name: "a grace that nobody is in", transaction: Sample.period(),
+            renewal: Sample.renewal(retry: false, grace: 46, signed: 30), day: 31, phase: .overdue),
+        Case(
             name: "in grace without an end of it", transaction: Sample.period(),
             renewal: Sample.renewal(retry: true, signed: 30), status: 4, day: 31, phase: .billingRetry),
         Case(

@@ -70,6 +70,12 @@ import Testing
         #expect(Self.loyalty(late, on: 430).paidDays == 30)
     }
 
+    @Test func `what was paid before too long a gap does not count in a trial after it`() {
+        var trial = Sample.period("2", from: 100, to: 114)
+        trial.offerDiscountType = "FREE_TRIAL"
+        #expect(Self.loyalty([Sample.period("1"), trial], on: 105).paidDays == 0)
+    }
+
     @Test func `without subscriptions there is no service`() {
         let loyalty = Self.loyalty([Sample.purchase(.nonConsumable, "sword"), Sample.period("2", from: 9)], on: 5)
         #expect(loyalty.recentStart == nil)

@@ -1,0 +1,67 @@
+import Contracts
+import Foundation
+import Subscriptions
+import Testing
+
+@Suite struct AppleAccountTests {
+    static func claim(
+        _ id: String, _ token: String, customer: String? = nil, since day: Double,
+        environment: StoreEnvironment = .production, bundleId: String = "com.example.metals"
+    ) -> AccountClaim {
+        AccountClaim(
+            key: Sample.key(id, environment), bundleId: bundleId, appTransactionId: customer, appAccountToken: token,
+            since: Sample.day(day))
+    }
+
+    static func accounts(_ claims: [AccountClaim]) -> [AppleAccount] {
+        let accounts = AppleAccount.all(in: claims)
+        var generator = SplitMix(seed: 3)
+        for _ in 0..<20 {
+            #expect(AppleAccount.all(in: (claims + claims).shuffled(using: &generator)) == accounts)
+        }
+        return accounts
+    }
+
+    @Test func `purchases that name one customer are bundled`() {
+        let accounts = Self.accounts([
+            Self.claim("1", "anna", customer: "c", since: 1), Self.claim("2", "anna", customer: "c", since: 2),
+            Self.claim("3", "bert", since: 3),
+        ])
+        #expect(accounts.map(\.keys) == [[Sample.key("1"), Sample.key("2")], [Sample.key("3")]])
+        #expect(accounts.map(\.isShared) == [false, false])
+        #expect(accounts.map { $0.entitledTokens(.refuse) } == [["anna"], ["bert"]])
+    }
+
+    @Test func `one Apple account that feeds two accounts of the app is seen, and the policy decides`() {
+        let accounts = Self.accounts([
+            Self.claim("2", "bert", customer: "c", since: 2), Self.claim("1", "anna", customer: "c", since: 1),
+            Self.claim("1", "bert", since: 5),
+        ])
+        #expect(accounts.map(\.isShared) == [true])
+        #expect(accounts.first?.entitledTokens(.firstWins) == ["anna"])
+        #expect(accounts.first?.entitledTokens(.refuse) == [])
+        #expect(accounts.first?.entitledTokens(.allow) == ["anna", "bert"])
+    }
+
+    @Test func `a purchase named with and without the customer links the rest`() {
+        let accounts = Self.accounts([
+            Self.claim("1", "anna", since: 1), Self.claim("2", "bert", customer: "c", since: 2),
+            Self.claim("1", "anna", customer: "c", since: 3),
+        ])
+        #expect(accounts.map(\.appAccountTokens) == [["anna", "bert"]])
+    }
+
+    @Test func `an upload of somebody else's purchase is a claim like any other`() {
+        let accounts = Self.accounts([Self.claim("1", "anna", since: 1), Self.claim("1", "bert", since: 2)])
+        #expect(accounts.map(\.isShared) == [true])
+    }
+
+    @Test func `environments and apps never meet`() {
+        let accounts = Self.accounts([
+            Self.claim("1", "anna", customer: "c", since: 1),
+            Self.claim("1", "bert", customer: "c", since: 1, environment: .sandbox),
+            Self.claim("2", "carl", customer: "c", since: 1, bundleId: "com.example.woods"),
+        ])
+        #expect(accounts.map(\.isShared) == [false, false, false])
+    }
+}
