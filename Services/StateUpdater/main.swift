@@ -21,5 +21,13 @@ await ServiceProcess(
     let settlement = Apply(
         ledger: LedgerStore(database), positions: positions, connection: connection, now: context.clock.now,
         logger: context.logger)
-    return connection.parts(running: Update(), settlement: settlement, startingAt: positions)
+    // A connection of its own: publishing never makes the worker wait.
+    let outbox = PostgresConnection(context.settings.postgres, logger: context.logger)
+    let publisher = Publisher(
+        outbox: OutboxStore(outbox), leases: LeaseStore(outbox), producer: connection.producer, holder: UUID(),
+        now: context.clock.now, logger: context.logger)
+    var parts = connection.parts(running: Update(), settlement: settlement, startingAt: positions)
+    // Behind the producer it needs, before the worker that feeds it, so that it stops after it.
+    parts.insert(publisher, at: 1)
+    return parts
 }

@@ -97,6 +97,13 @@ extension Metric {
         "storekeeper_webhook_to_state_seconds", "Time from receipt by ingest to the committed state.",
         buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600])
 
+    /// At least once; repeats count.
+    public static let published = counter(
+        "storekeeper_published_total", "Messages that were published out of the database.", ["topic"])
+    /// The world failed the publisher.
+    public static let publisherRetries = counter(
+        "storekeeper_publisher_retries_total", "Attempts to publish that failed and are tried again.")
+
     // MARK: The process
 
     /// Always 1; the labels are the news.
@@ -108,6 +115,6 @@ extension Metric {
         ingestRequests, ingestAcknowledgement, ingestInFlight, stageRecords, stageBatch, stageBatchSize, stageRetries,
         settlementsFenced, deadLetters, lagRecords, lagSeconds, recordsExpired, rebalances, producerFatal,
         brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked, unknownApps, trustReloads,
-        ledgerOutcomes, webhookToState, buildInformation,
+        ledgerOutcomes, webhookToState, published, publisherRetries, buildInformation,
     ]
 }

@@ -1,5 +1,7 @@
 import StrictJSON
 
+import struct Foundation.UUID
+
 /// Reads the fields of a versioned JSON message.
 struct MessageReader {
     private let root: JSONValue
@@ -26,5 +28,17 @@ struct MessageReader {
     func integer(_ field: String) throws(ContractFault) -> Int64 {
         guard let integer = root[field]?.int64 else { throw .missing(field) }
         return integer
+    }
+
+    func environment() throws(ContractFault) -> StoreEnvironment {
+        guard let environment = StoreEnvironment(rawValue: try string("environment")) else {
+            throw .missing("environment")
+        }
+        return environment
+    }
+
+    func uuid(_ field: String) throws(ContractFault) -> UUID {
+        guard let uuid = UUID(uuidString: try string(field)) else { throw .missing(field) }
+        return uuid
     }
 }

@@ -24,9 +24,20 @@ public enum Topics {
         "ingest.heartbeats", key: .instance, partitions: 1, retention: .seconds(30 * day),
         writers: [.ingest], readers: [.storekeeper])
 
+    /// What became of purchases, fact by fact. For others to read; they drop repeats by `ce_id`.
+    public static let changed = Topic<SubscriptionChanged>(
+        "subscriptions.changed", key: .subscription, retention: .seconds(30 * day), writers: [.stateUpdater],
+        readers: [])
+
+    /// Purchases of whose life something is missing.
+    public static let recoveryRequests = Topic<RecoveryRequest>(
+        "recovery.requests", key: .subscription, partitions: 8, retention: .seconds(30 * day),
+        writers: [.stateUpdater], readers: [])
+
     /// Every topic, in the order a message meets them.
     public static let all: [Route] = [
-        received.route, verified.route, unique.route, rejected.route, heartbeats.route,
+        received.route, verified.route, unique.route, rejected.route, heartbeats.route, changed.route,
+        recoveryRequests.route,
     ]
 
     static let day: Int64 = 24 * 60 * 60

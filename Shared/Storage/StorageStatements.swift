@@ -15,6 +15,8 @@ public enum StorageStatements {
             StepStore.find, StepStore.neighbours, StepStore.insert,
             SkippedStepStore.find, SkippedStepStore.remove, SkippedStepStore.insert, SkippedStepStore.request,
             TimelineStore.newest, TimelineStore.changes, TimelineStore.insert,
+            LeaseStore.take, LeaseStore.give, OutboxStore.changes, OutboxStore.changesPublished,
+            OutboxStore.withdraw, OutboxStore.requests, OutboxStore.requestsPublished,
             NotificationStore.page, NotificationStore.ofPurchase, NotificationStore.decoded, NotificationStore.original,
             NotificationStore.conflicts,
             RejectedStore.insert, RejectedStore.newest, RejectedStore.counts,

@@ -65,6 +65,25 @@ import Testing
                 refused: [503: 2, 400: 1]), isGolden: "ingest-heartbeat.1")
     }
 
+    @Test func `a change of a purchase is what version 1 says`() throws {
+        try expect(
+            SubscriptionChanged(
+                environment: .production, originalTransactionId: "2000000000000001", bundleId: "com.example.app",
+                fact: "expiresDate", from: "2023-11-14T22:13:20.000Z", to: nil,
+                notificationUUID: try #require(Self.uuid),
+                occurredAt: Date(milliseconds: 1_700_000_000_125), learnedAt: Date(milliseconds: 1_700_000_001_000)),
+            isGolden: "subscription-changed.1")
+    }
+
+    @Test func `a request for recovery is what version 1 says`() throws {
+        try expect(
+            RecoveryRequest(
+                environment: .production, originalTransactionId: "2000000000000001", bundleId: "com.example.app",
+                skipped: ["end", "period"], before: try #require(Self.uuid),
+                from: Date(milliseconds: 1_700_000_000_125), to: Date(milliseconds: 1_700_000_001_000),
+                requestedAt: Date(milliseconds: 1_700_000_002_000)), isGolden: "recovery-request.1")
+    }
+
     private func expect<Message: TopicMessage & Equatable>(
         _ message: Message, isGolden name: String, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

@@ -1,0 +1,87 @@
+import StrictJSON
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// That something is missing in the life of a purchase, and Apple should be asked. Once per purchase and gap.
+public struct RecoveryRequest: TopicMessage, Hashable {
+    /// Where the purchase was made.
+    public var environment: StoreEnvironment
+    /// Apple's id of the first transaction.
+    public var originalTransactionId: String
+    /// The app.
+    public var bundleId: String
+    /// What nobody told, by the names of the state machine.
+    public var skipped: [String]
+    /// The first notification after the gap.
+    public var before: UUID
+    /// The gap begins, by Apple's clock; nil where nothing came before it.
+    public var from: Date?
+    /// The gap ends.
+    public var to: Date
+    /// When it was noticed.
+    public var requestedAt: Date
+
+    /// All fields.
+    public init(
+        environment: StoreEnvironment, originalTransactionId: String, bundleId: String, skipped: [String],
+        before: UUID, from: Date?, to: Date, requestedAt: Date
+    ) {
+        self.environment = environment
+        self.originalTransactionId = originalTransactionId
+        self.bundleId = bundleId
+        self.skipped = skipped
+        self.before = before
+        self.from = from
+        self.to = to
+        self.requestedAt = requestedAt
+    }
+
+    private static let version: Int64 = 1
+
+    /// The same in every repetition.
+    public var id: String { "gap/\(before.uuidString.lowercased())" }
+
+    /// Reads the message off a record.
+    public init(_ record: WireRecord) throws(ContractFault) {
+        let message = try MessageReader(record.value, version: Self.version)
+        var skipped: [String] = []
+        for kind in message["skipped"]?.elements ?? [] {
+            guard let kind = kind.string else { throw .missing("skipped") }
+            skipped.append(kind)
+        }
+        self.init(
+            environment: try message.environment(), originalTransactionId: try message.string("originalTransactionId"),
+            bundleId: try message.string("bundleId"), skipped: skipped, before: try message.uuid("before"),
+            from: message["from"]?.int64.map { Date(milliseconds: $0) },
+            to: Date(milliseconds: try message.integer("to")),
+            requestedAt: Date(milliseconds: try message.integer("requestedAt")))
+    }
+
+    /// The record that carries the message.
+    public func record() -> WireRecord {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("version", Self.version)
+        json.member("environment", environment.rawValue)
+        json.member("originalTransactionId", originalTransactionId)
+        json.member("bundleId", bundleId)
+        json.beginArray("skipped")
+        for kind in skipped { json.element(kind) }
+        json.endArray()
+        json.member("before", before.uuidString.lowercased())
+        json.member("from", from?.milliseconds)
+        json.member("to", to.milliseconds)
+        json.member("requestedAt", requestedAt.milliseconds)
+        json.endObject()
+        return WireRecord(
+            key: Array(originalTransactionId.utf8), value: json.bytes,
+            headers: [
+                WireHeader(Headers.contentType, "application/json"),
+                WireHeader(Headers.cloudEventsVersion, "1.0"),
+                WireHeader(Headers.cloudEventsId, id),
+                WireHeader(Headers.cloudEventsType, "storekeeper.recovery.requested"),
+                WireHeader(Headers.cloudEventsSource, "/\(environment.rawValue)/\(bundleId)"),
+            ])
+    }
+}

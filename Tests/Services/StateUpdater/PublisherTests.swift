@@ -1,0 +1,191 @@
+import Contracts
+import Foundation
+import Kafka
+import Logging
+import Postgres
+import Storage
+import Subscriptions
+import TestSupport
+import Testing
+
+@testable import StateUpdater
+
+@Suite(.serialized) struct PublisherTests {
+    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    static let now = Date(timeIntervalSince1970: 1_760_000_000)
+
+    /// A broker with both topics, and a database whose partitions 0 and 1 stand at offset 0.
+    static func use(
+        _ body: @Sendable (DevelopmentBroker, Producer, PostgresConfiguration) async throws -> Void
+    ) async throws {
+        let broker = try DevelopmentBroker(topics: [(Topics.changed.name, 4), (Topics.recoveryRequests.name, 2)])
+        let producer = try Producer(broker.configuration, logger: logger)
+        try await TestDatabase.use { database in
+            let connection = TestDatabase.connection(database)
+            _ = try await PositionStore(connection).establish(
+                cluster: "c", group: "g",
+                lowWatermarks: [0, 1].map { LogPosition(topic: "t", partition: $0, offset: 0) })
+            await connection.close()
+            try await body(broker, producer, database)
+        }
+        await producer.close(deadline: .seconds(5))
+    }
+
+    static func publisher(
+        _ database: PostgresConfiguration, _ producer: Producer, leaseSeconds: Int64
+    ) -> Publisher {
+        let connection = TestDatabase.connection(database)
+        var publisher = Publisher(
+            outbox: OutboxStore(connection), leases: LeaseStore(connection), producer: producer, holder: UUID(),
+            now: { now }, logger: logger)
+        publisher.leaseSeconds = leaseSeconds
+        publisher.patience = .zero
+        return publisher
+    }
+
+    /// A life in which every piece of news changes something.
+    static func entry(_ purchase: Int, _ number: Int, event: String = "DID_RENEW") -> LedgerEntry {
+        let date = now.addingTimeInterval(Double(number) * 86_400)
+        let uuid = UUID()
+        let key = SubscriptionKey(environment: .production, originalTransactionId: "\(purchase)")
+        let news = News(
+            key: key, stamp: Stamp(signedDate: date, notificationUUID: uuid), bundleId: "com.example.app",
+            notificationType: event, subtype: nil, status: 1,
+            transaction: TransactionFacts(
+                transactionId: "\(purchase)-\(number)", productId: "gold", productType: "Auto-Renewable Subscription",
+                purchaseDate: date, expiresDate: date.addingTimeInterval(86_400), signedDate: date), renewal: nil)
+        return LedgerEntry(
+            notificationUUID: uuid, notificationType: event, subtype: nil, environment: .production,
+            bundleId: "com.example.app", appAppleId: nil, originalTransactionId: key.originalTransactionId,
+            transactionId: news.transaction?.transactionId, signedDate: date, receivedAt: now, source: .webhook,
+            decodedPayload: "{}", signedPayload: [1], news: news,
+            position: LogPosition(topic: "t", partition: 0, offset: 0))
+    }
+
+    static func apply(
+        _ entries: [LedgerEntry], at offset: Int64, partition: Int32 = 0, _ connection: PostgresConnection
+    ) async throws {
+        let move = PositionMove(
+            cluster: "c", group: "g", topic: "t", partition: partition, expected: offset,
+            next: offset + Int64(entries.count))
+        _ = try await LedgerStore(connection).apply(entries, moving: [move], recordedAt: now)
+    }
+
+    /// Reads a topic until `isComplete` says so of all that was read.
+    static func read<Message: TopicMessage>(
+        _ topic: Topic<Message>, partitions: Int32, _ broker: DevelopmentBroker, until isComplete: ([Message]) -> Bool
+    ) async throws -> [Message] {
+        let consumer = try Consumer(
+            broker.configuration, group: UUID().uuidString, offsetReset: .earliest, logger: logger)
+        try await consumer.assign(
+            (0..<partitions).map {
+                TopicPartitionOffset(TopicPartition(topic: topic.name, partition: $0), offset: 0)
+            })
+        var messages: [Message] = []
+        let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+        while !isComplete(messages), ContinuousClock.now < deadline {
+            guard case .records(let records) = try await consumer.turn(limit: 1000, wait: .seconds(5)) else {
+                continue
+            }
+            for record in records {
+                messages.append(
+                    try Message(
+                        WireRecord(
+                            key: record.key, value: record.value,
+                            headers: record.headers.map { WireHeader($0.name, $0.value) })))
+            }
+        }
+        await consumer.close(deadline: .seconds(5))
+        return messages
+    }
+
+    @Test func `two writers and two publishers: every change is published, of each purchase in order`() async throws {
+        try await Self.use { broker, producer, database in
+            let (purchases, batches, size) = (6, 20, 12)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for partition: Int32 in 0...1 {
+                    group.addTask {
+                        let connection = TestDatabase.connection(database)
+                        for batch in 0..<batches {
+                            let entries = (0..<size).map { index in
+                                Self.entry(index % purchases, (batch * size + index) * 2 + Int(partition))
+                            }
+                            try await Self.apply(
+                                entries, at: Int64(batch * size), partition: partition, connection)
+                        }
+                    }
+                }
+                // A lease that ends at once: both publish at the same time, over and over.
+                for _ in 0..<2 {
+                    group.addTask {
+                        let publisher = Self.publisher(database, producer, leaseSeconds: 0)
+                        let connection = TestDatabase.connection(database)
+                        let positions = PositionStore(connection)
+                        while true {
+                            let turn = try await publisher.turn()
+                            let written = try await positions.all(cluster: "c", group: "g")
+                            let isOver = written.allSatisfy { $0.offset == Int64(batches * size) }
+                            if isOver, turn == .idle, try await publisher.outbox.changes(limit: 1).isEmpty { return }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let connection = TestDatabase.connection(database)
+            let timeline = try await TimelineStore(connection).newest(1_000_000)
+            #expect(timeline.count > 500)
+            #expect(timeline.allSatisfy { $0.publishedAt == Self.now })
+            let expected = Set(timeline.map { "\($0.notificationUUID.uuidString.lowercased())/\($0.fact)" })
+            let messages = try await Self.read(Topics.changed, partitions: 4, broker) {
+                Set($0.map(\.id)).count == expected.count
+            }
+            #expect(Set(messages.map(\.id)) == expected)
+            var seen: Set<String> = []
+            let first = messages.filter { seen.insert($0.id).inserted }
+            for (purchase, changes) in Dictionary(grouping: first, by: \.originalTransactionId) {
+                let ordered = timeline.reversed().filter { $0.key.originalTransactionId == purchase }
+                #expect(
+                    changes.map(\.id)
+                        == ordered.map { "\($0.notificationUUID.uuidString.lowercased())/\($0.fact)" })
+            }
+        }
+    }
+
+    @Test func `while one publishes the other one waits, until the first gives up`() async throws {
+        try await Self.use { _, producer, database in
+            let first = Self.publisher(database, producer, leaseSeconds: 600)
+            let second = Self.publisher(database, producer, leaseSeconds: 600)
+            #expect(try await first.turn() == .idle)
+            #expect(try await second.turn() == .elsewhere)
+            #expect(try await first.turn() == .idle)
+            try await first.leases.give(Publisher.lease, of: first.holder)
+            #expect(try await second.turn() == .idle)
+            #expect(try await first.turn() == .elsewhere)
+        }
+    }
+
+    @Test func `a gap is asked for once, and one that has closed meanwhile not at all`() async throws {
+        try await Self.use { broker, producer, database in
+            let connection = TestDatabase.connection(database)
+            // Two lives seen from the middle; the beginning of the second arrives in time.
+            let (lost, late) = (Self.entry(1, 5), Self.entry(2, 5))
+            let beginning = {
+                var entry = Self.entry(2, 4, event: "SUBSCRIBED")
+                entry.news?.subtype = "INITIAL_BUY"
+                return entry
+            }()
+            try await Self.apply([lost, late], at: 0, connection)
+            try await Self.apply([beginning], at: 2, connection)
+            let publisher = Self.publisher(database, producer, leaseSeconds: 600)
+            while try await publisher.turn() != .idle {}
+            // The same gap is seen again from its other end: an older step comes, then the gap is one of its own.
+            try await Self.apply([Self.entry(1, 8)], at: 3, connection)
+            while try await publisher.turn() != .idle {}
+            let requests = try await Self.read(Topics.recoveryRequests, partitions: 2, broker) { $0.count >= 2 }
+            #expect(requests.map(\.originalTransactionId) == ["1", "1"])
+            #expect(requests.map(\.before) == [lost.notificationUUID, requests[1].before])
+            #expect(requests.map(\.skipped) == [["beginning"], ["period"]])
+            #expect(Set(requests.map(\.id)).count == 2)
+        }
+    }
+}
