@@ -111,10 +111,8 @@ private struct Bench {
         broker = try DevelopmentBroker(
             topics: [input.route, output.route, Topics.rejected.route].map { ($0.name, $0.partitions) })
         producer = try Producer(broker.configuration, logger: logger)
-        let environment = [
-            "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "KAFKA_FETCH_WAIT_MAX_MS": "10",
-            "STOREKEEPER_POISON_RUN": String(poison.consecutive),
-        ]
+        var environment = broker.environment
+        environment["STOREKEEPER_POISON_RUN"] = String(poison.consecutive)
         context = ServiceContext(
             settings: try Settings(Variables(), environment: environment), logger: logger,
             health: Health(instant: { .now }), clock: ProcessClock(now: { Date() }, instant: { .now }),
