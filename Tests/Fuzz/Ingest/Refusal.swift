@@ -1,0 +1,1 @@
+../../../Services/Ingest/Refusal.swift

@@ -1,0 +1,28 @@
+// swift-tools-version: 6.2
+// A package of its own, built with `--sanitize fuzzer` by Deploy/fuzz. Each target is a function that libFuzzer calls with
+// bytes of its invention, and what must hold whatever they are; Seeds writes what it begins with. The links in Ingest/
+// lead to the decision that ingest takes on a request.
+import PackageDescription
+
+let settings: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
+
+/// libFuzzer brings `main`.
+func target(_ name: String, _ libraries: [String]) -> Target {
+    .executableTarget(
+        name: "fuzz-\(name.lowercased())", dependencies: libraries.map { .product(name: $0, package: "storekeeper") },
+        path: name, swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])])
+}
+
+let package = Package(
+    name: "fuzz",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "storekeeper", path: "../..")],
+    targets: [
+        target("JWS", ["AppStore", "Signatures"]),
+        target("Certificates", ["Signatures"]),
+        target("Revocation", ["Signatures"]),
+        target("JSON", ["StrictJSON"]),
+        target("Ingest", ["StrictJSON"]),
+        target("Seeds", ["AppStore", "Signatures", "StrictJSON"]),
+    ]
+)
