@@ -16,5 +16,6 @@ public struct Migration: Sendable, Equatable {
     public static let all = [
         Migration(1, "ledger", PackageResources._001_ledger_sql),
         Migration(2, "belief", PackageResources._002_belief_sql),
+        Migration(3, "answers", PackageResources._003_answers_sql),
     ]
 }

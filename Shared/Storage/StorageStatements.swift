@@ -17,6 +17,8 @@ public enum StorageStatements {
             TimelineStore.newest, TimelineStore.changes, TimelineStore.insert,
             LeaseStore.take, LeaseStore.give, OutboxStore.changes, OutboxStore.changesPublished,
             OutboxStore.withdraw, OutboxStore.requests, OutboxStore.requestsPublished,
+            EntitlementStore.find, EntitlementStore.setLevels, CustomerStore.claims, CustomerStore.shared,
+            InsightStore.cancellations, InsightStore.expiryReason,
             NotificationStore.page, NotificationStore.ofPurchase, NotificationStore.decoded, NotificationStore.original,
             NotificationStore.conflicts,
             RejectedStore.insert, RejectedStore.newest, RejectedStore.counts,

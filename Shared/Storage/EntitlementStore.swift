@@ -1,0 +1,67 @@
+import Contracts
+import Postgres
+import Subscriptions
+
+import struct Foundation.Date
+
+/// What customers may use, answered by the database.
+public struct EntitlementStore: Sendable {
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    public init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// One purchase and what it gives.
+    public struct Row: Sendable, Equatable {
+        /// The purchase.
+        public var key: SubscriptionKey
+        /// The transaction that decided; nil where none is known.
+        public var transactionId: String?
+        /// Until when, unless something changes; nil where there is no end or no access.
+        public var until: Date?
+        /// What it gives or why it gives nothing.
+        public var verdict: String
+        /// Whether the customer may use what was bought.
+        public var givesAccess: Bool
+    }
+
+    /// What some purchases give, all being one customer's, sorted by key.
+    /// - Parameter now: the clock.
+    public func entitlements(
+        of purchases: [String], in environment: StoreEnvironment, at now: Date
+    ) async throws -> [Row] {
+        try await connection.execute(Self.find, environment.rawValue, purchases, now).map { row in
+            Row(
+                key: SubscriptionKey(
+                    environment: environment, originalTransactionId: try row.value("original_transaction_id")),
+                transactionId: try row.optional("transaction_id"), until: try row.optional("available_until"),
+                verdict: try row.value("verdict"), givesAccess: try row.value("gives_access"))
+        }
+    }
+
+    /// Sets the level of products within their groups, 1 being the highest; others stay as they are.
+    public func setLevels(_ levels: [String: Int32], ofApp bundleId: String) async throws {
+        let levels = levels.sorted { $0.key < $1.key }
+        _ = try await repeating {
+            try await connection.execute(Self.setLevels, bundleId, levels.map(\.key), levels.map(\.value))
+        }
+    }
+
+    static let find = Statement(
+        "entitlement-find",
+        """
+        select original_transaction_id, transaction_id, available_until, verdict, gives_access
+        from entitlements_at($1::text::store_environment, $2::text[], $3::timestamptz)
+        """)
+
+    static let setLevels = Statement(
+        "entitlement-set-levels",
+        """
+        insert into product_level (bundle_id, product_id, level)
+        select $1::text, product_id, level
+        from unnest($2::text[], $3::integer[]) as given (product_id, level)
+        order by product_id
+        on conflict (bundle_id, product_id) do update
+        set level = excluded.level
+        """)
+}
