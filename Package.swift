@@ -101,10 +101,13 @@ let tests: [Target] = [
         "DeduplicatorTests", "Services/Deduplicator",
         ["Deduplicator", "Pipeline", "Contracts", "Storage", "TestSupport"]),
     tests(
+        "VerifierTests", "Services/Verifier",
+        ["Verifier", "Chassis", "Pipeline", "Contracts", "AppStore", "Signatures", "StrictJSON", logging, lifecycle]),
+    tests(
         "StateUpdaterTests", "Services/StateUpdater",
         [
-            "StateUpdater", "Pipeline", "Kafka", "Contracts", "Subscriptions", "AppStore", "Storage", "TestSupport",
-            logging,
+            "StateUpdater", "Pipeline", "Kafka", "Contracts", "Subscriptions", "AppStore", "Storage", "Postgres",
+            "TestSupport", logging,
         ]),
     tests(
         "SimulatorTests", "Services/Simulator",

@@ -1,0 +1,140 @@
+import AppStore
+import Contracts
+import Foundation
+import Pipeline
+import Signatures
+import Testing
+
+@testable import Verifier
+
+@Suite struct VerifyTests {
+    static let now = Date(milliseconds: 1_700_000_000_000)
+    static let authority = Result { try DevelopmentAuthority(now: now) }
+    static let stranger = Result { try DevelopmentAuthority(now: now) }
+
+    static func verifier() throws -> SignedDataVerifier {
+        SignedDataVerifier(
+            trust: try TrustStore.apple.adding(rootsIn: Array(authority.get().rootPEM.utf8)),
+            apps: AppRegistry(apps: [
+                AcceptedApp(bundleId: "com.example.app", appAppleId: 1, environments: [.production])
+            ]))
+    }
+
+    /// A signed payload of one transaction, with what shall be different about it.
+    static func letter(
+        by authority: DevelopmentAuthority, uuid: UUID = UUID(), bundleId: String = "com.example.app",
+        environment: AppStoreEnvironment = .production, transactionOf other: String? = nil
+    ) throws -> [UInt8] {
+        let signer = PayloadSigner(authority: authority)
+        var transaction = JWSTransactionDecodedPayload()
+        transaction.originalTransactionId = "1000"
+        transaction.transactionId = "1001"
+        transaction.bundleId = other ?? bundleId
+        transaction.environment = environment
+        transaction.signedDate = now
+        var payload = ResponseBodyV2DecodedPayload()
+        payload.notificationType = .didRenew
+        payload.notificationUUID = uuid.uuidString.lowercased()
+        payload.signedDate = now
+        payload.version = "2.0"
+        var data = NotificationData()
+        data.bundleId = bundleId
+        data.appAppleId = environment == .production ? 1 : nil
+        data.environment = environment
+        data.signedTransactionInfo = String(decoding: try signer.sign(transaction.json), as: UTF8.self)
+        payload.data = data
+        return try signer.sign(payload.json)
+    }
+
+    static func verdicts(on payloads: [[UInt8]]) async throws -> [Pipeline.Verdict<VerifiedNotification, VerifyReason>]
+    {
+        let verifier = try verifier()
+        let stage = Verify(verifier: { verifier }, now: { now }, cores: 2)
+        return try await stage.judge(
+            payloads.enumerated().map { offset, payload in
+                Delivery(
+                    message: ReceivedNotification(signedPayload: payload, source: .webhook, receivedAt: now),
+                    position: LogPosition(topic: Topics.received.name, partition: 0, offset: Int64(offset)))
+            })
+    }
+
+    @Test func `what is proven is forwarded with its original and its key`() async throws {
+        let uuid = UUID()
+        let letter = try Self.letter(by: Self.authority.get(), uuid: uuid)
+        guard case .forward(let verified) = try await Self.verdicts(on: [letter])[0] else {
+            Issue.record("a genuine notification was refused")
+            return
+        }
+        #expect(verified.notificationUUID == uuid)
+        #expect(verified.notificationType == "DID_RENEW")
+        #expect(verified.environment == .production)
+        #expect(verified.originalTransactionId == "1000")
+        #expect(verified.signedDate == Self.now)
+        #expect(verified.signedPayload == letter)
+        #expect(verified.record().key == Array("1000".utf8))
+        #expect(try DecodedNotification(decoded: verified.decoded).transaction?.transactionId == "1001")
+    }
+
+    @Test func `the order of verdicts is the order of records, on any number of cores`() async throws {
+        let authority = try Self.authority.get()
+        let uuids = (0..<50).map { _ in UUID() }
+        let verdicts = try await Self.verdicts(on: uuids.map { try Self.letter(by: authority, uuid: $0) })
+        let forwarded = verdicts.map { verdict -> UUID? in
+            guard case .forward(let verified) = verdict else { return nil }
+            return verified.notificationUUID
+        }
+        #expect(forwarded == uuids)
+    }
+
+    @Test func `a refusal has its reason and does not hold up the rest`() async throws {
+        let authority = try Self.authority.get()
+        let stranger = try Self.stranger.get()
+        let verdicts = try await Self.verdicts(on: [
+            Array("no letter".utf8), Self.letter(by: stranger), Self.letter(by: authority),
+            Self.letter(by: authority, environment: .sandbox),
+            Self.letter(by: authority, bundleId: "com.example.other"),
+            Self.letter(by: authority, transactionOf: "com.example.other"),
+        ])
+        let reasons = verdicts.map { verdict -> String in
+            switch verdict {
+            case .forward: "forward"
+            case .discard(let reason), .deadLetter(let reason, _): reason.rawValue
+            }
+        }
+        #expect(
+            reasons == ["malformed", "chain-untrusted", "forward", "environment", "app-unknown", "nested-mismatch"])
+    }
+
+    @Test func `what a stranger can send never counts towards the poison limit`() async throws {
+        let verdicts = try await Self.verdicts(on: [
+            Array("no letter".utf8), Self.letter(by: Self.stranger.get()),
+            Self.letter(by: Self.authority.get(), bundleId: "com.example.other"),
+            Self.letter(by: Self.authority.get(), environment: .sandbox),
+        ])
+        for verdict in verdicts {
+            guard case .deadLetter(let reason, _) = verdict else {
+                Issue.record("\(verdict) is no dead letter")
+                continue
+            }
+            #expect(!reason.countsTowardsPoisonLimit, "\(reason)")
+        }
+    }
+
+    @Test func `what Apple signed for us and we cannot use does count`() async throws {
+        let letter = try Self.letter(by: Self.authority.get(), transactionOf: "com.example.other")
+        guard case .deadLetter(let reason, _) = try await Self.verdicts(on: [letter])[0] else {
+            Issue.record("it is no dead letter")
+            return
+        }
+        #expect(reason.countsTowardsPoisonLimit)
+        #expect(VerifyReason.undecodable.countsTowardsPoisonLimit)
+    }
+
+    @Test func `every reason survives its raw value`() {
+        for reason in RefusalReason.allCases {
+            #expect(VerifyReason(rawValue: reason.rawValue)?.rawValue == reason.rawValue)
+        }
+        #expect(VerifyReason(rawValue: "undecodable") == .undecodable)
+        #expect(VerifyReason(rawValue: "unheard of") == nil)
+    }
+}
