@@ -1,0 +1,32 @@
+import AppStore
+import Foundation
+import Signatures
+import Testing
+
+@Suite struct RefusalReasonTests {
+    private static let now = Date(timeIntervalSince1970: 1_780_000_000)
+
+    @Test func `there is no reason that nothing is refused for`() throws {
+        let corpus = try ForgeryCorpus(now: Self.now)
+        let verifier = try corpus.material.verifier()
+        var reached = Set(corpus.all.compactMap { $0.refusal(by: verifier, now: Self.now)?.reason })
+        // What depends on a responder and not on the payload.
+        let genuine = Forgery("genuine", nil, try corpus.material.signed(corpus.material.envelope()))
+        for isHard in [false, true] {
+            let register = RevocationRegister(isHard: isHard)
+            let verifier = SignedDataVerifier(
+                trust: try corpus.material.trust(), apps: corpus.material.registry, revocations: register)
+            if !isHard {
+                register.note(.revoked, ofCertificate: try Certificate(der: corpus.material.authority.leaf).sha256)
+            }
+            reached.formUnion([genuine.refusal(by: verifier, now: Self.now)].compactMap(\.?.reason))
+        }
+        #expect(reached == Set(RefusalReason.allCases))
+    }
+
+    @Test func `what stands before the signature is not proven, and all that stands behind it is`() {
+        let all = RefusalReason.allCases
+        #expect(all.prefix { !$0.isProven }.last == .signature)
+        #expect(!all.drop { !$0.isProven }.contains { !$0.isProven })
+    }
+}
