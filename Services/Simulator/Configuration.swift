@@ -8,6 +8,9 @@ struct SigningOptions: ParsableArguments {
     @Option(help: "Directory of the signing authority; made on first use, root.pem is what a verifier must trust.")
     var authority: String
 
+    @Option(help: "Address of the responder that a new authority names in its certificates; see `simulator ocsp`.")
+    var ocspURL: String?
+
     @Option(help: "Bundle id of the app; repeat for several, with as many --app-apple-id.")
     var bundleId: [String] = ["com.example.app"]
 
@@ -36,11 +39,16 @@ struct SigningOptions: ParsableArguments {
         }
     }
 
+    /// The authority of the directory, made if there is none.
+    func developmentAuthority(now: Date) throws -> DevelopmentAuthority {
+        let directory = URL(fileURLWithPath: authority, isDirectory: true)
+        return try DevelopmentAuthority.loadOrCreate(in: directory, now: now, ocspAddress: ocspURL)
+    }
+
     /// The hand that signs, and an impostor's, made anew each time.
     func letterWriter(now: Date) throws -> LetterWriter {
-        let directory = URL(fileURLWithPath: authority, isDirectory: true)
-        return LetterWriter(
-            authority: try DevelopmentAuthority.loadOrCreate(in: directory, now: now),
+        LetterWriter(
+            authority: try developmentAuthority(now: now),
             impostor: try DevelopmentAuthority(now: now))
     }
 }

@@ -1,3 +1,4 @@
+import AppStore
 import Chassis
 import Foundation
 import Pipeline
@@ -9,11 +10,19 @@ struct Configuration: WorkerVariables {
         "STOREKEEPER_APPS_FILE",
         #"JSON file of our apps: [{"bundleId": "…", "appAppleId": 1, "environments": ["Production", "Sandbox"]}]"#)
     let roots = Variable.list(
-        "STOREKEEPER_ROOT_FILES", "further trusted roots, DER or PEM files; Apple Root CA - G3 is always trusted"
+        "STOREKEEPER_ROOT_FILES",
+        "further trusted roots, DER or PEM files; Apple Root CA - G3 is always trusted, the simulator's only in "
+            + "development mode"
     ).optional
     let developmentMode = Variable.bool(
         "STOREKEEPER_DEVELOPMENT_MODE", "accept Xcode, LocalTesting and development roots; never in production",
         default: "false")
+    let revocation = Variable<RevocationMode>.choice(
+        "STOREKEEPER_REVOCATION",
+        "soft: refuse what a responder (OCSP) calls revoked; hard: also what no responder vouches for; off: ask nobody",
+        default: "soft")
+    let revocationRefresh = Variable.duration(
+        "STOREKEEPER_REVOCATION_REFRESH", "the longest time between two questions about a certificate", default: "1h")
     let cores = Variable.int(
         "STOREKEEPER_VERIFIER_CORES", "how many records are proven at the same time; 0 is one per core", default: "0",
         in: 0...1024)
@@ -23,7 +32,22 @@ struct Configuration: WorkerVariables {
     let kafkaSettings = Variable.kafkaSettings
 }
 
+/// What is done about revoked certificates.
+enum RevocationMode: String, CaseIterable, Sendable {
+    case soft
+    case hard
+    case off
+}
+
 extension Settings<Configuration> {
     /// How many records may be proven at the same time.
     var usableCores: Int { self.cores == 0 ? ProcessInfo.processInfo.activeProcessorCount : self.cores }
+
+    /// When which certificate is asked about.
+    var revocationPace: RevocationSchedule.Pace {
+        var pace = RevocationSchedule.Pace()
+        pace.refresh = max(1, self.revocationRefresh / .seconds(1))
+        pace.shortest = min(pace.shortest, pace.refresh)
+        return pace
+    }
 }

@@ -10,17 +10,23 @@ final class Reloading: LongRunning {
     private let settings: Settings<Configuration>
     private let clock: any Clock<Duration>
     private let logger: Logger
+    private let revocations: RevocationRegister
     private let current: Mutex<SignedDataVerifier>
     /// Of the files before they were read first: a change in between is noticed.
     private let firstSeen: [String]
 
+    /// - Parameter revocations: outlives every verifier that is made here.
     /// - Throws: `ConfigurationProblems` with all that is wrong in the files.
-    init(_ context: ServiceContext<Configuration>, clock: any Clock<Duration> = ContinuousClock()) throws {
-        settings = context.settings
-        logger = context.logger
+    init(
+        _ settings: Settings<Configuration>, revocations: RevocationRegister = RevocationRegister(), logger: Logger,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) throws {
+        self.settings = settings
+        self.revocations = revocations
+        self.logger = logger
         self.clock = clock
-        firstSeen = Self.fingerprint(of: context.settings)
-        current = Mutex(Self.verifier(try Trusted(context.settings)))
+        firstSeen = Self.fingerprint(of: settings)
+        current = Mutex(Self.verifier(try Trusted(settings), revocations))
         guard settings.developmentMode else { return }
         logger.warning(
             "DEVELOPMENT MODE: purchases that cost nothing are believed. Never run this in production.",
@@ -43,10 +49,12 @@ final class Reloading: LongRunning {
 
     private func reload() {
         do throws(ConfigurationProblems) {
-            let verifier = Self.verifier(try Trusted(settings))
+            let verifier = Self.verifier(try Trusted(settings), revocations)
             current.withLock { $0 = verifier }
+            Metric.trustReloads.counter("used").increment()
             logger.notice("Roots and apps read anew")
         } catch {
+            Metric.trustReloads.counter("unusable").increment()
             logger.error("The files of roots or apps changed and cannot be used; the former content stays: \(error)")
         }
     }
@@ -63,7 +71,7 @@ final class Reloading: LongRunning {
         }
     }
 
-    private static func verifier(_ trusted: Trusted) -> SignedDataVerifier {
-        SignedDataVerifier(trust: trusted.trust, apps: trusted.apps)
+    private static func verifier(_ trusted: Trusted, _ revocations: RevocationRegister) -> SignedDataVerifier {
+        SignedDataVerifier(trust: trusted.trust, apps: trusted.apps, revocations: revocations)
     }
 }

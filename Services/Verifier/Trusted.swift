@@ -14,15 +14,11 @@ struct Trusted {
         var problems: [ConfigurationProblem] = []
         var trust = TrustStore.apple
         for file in settings.roots ?? [] {
-            guard settings.developmentMode else {
-                problems.append(
-                    .unusable(
-                        name: "STOREKEEPER_ROOT_FILES",
-                        reason: "names \(file), but only Apple's root is trusted outside development mode"))
-                continue
-            }
             do {
-                trust = try trust.adding(rootsIn: try Self.bytes(of: file))
+                let roots = try Certificate.all(in: try Self.bytes(of: file))
+                problems += roots.compactMap { Self.objection(to: $0, developmentMode: settings.developmentMode) }
+                    .map { .unusable(name: "STOREKEEPER_ROOT_FILES", reason: "names \(file): \($0)") }
+                trust = trust.adding(roots: roots)
             } catch {
                 problems.append(.unusable(name: "STOREKEEPER_ROOT_FILES", reason: "names \(file): \(error)"))
             }
@@ -41,6 +37,17 @@ struct Trusted {
         }
         self.apps = apps
         guard problems.isEmpty else { throw ConfigurationProblems(problems) }
+    }
+
+    /// Why a certificate cannot be a root here, or nil.
+    private static func objection(to root: Certificate, developmentMode: Bool) -> String? {
+        if root.isForDevelopment, !developmentMode {
+            return
+                "\(root.subject) is a root of the simulator's kind, under which anybody can sign purchases that cost "
+                + "nothing; remove it, or set STOREKEEPER_DEVELOPMENT_MODE=true where nothing is for sale"
+        }
+        guard root.isAuthority else { return "\(root.subject) is not a certificate authority; name its root instead" }
+        return nil
     }
 
     private static func bytes(of file: String) throws(UnreadableFile) -> [UInt8] {

@@ -11,29 +11,60 @@ struct Verify: Stage {
     let now: @Sendable () -> Date
     /// How many records are proven at the same time.
     let cores: Int
+    /// Told of each genuine payload for an app that is not configured.
+    var unknownApp: @Sendable (_ bundleId: String) -> Void = { _ in }
+    /// In hard mode: asks about certificates that nobody has been asked about yet. Nil where nobody has to vouch.
+    var settleRevocation: (@Sendable () async -> Void)?
+
+    private struct Finding: Sendable {
+        let verdict: Verdict<VerifiedNotification, VerifyReason>
+        let refusal: Refusal?
+    }
 
     func judge(
         _ deliveries: [Delivery<ReceivedNotification>]
     ) async throws -> [Verdict<VerifiedNotification, VerifyReason>] {
-        let now = now()
-        let verifier = verifier()
-        return await deliveries.concurrentMap(cores: cores) { Self.verdict(on: $0.message, by: verifier, now: now) }
+        var findings = await findings(deliveries)
+        if let settleRevocation {
+            // The first payload under a new certificate: its responder has not been asked. Once, then the answer counts.
+            let open = findings.indices.filter { findings[$0].refusal?.reason == .revocationUnknown }
+            if !open.isEmpty {
+                await settleRevocation()
+                for (index, finding) in zip(open, await self.findings(open.map { deliveries[$0] })) {
+                    findings[index] = finding
+                }
+            }
+        }
+        for case let refusal? in findings.map(\.refusal) where refusal.reason == .appUnknown {
+            if let bundleId = refusal.bundleId { unknownApp(bundleId) }
+        }
+        return findings.map(\.verdict)
     }
 
-    static func verdict(
+    private func findings(_ deliveries: [Delivery<ReceivedNotification>]) async -> [Finding] {
+        let now = now()
+        let verifier = verifier()
+        return await deliveries.concurrentMap(cores: cores) { Self.finding(on: $0.message, by: verifier, now: now) }
+    }
+
+    private static func finding(
         on received: ReceivedNotification, by verifier: SignedDataVerifier, now: Date
-    ) -> Verdict<VerifiedNotification, VerifyReason> {
+    ) -> Finding {
         switch verifier.notification(received.signedPayload, now: now) {
         case .success(let proven):
             guard let verified = VerifiedNotification(proven, received) else {
-                return .deadLetter(
-                    .refused(.environment),
-                    message: "environment \(proven.environment.rawValue) is unknown to this build")
+                return Finding(
+                    verdict: .deadLetter(
+                        .refused(.environment),
+                        message: "environment \(proven.environment.rawValue) is unknown to this build"),
+                    refusal: nil)
             }
-            return .forward(verified)
+            return Finding(verdict: .forward(verified), refusal: nil)
         case .failure(let refusal):
-            return .deadLetter(
-                .refused(refusal.reason, concernsOwnApp: refusal.concernsOwnApp), message: refusal.message)
+            return Finding(
+                verdict: .deadLetter(
+                    .refused(refusal.reason, concernsOwnApp: refusal.concernsOwnApp), message: refusal.message),
+                refusal: refusal)
         }
     }
 }

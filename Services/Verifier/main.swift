@@ -1,3 +1,4 @@
+import AppStore
 import Chassis
 import Contracts
 import Foundation
@@ -9,8 +10,22 @@ await ServiceProcess(
 ).run(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
 ) { context in
+    let settings = context.settings
+    let revocations = RevocationRegister(isHard: settings.revocation == .hard)
+    let trusted = try Reloading(settings, revocations: revocations, logger: context.logger)
     let connection = try await WorkerConnection(context, stage: .verifier, reading: Topics.received.route)
-    let trusted = try Reloading(context)
-    let stage = Verify(verifier: { trusted.verifier }, now: context.clock.now, cores: context.settings.usableCores)
-    return [trusted] + connection.parts(running: stage, settlement: KafkaSettlement(connection, to: Topics.verified))
+    let unknownApps = UnknownApps(logger: context.logger, now: context.clock.now)
+    var parts: [any LongRunning] = [trusted]
+    var stage = Verify(
+        verifier: { trusted.verifier }, now: context.clock.now, cores: settings.usableCores,
+        unknownApp: unknownApps.notice)
+    if settings.revocation != .off {
+        let watch = RevocationWatch(
+            register: revocations, chains: { trusted.verifier.provenChains }, client: ResponderClient(),
+            pace: settings.revocationPace, clock: ContinuousClock(), now: context.clock.now,
+            nonce: { (0..<16).map { _ in .random(in: .min ... .max) } }, logger: context.logger)
+        parts.append(watch)
+        if settings.revocation == .hard { stage.settleRevocation = watch.look }
+    }
+    return parts + connection.parts(running: stage, settlement: KafkaSettlement(connection, to: Topics.verified))
 }

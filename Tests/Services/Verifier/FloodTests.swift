@@ -1,0 +1,71 @@
+import AppStore
+import Contracts
+import Foundation
+import Pipeline
+import Testing
+
+@testable import Verifier
+
+@Suite struct FloodTests {
+    private static let now = Date(timeIntervalSince1970: 1_780_000_000)
+
+    /// In a process of its own: what other tests allocate is none of the flood's.
+    @Test func `a flood of distinct forged headers costs no memory and drives nothing out of it`() async {
+        await #expect(processExitsWith: .success) {
+            let material = try ForgeryMaterial(now: Self.now)
+            let verifier = try material.verifier()
+            let stage = Verify(verifier: { verifier }, now: { Self.now }, cores: 2)
+            let genuine = try material.signed(try material.envelope(material.transaction(), material.renewal()))
+            let flood = Flood(material)
+            func pour(_ range: Range<Int>) async throws {
+                for start in stride(from: range.lowerBound, to: range.upperBound, by: 200) {
+                    let payloads = (start..<start + 200).map(flood.payload) + [genuine]
+                    let verdicts = try await stage.judge(payloads.map(Self.delivery))
+                    #expect(verdicts.dropLast().allSatisfy { Self.reason($0) == Flood.expected })
+                    #expect(Self.reason(verdicts[200]) == nil)
+                }
+            }
+            // Whatever the allocator wants to keep at hand it has after this.
+            try await pour(0..<1000)
+            #expect(verifier.remembered == (1, 1))
+            let resident = try Self.residentBytes()
+            try await pour(1000..<6000)
+            #expect(verifier.remembered == (1, 1))
+            // The flood itself was twenty-five megabytes of headers.
+            #expect(try Self.residentBytes() - resident < 4 << 20)
+        }
+    }
+
+    private static func delivery(_ payload: [UInt8]) -> Delivery<ReceivedNotification> {
+        Delivery(
+            message: ReceivedNotification(signedPayload: payload, source: .webhook, receivedAt: now),
+            position: LogPosition(topic: Topics.received.name, partition: 0, offset: 0))
+    }
+
+    private static func reason(_ verdict: Verdict<VerifiedNotification, VerifyReason>) -> String? {
+        if case .deadLetter(let reason, _) = verdict { reason.rawValue } else { nil }
+    }
+
+    private static func residentBytes() throws -> Int {
+        let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+        return try #require(fields.dropFirst().first.flatMap { Int($0) }) * 4096
+    }
+}
+
+/// The certificates that are trusted, under a header of its own each, and no signature of theirs: as far as a forger gets.
+private struct Flood: Sendable {
+    static let expected = "signature"
+    private let chain: String
+    private let tail: [UInt8]
+
+    init(_ material: ForgeryMaterial) {
+        chain = material.authority.x5c.map { "\"\($0)\"" }.joined(separator: ",")
+        tail =
+            Array(".".utf8) + Base64.encode(material.envelope().json, .url) + Array(".".utf8)
+            + Base64.encode([UInt8](repeating: 1, count: 64), .url)
+    }
+
+    func payload(_ number: Int) -> [UInt8] {
+        Base64.encode(Array(#"{"alg":"ES256","kid":"\#(number)","x5c":[\#(chain)]}"#.utf8), .url) + tail
+    }
+}

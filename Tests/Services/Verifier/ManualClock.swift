@@ -1,0 +1,76 @@
+import Synchronization
+
+/// A clock that stands still until a test turns it, and tells when somebody has gone to sleep by it.
+final class ManualClock: Clock {
+    struct Instant: InstantProtocol {
+        var offset: Duration
+
+        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Duration { other.offset - offset }
+        static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
+    }
+
+    private struct State {
+        var now = Instant(offset: .zero)
+        var sleepers: [Int: (until: Instant, wake: CheckedContinuation<Void, any Error>)] = [:]
+        var sleepsBegun = 0
+        var observers: [(count: Int, tell: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = Mutex(State())
+
+    var now: Instant { state.withLock(\.now) }
+    var minimumResolution: Duration { .nanoseconds(1) }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        let number = state.withLock { state in
+            state.sleepsBegun += 1
+            return state.sleepsBegun
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { wake in
+                let observers = state.withLock { state in
+                    state.sleepers[number] = (deadline, wake)
+                    let ready = state.observers.filter { $0.count <= number }
+                    state.observers.removeAll { $0.count <= number }
+                    return ready
+                }
+                for observer in observers { observer.tell.resume() }
+                if Task.isCancelled { cancel(number) }
+            }
+        } onCancel: {
+            cancel(number)
+        }
+    }
+
+    /// Returns once somebody sleeps, however often somebody has before.
+    func someoneSleeps() async { await sleepsBegin(1) }
+
+    /// Wakes who sleeps no longer than this, and returns when the next sleep begins: when a loop has gone round once.
+    func turn(by duration: Duration) async {
+        await someoneSleeps()
+        let (woken, begun) = state.withLock { state in
+            state.now = state.now.advanced(by: duration)
+            let woken = state.sleepers.filter { $0.value.until <= state.now }
+            for number in woken.keys { state.sleepers[number] = nil }
+            return (woken.values.map(\.wake), state.sleepsBegun)
+        }
+        for wake in woken { wake.resume() }
+        await sleepsBegin(begun + 1)
+    }
+
+    private func sleepsBegin(_ count: Int) async {
+        await withCheckedContinuation { tell in
+            let isThere = state.withLock { state in
+                if state.sleepers.keys.contains(where: { $0 >= count }) { return true }
+                state.observers.append((count, tell))
+                return false
+            }
+            if isThere { tell.resume() }
+        }
+    }
+
+    private func cancel(_ number: Int) {
+        state.withLock { $0.sleepers.removeValue(forKey: number) }?.wake.resume(throwing: CancellationError())
+    }
+}

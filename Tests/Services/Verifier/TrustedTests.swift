@@ -1,0 +1,74 @@
+import AppStore
+import Chassis
+import Foundation
+import Signatures
+import Testing
+
+@testable import Verifier
+
+@Suite struct TrustedTests {
+    private static let now = Date(timeIntervalSince1970: 1_780_000_000)
+    private let files: TrustFiles
+
+    init() throws { files = try TrustFiles() }
+
+    private func problems(_ settings: Settings<Verifier.Configuration>) -> [String] {
+        do throws(ConfigurationProblems) {
+            _ = try Trusted(settings)
+            return []
+        } catch {
+            return error.problems.map(\.description)
+        }
+    }
+
+    /// A root that somebody else made for his own purposes.
+    private func foreignRoot() throws -> Certificate {
+        var profile = CertificateProfile.root(notBefore: Self.now, notAfter: Self.now.addingTimeInterval(86_400))
+        profile.organization = "Example Ltd"
+        return try CertificateIssuer.selfSigned(profile, key: .generate(.p384)).certificate
+    }
+
+    @Test func `without files Apple's root is trusted and nothing else`() throws {
+        let trusted = try Trusted(files.settings())
+        #expect(trusted.trust.roots.isEmpty)
+        #expect(trusted.trust.pinnedDigests == [TrustStore.appleRootDigest])
+        #expect(trusted.apps.app("com.example.reader")?.environments == [.production])
+    }
+
+    @Test func `further roots may be named in production, several in a PEM or one in DER`() throws {
+        let roots = try [foreignRoot(), foreignRoot(), foreignRoot()]
+        let several = try files.write("several.pem", roots[0].pem + "\n" + roots[1].pem)
+        let single = files.directory.appendingPathComponent("single.der")
+        try Data(roots[2].der).write(to: single)
+        let trusted = try Trusted(files.settings(roots: [several, single.path]))
+        #expect(Set(trusted.trust.roots) == Set(roots))
+        #expect(trusted.trust.pins(TrustStore.appleRootDigest))
+    }
+
+    @Test func `a root of the simulator's kind is refused outside development mode, by name and with a way out`() throws
+    {
+        let authority = try DevelopmentAuthority(now: Self.now)
+        // Hidden behind an honest one in the same file.
+        let file = try files.write("roots.pem", try foreignRoot().pem + authority.rootPEM)
+        let found = problems(try files.settings(roots: [file]))
+        #expect(found.count == 1)
+        #expect(found.first?.contains(file) == true)
+        #expect(found.first?.contains(CertificateProfile.developmentOrganization) == true)
+        #expect(found.first?.contains("STOREKEEPER_DEVELOPMENT_MODE") == true)
+        #expect(problems(try files.settings(roots: [file], developmentMode: true)).isEmpty)
+    }
+
+    @Test func `everything that is wrong is said at once`() throws {
+        let authority = try DevelopmentAuthority(now: Self.now)
+        let leaf = try files.write("leaf.pem", try Certificate(der: authority.leaf).pem)
+        let empty = try files.write("empty.pem", "")
+        let missing = files.directory.appendingPathComponent("missing.pem").path
+        try files.write("apps.json", #"[{"bundleId": "", "environments": ["Xcode"]}]"#)
+        let found = problems(try files.settings(roots: [leaf, empty, missing]))
+        for expected in [leaf, empty, missing, "bundleId", "Xcode"] {
+            #expect(found.contains { $0.contains(expected) }, "\(expected)")
+        }
+        let inDevelopment = problems(try files.settings(roots: [leaf], developmentMode: true))
+        #expect(inDevelopment.contains { $0.contains("not a certificate authority") })
+    }
+}

@@ -1,0 +1,126 @@
+import AppStore
+import Contracts
+import Foundation
+import Signatures
+import Synchronization
+import Testing
+
+@testable import Pipeline
+@testable import Verifier
+
+/// The stage before everything that the corpus knows, and what it means for the line.
+@Suite struct VerifyCorpusTests {
+    private static let now = Date(timeIntervalSince1970: 1_780_000_000)
+    private static let corpus = Result { try ForgeryCorpus(now: now) }
+
+    private func stage(
+        _ verifier: SignedDataVerifier, unknownApp: @escaping @Sendable (String) -> Void = { _ in }
+    ) -> Verify {
+        Verify(verifier: { verifier }, now: { Self.now }, cores: 2, unknownApp: unknownApp)
+    }
+
+    private func deliveries(_ payloads: [[UInt8]]) -> [Delivery<ReceivedNotification>] {
+        payloads.enumerated().map { offset, payload in
+            Delivery(
+                message: ReceivedNotification(signedPayload: payload, source: .webhook, receivedAt: Self.now),
+                position: LogPosition(topic: Topics.received.name, partition: 0, offset: Int64(offset)))
+        }
+    }
+
+    private func reasons(_ verdicts: [Verdict<VerifiedNotification, VerifyReason>]) -> [String?] {
+        verdicts.map { verdict in
+            if case .deadLetter(let reason, _) = verdict { reason.rawValue } else { nil }
+        }
+    }
+
+    @Test func `a batch gets its verdicts in the order of its records`() async throws {
+        let corpus = try Self.corpus.get()
+        let items = corpus.all.filter { if case .notification = $0.door { true } else { false } }
+        let verdicts = try await stage(try corpus.material.verifier()).judge(deliveries(items.map(\.jws)))
+        #expect(reasons(verdicts) == items.map { $0.expected?.rawValue })
+    }
+
+    // MARK: Poison
+
+    @Test func `nothing a stranger can send counts towards the poison limit`() async throws {
+        let corpus = try Self.corpus.get()
+        let strangers = corpus.forgeries.filter { forgery in
+            guard case .notification = forgery.door, let expected = forgery.expected else { return false }
+            return !expected.isProven || expected == .appUnknown
+        }
+        #expect(strangers.count > 100)
+        let verdicts = try await stage(try corpus.material.verifier()).judge(deliveries(strangers.map(\.jws)))
+        #expect(verdicts.count == strangers.count)
+        var gauge = PoisonGauge(PoisonLimit(consecutive: 1, ratio: 0, window: 1))
+        #expect(gauge.crossing(verdicts) == nil)
+    }
+
+    @Test func `what Apple signed for us and we cannot use counts, also between forgeries`() async throws {
+        let material = try Self.corpus.get().material
+        let verifier = try material.verifier()
+        let subject = #""data":{"bundleId":"com.example.reader","appAppleId":1234567890,"environment":"Production"}"#
+        let later = Int(Self.now.timeIntervalSince1970 + 10 * 86_400) * 1000
+        let unusable: [(String, String)] = [
+            ("body", #"{\#(subject),"notificationType":"TEST","notificationUUID":"another form"}"#),
+            // Our clock is wrong.
+            ("not-yet-valid", #"{\#(subject),"signedDate":\#(later)}"#),
+        ]
+        for (expected, json) in unusable {
+            let jws = try material.signed(json: json)
+            let payloads = (0..<9).flatMap { _ in [jws, Array("a.b.c".utf8), Array("a.b.c".utf8)] }
+            let verdicts = try await stage(verifier).judge(deliveries(payloads))
+            #expect(reasons(verdicts).prefix(2) == [expected, "malformed"])
+            var gauge = PoisonGauge(PoisonLimit(consecutive: 9, ratio: 1, window: 1000))
+            #expect(gauge.crossing(verdicts)?.reason == expected)
+        }
+    }
+
+    @Test func `what customers have on their devices does not count, though Apple signed it for us`() async throws {
+        let material = try Self.corpus.get().material
+        let old = Self.now.addingTimeInterval(-500 * 86_400)
+        let payloads = [
+            try material.signed(material.transaction()), try material.signed(material.renewal()),
+            try material.signed(material.transaction { $0.signedDate = old }),
+            try material.signed(material.renewal { $0.signedDate = old }),
+        ]
+        let verdicts = try await stage(try material.verifier()).judge(deliveries(payloads))
+        #expect(reasons(verdicts) == ["body", "body", "expired-at-signing", "expired-at-signing"])
+        var gauge = PoisonGauge(PoisonLimit(consecutive: 1, ratio: 0, window: 1))
+        #expect(gauge.crossing(verdicts) == nil)
+    }
+
+    // MARK: Registry
+
+    @Test func `a sandbox notification of a production-only app is refused as that, and never forwarded`() async throws
+    {
+        let material = try Self.corpus.get().material
+        let jws = try material.signed(
+            material.envelope {
+                $0.data?.bundleId = ForgeryMaterial.productionOnly
+                $0.data?.appAppleId = 77
+                $0.data?.environment = .sandbox
+            })
+        let verdicts = try await stage(try material.verifier()).judge(deliveries([jws]))
+        guard case .deadLetter(let reason, let message) = verdicts.first else {
+            Issue.record("it went on")
+            return
+        }
+        // The reason is the label of storekeeper_stage_records_total.
+        #expect(reason.rawValue == "environment")
+        #expect(message.contains(ForgeryMaterial.productionOnly))
+        #expect(message.contains("Sandbox"))
+    }
+
+    @Test func `an app that is not configured is shown by name, from genuine payloads only`() async throws {
+        let material = try Self.corpus.get().material
+        let names = Mutex<[String]>([])
+        let stage = stage(try material.verifier()) { name in names.withLock { $0.append(name) } }
+        let genuine = try material.signed(material.envelope { $0.data?.bundleId = "com.example.other" })
+        let forged = try CompactJWS.signed(
+            headerJSON: CompactJWS.headerJSON(x5c: material.stranger.x5c),
+            payloadJSON: material.envelope { $0.data?.bundleId = "com.example.evil" }.json,
+            key: material.stranger.leafKey)
+        _ = try await stage.judge(deliveries([genuine, forged, genuine]))
+        #expect(names.withLock(\.self) == ["com.example.other", "com.example.other"])
+    }
+}
