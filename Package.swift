@@ -55,12 +55,12 @@ func service(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let services: [Target] = [
     service("Setup", ["Chassis", "Pipeline", "Kafka", "Contracts", "Storage", "Postgres"]),
     service("Ingest", ["Chassis", "Pipeline", "Kafka", "Contracts", "StrictJSON", hummingbird]),
-    service("Verifier", ["Chassis", "Pipeline", "Contracts", "AppStore", "Signatures"]),
+    service("Verifier", ["Chassis", "Pipeline", "Contracts", "AppStore", "Signatures", httpClient]),
     service("Deduplicator", ["Chassis", "Pipeline", "Contracts", "Storage", "Postgres"]),
     service(
         "StateUpdater",
         ["Chassis", "Pipeline", "Kafka", "Contracts", "AppStore", "Subscriptions", "Storage", "Postgres"]),
-    service("Simulator", ["Contracts", "AppStore", "Signatures", signals, arguments, httpClient]),
+    service("Simulator", ["Contracts", "AppStore", "Signatures", signals, arguments, httpClient, hummingbird]),
     service(
         "Storekeeper",
         [
@@ -102,7 +102,10 @@ let tests: [Target] = [
         ["Deduplicator", "Pipeline", "Contracts", "Storage", "TestSupport"]),
     tests(
         "VerifierTests", "Services/Verifier",
-        ["Verifier", "Chassis", "Pipeline", "Contracts", "AppStore", "Signatures", "StrictJSON", logging, lifecycle]),
+        [
+            "Verifier", "Simulator", "Chassis", "Pipeline", "Contracts", "AppStore", "Signatures", "StrictJSON",
+            logging, lifecycle, hummingbird,
+        ]),
     tests(
         "StateUpdaterTests", "Services/StateUpdater",
         [
