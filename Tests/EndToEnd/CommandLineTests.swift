@@ -85,7 +85,9 @@ extension EndToEnd {
             let refused = try await Self.run("storekeeper", ["verify", file] + root)
             #expect(refused.ending == .exit(1))
             #expect(refused.text.contains("REFUSED (signature)"))
-            #expect(try await Self.run("storekeeper", ["verify", "/no/such/file"]).ending == .exit(64))
+            for wrong in [["/no/such/file"], [file, "--environment", "production"], [file, "--root", file]] {
+                #expect(try await Self.run("storekeeper", ["verify"] + wrong).ending == .exit(64))
+            }
         }
 
         @Test func `a health check of nothing fails and says so`() async throws {

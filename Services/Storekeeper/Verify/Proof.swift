@@ -29,6 +29,8 @@ struct Proof: Sendable {
     let payload: [UInt8]?
     /// Nil where it is proven.
     let refusal: Refusal?
+    /// What the signature leads to; nil where it is not proven. Not what the header lists: anybody can list Apple's root.
+    let chain: ValidatedChain?
     let identity: Identity
     let judgedAt: Date
 
@@ -42,27 +44,21 @@ struct Proof: Sendable {
         self.identity = identity
         judgedAt = now
         let verifier = SignedDataVerifier(trust: trust, apps: claim.registry(for: identity))
-        switch self.kind {
-        case .notification:
-            switch verifier.notification(jws, now: now) {
-            case .success(let proven): (payload, refusal) = (proven.decoded, nil)
-            case .failure(let refusal): (payload, self.refusal) = (claim.payload, refusal)
+        let proven: Result<(chain: ValidatedChain, decoded: [UInt8]), Refusal> =
+            switch self.kind {
+            case .notification: verifier.notification(jws, now: now).map { ($0.chain, $0.decoded) }
+            case .transaction: verifier.transaction(jws, now: now).map { ($0.chain, $0.decoded) }
+            case .renewalInfo: verifier.renewalInfo(jws, now: now).map { ($0.chain, $0.decoded) }
+            case .appTransaction: verifier.appTransaction(jws, now: now).map { ($0.chain, $0.decoded) }
             }
-        case .transaction: (payload, refusal) = (claim.payload, verifier.transaction(jws, now: now).refusal)
-        case .renewalInfo: (payload, refusal) = (claim.payload, verifier.renewalInfo(jws, now: now).refusal)
-        case .appTransaction: (payload, refusal) = (claim.payload, verifier.appTransaction(jws, now: now).refusal)
+        switch proven {
+        case .success(let proven): (chain, payload, refusal) = (proven.chain, proven.decoded, nil)
+        case .failure(let refusal): (chain, payload, self.refusal) = (nil, claim.payload, refusal)
         }
     }
 
-    /// Whether the root is Apple's own.
-    var isApples: Bool { certificates.contains { $0.sha256 == TrustStore.appleRootDigest } }
-}
-
-extension Result where Failure == Refusal {
-    fileprivate var refusal: Refusal? {
-        guard case .failure(let refusal) = self else { return nil }
-        return refusal
-    }
+    /// Whether the signature leads to Apple's own root.
+    var isApples: Bool { chain?.root.sha256 == TrustStore.appleRootDigest }
 }
 
 /// What a payload says of itself, believed for nothing but choosing how to look at it and showing it.

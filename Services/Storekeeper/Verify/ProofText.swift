@@ -13,11 +13,12 @@ extension Proof {
         }
         lines.append("  kind         \(noun)\(isKindGuessed ? " (guessed by its fields; --kind says otherwise)" : "")")
         lines.append("  identity     \(identitySentence)")
+        lines.append("  revocation   not checked: that takes the network, and this needs none")
         lines.append("  judged at    \(Self.time(judgedAt))")
         lines += ["", "certificates"]
         lines += certificates.enumerated().flatMap { index, certificate in
             [
-                "  \(index + 1) \(certificate.subject)",
+                "  \(index + 1) \(PrettyJSON.visible(certificate.subject))",
                 "      valid \(Self.time(certificate.notBefore)) to \(Self.time(certificate.notAfter)),"
                     + " \(Self.name(certificate.keyKind)), serial \(certificate.serialNumber)",
                 "      sha256 \(Self.hexadecimal(certificate.sha256))",
@@ -38,7 +39,8 @@ extension Proof {
         json.member("reason", refusal?.reason.rawValue)
         json.member("message", refusal?.message)
         json.member("identityChecked", identity.bundleId != nil)
-        json.member("signedByApple", refusal == nil && isApples)
+        json.member("revocationChecked", false)
+        json.member("signedByApple", isApples)
         json.member("judgedAt", Self.time(judgedAt))
         json.beginArray("certificates")
         for certificate in certificates {

@@ -39,11 +39,21 @@ struct Verify: Verb {
 
     func validate() throws {
         if bundleId == nil, appAppleId != nil { throw ValidationError("--app-apple-id needs --bundle-id") }
+        if let environment, !AppStoreEnvironment(rawValue: environment).isKnown {
+            let known = AppStoreEnvironment.known.map(\.rawValue).sorted().joined(separator: ", ")
+            throw ValidationError("--environment is one of \(known), not \(environment)")
+        }
     }
 
     func run(in surroundings: Surroundings) async throws {
         var trust = TrustStore.apple
-        for root in roots { trust = try trust.adding(rootsIn: Self.bytes(ofFile: root)) }
+        for root in roots {
+            do {
+                trust = try trust.adding(rootsIn: Self.bytes(ofFile: root))
+            } catch let fault as CertificateFault {
+                throw ValidationError("--root \(root): \(fault)")
+            }
+        }
         let identity = Proof.Identity(
             bundleId: bundleId, appAppleId: appAppleId,
             environment: environment.map { AppStoreEnvironment(rawValue: $0) })

@@ -21,6 +21,16 @@ struct PrettyJSONTests {
         #expect(PrettyJSON(Array(source.utf8))?.text == pretty)
     }
 
+    @Test func `what steers a terminal is shown and not obeyed`() {
+        let source = "{\"a\u{202E}b\":\"x\u{7F}y\u{9B}z\u{2028}\u{E0001}\"}"
+        let pretty = #"""
+            {
+              "a\u202eb": "x\u007fy\u009bz\u2028\udb40\udc01"
+            }
+            """#
+        #expect(PrettyJSON(Array(source.utf8))?.text == pretty)
+    }
+
     @Test func `what is not JSON has no text`() {
         #expect(PrettyJSON(Array("{".utf8)) == nil)
     }
