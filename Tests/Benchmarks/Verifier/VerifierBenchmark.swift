@@ -18,15 +18,23 @@ struct VerifierBenchmark: AsyncParsableCommand {
     @Option(help: "Notifications in a batch.")
     var batch = 500
 
+    @Option(help: "A Python with the package app-store-server-library, to measure Apple's own library, too.")
+    var applePython: String?
+
     func run() async throws {
         let letters = try Letters(count: batch)
         let cores = ProcessInfo.processInfo.activeProcessorCount
-        let measured: [(String, (Double) async throws -> Double)] = [
+        var measured: [(String, (Double) async throws -> Double)] = [
             ("openssl speed ecdsap256, 1 core, divided by 3", { try Self.curve(seconds: $0) / 3 }),
             ("verifier stage, 1 core", { try await letters.rate(cores: 1, seconds: $0) }),
             ("verifier stage, \(cores) cores", { try await letters.rate(cores: cores, seconds: $0) }),
             ("verifier stage, 1 core, nothing proven before", { try await letters.coldRate(seconds: $0) }),
         ]
+        if let applePython {
+            let files = try letters.written()
+            measured.append(
+                ("Apple's Python library, 1 core", { try Self.apple(applePython, files, seconds: $0) }))
+        }
         var rates = [[Double]](repeating: [], count: measured.count)
         for round in 1...rounds {
             FileHandle.standardError.write(Data("round \(round) of \(rounds)\n".utf8))
@@ -42,9 +50,29 @@ struct VerifierBenchmark: AsyncParsableCommand {
 
     /// Verifications per second by OpenSSL's own measure.
     private static func curve(seconds: Double) throws -> Double {
+        let output = try Self.output(
+            of: ["openssl", "speed", "-mr", "-seconds", String(max(1, Int(seconds))), "ecdsap256"])
+        // +F4:<number>:<bits>:<signatures a second>:<verifications a second>, as OpenSSL 3 prints it
+        guard let line = output.split(separator: "\n").last(where: { $0.hasPrefix("+F4:") }),
+            let rate = line.split(separator: ":").last.flatMap({ Double($0) }), rate > 1
+        else { throw ValidationError("openssl speed said nothing that could be read: \(output)") }
+        return rate
+    }
+
+    /// Notifications per second by Apple's library.
+    private static func apple(_ python: String, _ files: [String], seconds: Double) throws -> Double {
+        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../apple_rate.py").path
+        let output = try output(of: [python, script, String(seconds)] + files)
+        guard let rate = Double(output.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            throw ValidationError("apple_rate.py said no rate: \(output)")
+        }
+        return rate
+    }
+
+    private static func output(of command: [String]) throws -> String {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["openssl", "speed", "-mr", "-seconds", String(max(1, Int(seconds))), "ecdsap256"]
+        process.arguments = command
         let pipe = Pipe()
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice
@@ -55,11 +83,7 @@ struct VerifierBenchmark: AsyncParsableCommand {
         try process.run()
         let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        // +F4:<number>:<bits>:<signatures a second>:<verifications a second>, as OpenSSL 3 prints it
-        guard let line = output.split(separator: "\n").last(where: { $0.hasPrefix("+F4:") }),
-            let rate = line.split(separator: ":").last.flatMap({ Double($0) }), rate > 1
-        else { throw ValidationError("openssl speed said nothing that could be read: \(output)") }
-        return rate
+        return output
     }
 }
 
@@ -93,6 +117,17 @@ struct Letters {
         batch = Batch(records: records)
         self.authority = authority
         self.now = now
+    }
+
+    /// The root in DER and the letters, one a line, as files.
+    func written() throws -> [String] {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "verifier-benchmark")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let root = directory.appending(path: "root.der")
+        try Data(authority.root).write(to: root)
+        let letters = directory.appending(path: "letters")
+        try Data(batch.records.map(\.wire.value).joined(separator: [UInt8(ascii: "\n")])).write(to: letters)
+        return [root.path, letters.path]
     }
 
     /// Notifications per second with the certificates proven before, as it is all day long.
