@@ -43,6 +43,8 @@ let libraries: [Target] = [
     library("AppStore", ["Signatures", "StrictJSON"]),
     library("Storage", ["Postgres", "Subscriptions", "Contracts", logging], resources: [.embedInCode("Migrations")]),
     library("Chassis", [logging, metrics, configuration, lifecycle, hummingbird]),
+    library("Database", ["Chassis", "Postgres"]),
+    library("Interpretation", ["AppStore", "Contracts", "Subscriptions", "Storage"]),
     library("Pipeline", ["Kafka", "Contracts", "Chassis", lifecycle]),
 ]
 
@@ -53,13 +55,13 @@ func service(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 let services: [Target] = [
-    service("Setup", ["Chassis", "Pipeline", "Kafka", "Contracts", "Storage", "Postgres"]),
+    service("Setup", ["Chassis", "Pipeline", "Kafka", "Contracts", "Storage", "Database", "Postgres"]),
     service("Ingest", ["Chassis", "Pipeline", "Kafka", "Contracts", "StrictJSON", hummingbird]),
     service("Verifier", ["Chassis", "Pipeline", "Contracts", "AppStore", "Signatures", httpClient]),
-    service("Deduplicator", ["Chassis", "Pipeline", "Contracts", "Storage", "Postgres"]),
+    service("Deduplicator", ["Chassis", "Pipeline", "Contracts", "Storage", "Database", "Postgres"]),
     service(
         "StateUpdater",
-        ["Chassis", "Pipeline", "Kafka", "Contracts", "AppStore", "Subscriptions", "Storage", "Postgres"]),
+        ["Chassis", "Pipeline", "Kafka", "Contracts", "Interpretation", "Storage", "Database", "Postgres"]),
     service("Simulator", ["Contracts", "AppStore", "Signatures", signals, arguments, httpClient, hummingbird]),
     service(
         "Storekeeper",

@@ -1,9 +1,9 @@
 import Chassis
+import Database
 import Pipeline
-import Postgres
 
 /// What the deduplicator can be told.
-struct Configuration: WorkerVariables {
+struct Configuration: WorkerVariables, DatabaseVariables {
     let brokers = Variable.kafkaBrokers
     let database = Variable.databaseURL
     let databasePasswordFile = Variable.databasePasswordFile
@@ -12,13 +12,4 @@ struct Configuration: WorkerVariables {
     let poisonRun = Variable.poisonRun
     let poisonRatio = Variable.poisonRatio
     let kafkaSettings = Variable.kafkaSettings
-}
-
-extension Settings<Configuration> {
-    /// How to reach the database.
-    var postgres: PostgresConfiguration {
-        PostgresConfiguration(
-            url: self.database, applicationName: "storekeeper deduplicator", passwordFile: self.databasePasswordFile,
-            schema: self.schema)
-    }
 }

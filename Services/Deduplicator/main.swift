@@ -1,5 +1,6 @@
 import Chassis
 import Contracts
+import Database
 import Foundation
 import Pipeline
 import Postgres
@@ -12,7 +13,7 @@ await ServiceProcess(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
 ) { context in
     let connection = try await WorkerConnection(context, stage: .deduplicator, reading: Topics.verified.route)
-    let database = PostgresConnection(context.settings.postgres, logger: context.logger)
+    let database = PostgresConnection(context.settings.postgres(for: "deduplicator"), logger: context.logger)
     return connection.parts(
         running: Deduplicate(sightings: SightingStore(database), now: context.clock.now),
         settlement: KafkaSettlement(connection, to: Topics.unique))

@@ -1,10 +1,11 @@
 import Chassis
+import Database
 import Kafka
 import Pipeline
 import Postgres
 
 /// What setup can be told.
-struct Configuration: KafkaVariables {
+struct Configuration: KafkaVariables, DatabaseVariables {
     let brokers = Variable.kafkaBrokers
     let replicationFactor = Variable.int(
         "STOREKEEPER_REPLICATION_FACTOR", "copies of each partition; 3 with min.insync.replicas=2 in production",
@@ -16,10 +17,10 @@ struct Configuration: KafkaVariables {
 }
 
 extension Settings<Configuration> {
-    /// How to reach the database. A migration may take longer than a statement of the line may.
-    var postgres: PostgresConfiguration {
-        PostgresConfiguration(
-            url: self.database, applicationName: "storekeeper setup", passwordFile: self.databasePasswordFile,
-            schema: self.schema, statementTimeout: nil)
+    /// A migration may take longer than a statement of the line may.
+    var migration: PostgresConfiguration {
+        var configuration = postgres(for: "setup")
+        configuration.statementTimeout = nil
+        return configuration
     }
 }

@@ -11,7 +11,7 @@ await ServiceProcess(
 ).perform(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
 ) { context in
-    let database = PostgresConnection(context.settings.postgres, logger: context.logger)
+    let database = PostgresConnection(context.settings.migration, logger: context.logger)
     try await Prepare(
         admin: try KafkaAdmin(try context.settings.kafka(), logger: context.logger),
         replicationFactor: context.settings.replicationFactor, migrator: Migrator(database), logger: context.logger

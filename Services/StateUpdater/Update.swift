@@ -1,23 +1,21 @@
-import AppStore
 import Contracts
+import Interpretation
 import Pipeline
 import Storage
-import Subscriptions
 
 import struct Foundation.Date
 
 /// What does it change? Reads the news out of a notification; what is newer already is decided where the state is.
 struct Update: Stage {
-    func judge(_ deliveries: [Delivery<UniqueNotification>]) -> [Pipeline.Verdict<LedgerEntry, UpdateReason>] {
+    func judge(_ deliveries: [Delivery<UniqueNotification>]) -> [Verdict<LedgerEntry, UpdateReason>] {
         deliveries.map { verdict(on: $0.message.verified, at: $0.position) }
     }
 
     func verdict(on notification: VerifiedNotification, at position: LogPosition)
-        -> Pipeline.Verdict<LedgerEntry, UpdateReason>
+        -> Verdict<LedgerEntry, UpdateReason>
     {
         do {
-            let payload = try DecodedNotification(decoded: notification.decoded)
-            let entry = LedgerEntry(notification, news: News(notification, payload), position: position)
+            let entry = try LedgerEntry(notification, position: position)
             if let fault = entry.fault { return .deadLetter(.unstorable, message: fault) }
             return .forward(entry)
         } catch {

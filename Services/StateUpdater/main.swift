@@ -1,5 +1,6 @@
 import Chassis
 import Contracts
+import Database
 import Foundation
 import Kafka
 import Pipeline
@@ -14,7 +15,7 @@ await ServiceProcess(
 ) { context in
     let connection = try await WorkerConnection(
         context, stage: .stateUpdater, reading: Topics.unique.route, offsetReset: .error)
-    let database = PostgresConnection(context.settings.postgres, logger: context.logger)
+    let database = PostgresConnection(context.settings.postgres(for: "state-updater"), logger: context.logger)
     let positions = StoredPositions(
         PositionStore(database), consumer: connection.consumer, group: Service.stateUpdater.group,
         logger: context.logger)
@@ -22,7 +23,7 @@ await ServiceProcess(
         ledger: LedgerStore(database), positions: positions, connection: connection, now: context.clock.now,
         logger: context.logger)
     // A connection of its own: publishing never makes the worker wait.
-    let outbox = PostgresConnection(context.settings.postgres, logger: context.logger)
+    let outbox = PostgresConnection(context.settings.postgres(for: "state-updater"), logger: context.logger)
     let publisher = Publisher(
         outbox: OutboxStore(outbox), leases: LeaseStore(outbox), producer: connection.producer, holder: UUID(),
         now: context.clock.now, logger: context.logger)

@@ -41,3 +41,16 @@ public enum Headers {
     /// The version of the build that refused it.
     public static let deadLetterBuild = "dead_letter_build"
 }
+
+extension Headers {
+    /// The headers by which others recognise an event, whatever the topic: CloudEvents 1.0 with a JSON value.
+    static func cloudEvent(
+        id: String, type: String, environment: StoreEnvironment, bundleId: String
+    ) -> [WireHeader] {
+        [
+            WireHeader(contentType, "application/json"), WireHeader(cloudEventsVersion, "1.0"),
+            WireHeader(cloudEventsId, id), WireHeader(cloudEventsType, type),
+            WireHeader(cloudEventsSource, "/\(environment.rawValue)/\(bundleId)"),
+        ]
+    }
+}

@@ -76,12 +76,7 @@ public struct RecoveryRequest: TopicMessage, Hashable {
         json.endObject()
         return WireRecord(
             key: Array(originalTransactionId.utf8), value: json.bytes,
-            headers: [
-                WireHeader(Headers.contentType, "application/json"),
-                WireHeader(Headers.cloudEventsVersion, "1.0"),
-                WireHeader(Headers.cloudEventsId, id),
-                WireHeader(Headers.cloudEventsType, "storekeeper.recovery.requested"),
-                WireHeader(Headers.cloudEventsSource, "/\(environment.rawValue)/\(bundleId)"),
-            ])
+            headers: Headers.cloudEvent(
+                id: id, type: "storekeeper.recovery.requested", environment: environment, bundleId: bundleId))
     }
 }

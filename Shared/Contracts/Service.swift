@@ -4,6 +4,8 @@ public enum Service: String, Sendable, Hashable, CaseIterable {
     case verifier
     case deduplicator
     case stateUpdater = "state-updater"
+    case scheduler
+    case recovery
     /// The command line.
     case storekeeper
 

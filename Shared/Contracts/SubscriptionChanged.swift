@@ -74,12 +74,7 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
         json.endObject()
         return WireRecord(
             key: Array(originalTransactionId.utf8), value: json.bytes,
-            headers: [
-                WireHeader(Headers.contentType, "application/json"),
-                WireHeader(Headers.cloudEventsVersion, "1.0"),
-                WireHeader(Headers.cloudEventsId, id),
-                WireHeader(Headers.cloudEventsType, "storekeeper.subscription.changed"),
-                WireHeader(Headers.cloudEventsSource, "/\(environment.rawValue)/\(bundleId)"),
-            ])
+            headers: Headers.cloudEvent(
+                id: id, type: "storekeeper.subscription.changed", environment: environment, bundleId: bundleId))
     }
 }

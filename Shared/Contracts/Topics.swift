@@ -4,7 +4,7 @@
 public enum Topics {
     /// What was posted to us, untouched. Without a key, so that a stranger cannot make a hot partition.
     public static let received = Topic<ReceivedNotification>(
-        "notifications.received", key: .none, writers: [.ingest], readers: [.verifier])
+        "notifications.received", key: .none, writers: [.ingest, .recovery], readers: [.verifier])
 
     /// What Apple provably signed for one of our apps.
     public static let verified = Topic<VerifiedNotification>(
@@ -17,12 +17,12 @@ public enum Topics {
     /// Dead letters of every stage: the original bytes with the reason in headers.
     public static let rejected = Topic<DeadLetter>(
         "notifications.rejected", key: .original, partitions: 8, retention: .seconds(30 * day),
-        writers: [.verifier, .deduplicator, .stateUpdater], readers: [.storekeeper])
+        writers: [.verifier, .deduplicator, .stateUpdater, .recovery], readers: [.storekeeper])
 
     /// Once a minute, from each ingest: alive, accepted, refused. Gaps are outages.
     public static let heartbeats = Topic<IngestHeartbeat>(
         "ingest.heartbeats", key: .instance, partitions: 1, retention: .seconds(30 * day),
-        writers: [.ingest], readers: [.storekeeper])
+        writers: [.ingest], readers: [.scheduler, .storekeeper])
 
     /// What became of purchases, fact by fact. For others to read; they drop repeats by `ce_id`.
     public static let changed = Topic<SubscriptionChanged>(
@@ -32,12 +32,16 @@ public enum Topics {
     /// Purchases of whose life something is missing.
     public static let recoveryRequests = Topic<RecoveryRequest>(
         "recovery.requests", key: .subscription, partitions: 8, retention: .seconds(30 * day),
-        writers: [.stateUpdater], readers: [])
+        writers: [.stateUpdater], readers: [.recovery])
+
+    /// Apple's notification history, as it was fetched. Pages of a window spread: which of them comes first is no matter.
+    public static let historyPages = Topic<HistoryPage>(
+        "history.pages", key: .none, partitions: 8, writers: [.scheduler], readers: [.recovery])
 
     /// Every topic, in the order a message meets them.
     public static let all: [Route] = [
         received.route, verified.route, unique.route, rejected.route, heartbeats.route, changed.route,
-        recoveryRequests.route,
+        recoveryRequests.route, historyPages.route,
     ]
 
     static let day: Int64 = 24 * 60 * 60

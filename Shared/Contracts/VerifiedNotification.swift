@@ -109,13 +109,8 @@ public struct VerifiedNotification: TopicMessage, Hashable {
         // The alphabet of a proven JWS needs no escapes.
         json.member("signedPayload", raw: [UInt8(ascii: "\"")] + signedPayload + [UInt8(ascii: "\"")])
         json.endObject()
-        var headers = [
-            WireHeader(Headers.contentType, "application/json"),
-            WireHeader(Headers.cloudEventsVersion, "1.0"),
-            WireHeader(Headers.cloudEventsId, uuid),
-            WireHeader(Headers.cloudEventsType, "apple.app-store.\(notificationType)"),
-            WireHeader(Headers.cloudEventsSource, "/\(environment.rawValue)/\(bundleId)"),
-        ]
+        var headers = Headers.cloudEvent(
+            id: uuid, type: "apple.app-store.\(notificationType)", environment: environment, bundleId: bundleId)
         if let traceparent { headers.append(WireHeader(Headers.traceparent, traceparent)) }
         return WireRecord(key: Array(key.utf8), value: json.bytes, headers: headers)
     }

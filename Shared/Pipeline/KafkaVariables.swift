@@ -14,23 +14,6 @@ extension Variable where Value == String {
     public static var kafkaBrokers: Variable {
         .string("KAFKA_BOOTSTRAP_SERVERS", "host:port of one or more Kafka brokers, separated by commas")
     }
-
-    /// Where the database is.
-    public static var databaseURL: Variable {
-        .string("DATABASE_URL", "the Postgres database, postgres://user@host:port/name; the password comes by file")
-    }
-
-    /// The schema of our tables.
-    public static var databaseSchema: Variable {
-        .string("STOREKEEPER_DATABASE_SCHEMA", "the schema that holds our tables", default: "public")
-    }
-}
-
-extension Variable where Value == String? {
-    /// The database's password.
-    public static var databasePasswordFile: Variable {
-        Variable<String>.path("STOREKEEPER_DATABASE_PASSWORD_FILE", "file that holds the database password").optional
-    }
 }
 
 extension Variable where Value == [String: String] {

@@ -84,6 +84,22 @@ import Testing
                 requestedAt: Date(milliseconds: 1_700_000_002_000)), isGolden: "recovery-request.1")
     }
 
+    @Test func `a page of history is what version 1 says`() throws {
+        try expect(
+            HistoryPage(
+                window: try #require(Self.uuid), environment: .sandbox, bundleId: "com.example.app", page: 3, part: 1,
+                items: [
+                    .init(
+                        signedPayload: Array("eyJh.eyJi.c2ln".utf8),
+                        sendAttempts: [
+                            .init(attemptedAt: Date(milliseconds: 1_700_000_000_000), result: "TIMED_OUT"),
+                            .init(attemptedAt: Date(milliseconds: 1_700_003_600_000), result: "SUCCESS"),
+                        ]),
+                    .init(signedPayload: Array("eyJh.eyJj.c2ln".utf8), sendAttempts: []),
+                ],
+                fetchedAt: Date(milliseconds: 1_700_003_700_000)), isGolden: "history-page.1")
+    }
+
     private func expect<Message: TopicMessage & Equatable>(
         _ message: Message, isGolden name: String, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

@@ -6,8 +6,14 @@ import Subscriptions
 import struct Foundation.Date
 
 extension LedgerEntry {
-    /// What the ledger keeps of a notification.
-    init(_ notification: VerifiedNotification, news: News?, position: LogPosition) {
+    /// From what we say to each other to what the ledger keeps and the state learns.
+    /// - Throws: `PayloadFault` where this build cannot read what the verifier passed.
+    public init(_ notification: VerifiedNotification, position: LogPosition) throws {
+        let payload = try DecodedNotification(decoded: notification.decoded)
+        self.init(notification, news: News(notification, payload), position: position)
+    }
+
+    private init(_ notification: VerifiedNotification, news: News?, position: LogPosition) {
         self.init(
             notificationUUID: notification.notificationUUID, notificationType: notification.notificationType,
             subtype: notification.subtype, environment: notification.environment, bundleId: notification.bundleId,
