@@ -39,6 +39,19 @@ struct PayloadFields {
         }
     }
 
+    /// A JWS as bytes, for whoever proves it or passes it on.
+    func read(_ name: String) throws(PayloadFault) -> [UInt8]? {
+        try read(name, "a string") { $0.unescapedBytes }
+    }
+
+    func read(_ name: String) throws(PayloadFault) -> [[UInt8]]? {
+        try read(name, "an array of strings") { value in
+            guard value.kind == .array else { return nil }
+            let strings = value.elements.compactMap(\.unescapedBytes)
+            return strings.count == value.elements.count ? strings : nil
+        }
+    }
+
     /// A JWS in text; nil where the verifier has put the object that it signs in its place.
     func readSigned(_ name: String) throws(PayloadFault) -> String? {
         object[name]?.kind == .object ? nil : try read(name)
@@ -60,6 +73,22 @@ struct PayloadFields {
             let path = error.field.isEmpty ? name : "\(name).\(error.field)"
             throw PayloadFault(field: path, expected: error.expected)
         }
+    }
+
+    /// The fault of an element is that of the array, with its place.
+    func read<Value: Payload>(_ name: String) throws(PayloadFault) -> [Value]? {
+        guard let array = member(name) else { return nil }
+        guard array.kind == .array else { throw PayloadFault(field: name, expected: "an array") }
+        var values: [Value] = []
+        for (index, element) in array.elements.enumerated() {
+            do {
+                values.append(try Value(json: element))
+            } catch {
+                let path = error.field.isEmpty ? "\(name)[\(index)]" : "\(name)[\(index)].\(error.field)"
+                throw PayloadFault(field: path, expected: error.expected)
+            }
+        }
+        return values
     }
 
     /// A payload two levels down.
@@ -100,6 +129,20 @@ extension JSONWriter {
         guard let value else { return }
         beginArray(name)
         for string in value { element(string) }
+        endArray()
+    }
+
+    mutating func field(_ name: String, _ value: [UInt8]?) {
+        if let value { member(name, String(decoding: value, as: UTF8.self)) }
+    }
+
+    mutating func field(_ name: String, _ value: [[UInt8]]) {
+        field(name, value.map { String(decoding: $0, as: UTF8.self) })
+    }
+
+    mutating func field(_ name: String, _ value: [some Payload]) {
+        beginArray(name)
+        for element in value { self.element(raw: element.json) }
         endArray()
     }
 

@@ -32,6 +32,9 @@ public struct AppRegistry: Sendable {
     /// The app of a bundle id, if it is ours.
     public func app(_ bundleId: String) -> AcceptedApp? { apps[bundleId] }
 
+    /// All of them, by bundle id.
+    public var all: [AcceptedApp] { apps.values.sorted { $0.bundleId < $1.bundleId } }
+
     /// Whether an app accepts an environment, development mode considered.
     public func accepts(_ environment: AppStoreEnvironment, for app: AcceptedApp) -> Bool {
         let isDevelopment = environment == .xcode || environment == .localTesting

@@ -1,0 +1,30 @@
+/// The clients of all apps for which there are keys, one for each environment that the app accepts.
+public struct APIClients: Sendable {
+    /// Every client, in the order of bundle ids, production first.
+    public let all: [AppStoreServerAPI]
+
+    /// - Parameters:
+    ///   - baseURL: In the place of Apple's addresses, for a simulator.
+    ///   - limitScale: Which part of Apple's limits to use.
+    public init(
+        apps: AppRegistry, keys: APIKeysFile, verifier: SignedDataVerifier, transport: APITransport, clock: APIClock,
+        baseURL: String? = nil, limitScale: Double = 1, retry: APIRetryPolicy = APIRetryPolicy(),
+        observe: @escaping @Sendable (APIAttempt) -> Void = { _ in }
+    ) {
+        all = apps.all.flatMap { app -> [AppStoreServerAPI] in
+            guard let credentials = keys.credentials[app.bundleId] else { return [] }
+            return [AppStoreEnvironment.production, .sandbox].filter { apps.accepts($0, for: app) }.map { environment in
+                AppStoreServerAPI(
+                    app: app, environment: environment, credentials: credentials, verifier: verifier,
+                    transport: transport, clock: clock, baseURL: baseURL,
+                    limits: APIRateLimits(environment: environment, scale: limitScale, clock: clock), retry: retry,
+                    observe: observe)
+            }
+        }
+    }
+
+    /// Nil where the app is unknown, has no key, or does not accept the environment.
+    public subscript(bundleId: String, environment: AppStoreEnvironment) -> AppStoreServerAPI? {
+        all.first { $0.app.bundleId == bundleId && $0.environment == environment }
+    }
+}

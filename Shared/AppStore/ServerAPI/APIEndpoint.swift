@@ -1,0 +1,54 @@
+/// The calls that Apple counts separately; the raw value is their name in logs and metrics.
+public enum APIEndpoint: String, Sendable, Hashable, CaseIterable {
+    /// One transaction.
+    case transactionInfo = "transaction-info"
+    /// All transactions of a customer, both versions.
+    case transactionHistory = "transaction-history"
+    /// The newest of each subscription of a customer.
+    case subscriptionStatuses = "subscription-statuses"
+    /// The purchase of the app.
+    case appTransactionInfo = "app-transaction-info"
+    /// That the content of a transaction has been delivered.
+    case finishTransaction = "finish-transaction"
+    /// How far a purchase was used.
+    case consumption
+    /// What Apple sent us.
+    case notificationHistory = "notification-history"
+    /// More days for one subscriber.
+    case extendRenewalDate = "extend-renewal-date"
+    /// To whom a purchase belongs.
+    case setAppAccountToken = "set-app-account-token"
+    /// What was bought under an order number.
+    case orderLookup = "order-lookup"
+    /// The refunds of a customer.
+    case refundHistory = "refund-history"
+    /// More days for everybody.
+    case massExtension = "mass-extension"
+    /// How far that is.
+    case massExtensionStatus = "mass-extension-status"
+    /// A test notification.
+    case testNotification = "test-notification"
+    /// What became of it.
+    case testNotificationStatus = "test-notification-status"
+
+    /// Apple's limit in production, for each app; in sandbox it is a tenth.
+    ///
+    /// Apple names no limit for the status of a mass extension: it is held to that of the extension itself.
+    public var requestsPerSecond: Double {
+        switch self {
+        case .transactionInfo, .transactionHistory, .subscriptionStatuses, .appTransactionInfo, .finishTransaction,
+            .consumption, .notificationHistory:
+            50
+        case .extendRenewalDate, .setAppAccountToken: 20
+        case .orderLookup, .refundHistory: 10
+        case .massExtension, .massExtensionStatus, .testNotification, .testNotificationStatus: 1
+        }
+    }
+
+    /// Whether a call may be sent again when it is not known whether the first was carried out.
+    ///
+    /// Reading changes nothing; account token, consumption and finishing say what shall be, so saying it twice changes
+    /// nothing more; a second test notification does no harm. Extensions add days each time, and Apple does not promise
+    /// that it knows a `requestIdentifier` again.
+    public var isRepeatable: Bool { self != .extendRenewalDate && self != .massExtension }
+}

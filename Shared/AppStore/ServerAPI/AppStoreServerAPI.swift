@@ -1,0 +1,94 @@
+import StrictJSON
+
+/// Apple's App Store Server API for one app in one environment.
+///
+/// A value whose copies share tokens and limits. Every call keeps to Apple's limits by waiting, tries again what may work the
+/// next time, and is over at the deadline. Calls throw ``APIError``, or `CancellationError` where the task was cancelled;
+/// any other error means that this machine cannot sign. Times are given as `Date` and travel in milliseconds since 1970.
+///
+/// What is signed in an answer comes through the one verification; what it refuses stands in the answer as refused.
+public struct AppStoreServerAPI: Sendable {
+    /// Apple's address of an environment; nil where Apple has no server, as for Xcode.
+    public static func address(of environment: AppStoreEnvironment) -> String? {
+        switch environment {
+        case .production: "https://api.storekit.apple.com"
+        case .sandbox: "https://api.storekit-sandbox.apple.com"
+        default: nil
+        }
+    }
+
+    /// Which app.
+    public let app: AcceptedApp
+    /// Which App Store.
+    public let environment: AppStoreEnvironment
+    /// Proves what is signed in answers; to be replaced when trust or apps are read anew.
+    public var verifier: SignedDataVerifier
+    /// For one call with all its attempts and pauses; for one page, where there are pages.
+    public var deadline: Duration = .seconds(60)
+
+    private let caller: APICaller?
+    private let clock: APIClock
+
+    /// - Parameters:
+    ///   - baseURL: Scheme, host and port, in the place of Apple's. Tokens are sent there: unencrypted only to a simulator.
+    ///   - limits: To be shared by all clients of the same app and environment; nil makes one for this client and its copies.
+    ///   - observe: Called after each attempt, for logs and metrics.
+    public init(
+        app: AcceptedApp, environment: AppStoreEnvironment, credentials: APICredentials, verifier: SignedDataVerifier,
+        transport: APITransport, clock: APIClock, baseURL: String? = nil, limits: APIRateLimits? = nil,
+        retry: APIRetryPolicy = APIRetryPolicy(), observe: @escaping @Sendable (APIAttempt) -> Void = { _ in }
+    ) {
+        self.app = app
+        self.environment = environment
+        self.verifier = verifier
+        self.clock = clock
+        caller = (baseURL ?? Self.address(of: environment)).map { base in
+            APICaller(
+                base: String(base.reversed().drop { $0 == "/" }.reversed()), bundleId: app.bundleId,
+                environment: environment, transport: transport,
+                tokens: TokenSource(credentials, bundleId: app.bundleId),
+                limits: limits ?? APIRateLimits(environment: environment, clock: clock), retry: retry, clock: clock,
+                observe: observe)
+        }
+    }
+
+    /// With the time of the answer.
+    var prover: AnswerProver {
+        AnswerProver(verifier: verifier, bundleId: app.bundleId, environment: environment, now: clock.now())
+    }
+
+    /// Calls, and takes any success for one.
+    func perform(_ request: APIRequest) async throws {
+        _ = try await body(request)
+    }
+
+    /// Calls and reads the answer.
+    func answer<Answer: Payload>(_ request: APIRequest) async throws -> Answer {
+        let bytes = try await body(request)
+        do {
+            return try Answer(json: JSONDocument(bytes).root)
+        } catch {
+            // Neither kind of fault quotes a value of the answer.
+            throw APIError.unreadable(
+                "the App Store's answer to \(request.endpoint.rawValue) is not as documented: \(error); if that goes on, "
+                    + "this build is too old for it")
+        }
+    }
+
+    /// A member that the answer cannot do without.
+    func required<Value>(_ value: Value?, _ name: String, of endpoint: APIEndpoint) throws(APIError) -> Value {
+        guard let value else {
+            throw APIError.unreadable("the App Store's answer to \(endpoint.rawValue) has no \(name)")
+        }
+        return value
+    }
+
+    private func body(_ request: APIRequest) async throws -> [UInt8] {
+        guard let caller else {
+            throw APIError.invalidRequest(
+                "there is no App Store Server API for the environment \(environment.rawValue); use Production or Sandbox"
+            )
+        }
+        return try await caller.call(request, deadline: deadline)
+    }
+}

@@ -1,0 +1,113 @@
+import AsyncHTTPClient
+import Synchronization
+
+/// Carries requests to Apple and answers back. One for a process, whatever the number of apps: it keeps the connections.
+public struct APITransport: Sendable {
+    private let client: HTTPClient
+    private let maximumResponseBytes: Int
+
+    /// - Parameter maximumResponseBytes: A longer answer is not read to its end. Twenty notifications have half a megabyte.
+    public init(maximumResponseBytes: Int = 16 << 20) {
+        self.maximumResponseBytes = maximumResponseBytes
+        var configuration = HTTPClient.Configuration()
+        // Apple does not redirect, and a token must not be carried to where somebody else says.
+        configuration.redirectConfiguration = .disallow
+        // Attempts are repeated where limits, deadline and kind of call are known: not here.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    /// Closes the connections. To be called once before the process ends; calls fail afterwards.
+    public func shutdown() async throws { try await client.shutdown() }
+
+    /// One attempt.
+    ///
+    /// - Parameter timeout: Until the whole answer has to be there.
+    /// - Throws: `CancellationError` only; everything else is an outcome.
+    func send(
+        _ request: APIRequest, to base: String, token: BearerToken, timeout: Duration
+    ) async throws(CancellationError) -> APIOutcome {
+        let departure = Departure()
+        var message = HTTPClientRequest(url: base + request.target)
+        message.method = .init(rawValue: request.method.rawValue)
+        message.headers.add(name: "authorization", value: "Bearer \(token.text)")
+        message.headers.add(name: "accept", value: "application/json")
+        message.headers.add(name: "user-agent", value: "storekeeper")
+        if let body = request.body {
+            message.headers.add(name: "content-type", value: "application/json")
+            message.body = .stream(
+                DepartingBytes(bytes: body, departure: departure), length: .known(Int64(body.count)))
+        } else {
+            departure.note()
+        }
+        do {
+            return try await within(timeout) { [message] in try await exchange(message, timeout: timeout) }
+        } catch {
+            if Task.isCancelled { throw CancellationError() }
+            // A failure's own words may quote what was sent; its kind does not.
+            let reason = (error as? HTTPClientError)?.shortDescription ?? "the connection failed"
+            return .unanswered(reason, wasSent: departure.hasHappened)
+        }
+    }
+
+    private func exchange(_ message: HTTPClientRequest, timeout: Duration) async throws -> APIOutcome {
+        let response = try await client.execute(message, timeout: .nanoseconds(Int64(timeout / .nanoseconds(1))))
+        let status = Int(response.status.code)
+        var body: [UInt8] = []
+        for try await part in response.body {
+            body += part.readableBytesView
+            guard body.count <= maximumResponseBytes else {
+                return .oversized(status: status, limit: maximumResponseBytes)
+            }
+        }
+        return .answered(
+            APIAnswer(
+                status: status, body: body, serverDate: HTTPDate.date(response.headers.first(name: "date")),
+                retryAfter: response.headers.first(name: "retry-after")))
+    }
+
+    /// The client's own timeout ends with the head of an answer; a body may come drop by drop.
+    private func within(
+        _ timeout: Duration, _ body: @escaping @Sendable () async throws -> APIOutcome
+    ) async throws -> APIOutcome {
+        try await withThrowingTaskGroup(of: APIOutcome?.self) { group in
+            group.addTask { try await body() }
+            group.addTask {
+                try await Task.sleep(for: timeout)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let first = try await group.next(), let outcome = first else {
+                throw HTTPClientError.deadlineExceeded
+            }
+            return outcome
+        }
+    }
+}
+
+/// Whether a request's body has been asked for, which happens only on an open connection: before that, the server cannot
+/// have the request.
+private final class Departure: Sendable {
+    private let departed = Atomic(false)
+
+    var hasHappened: Bool { departed.load(ordering: .acquiring) }
+    func note() { departed.store(true, ordering: .releasing) }
+}
+
+/// A small body that notes when it is first asked for.
+private struct DepartingBytes: AsyncSequence, Sendable {
+    let bytes: [UInt8]
+    let departure: Departure
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        var rest: ArraySlice<UInt8>
+        let departure: Departure
+
+        mutating func next() async -> UInt8? {
+            departure.note()
+            return rest.popFirst()
+        }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(rest: bytes[...], departure: departure) }
+}

@@ -1,0 +1,48 @@
+import Signatures
+import StrictJSON
+
+import struct Foundation.Date
+
+/// What a request shows: a JWS over who asks, for which app and until when. Never printed.
+struct BearerToken: Sendable, CustomStringConvertible, CustomReflectable {
+    /// Apple accepts an hour at most.
+    static let lifetime: Double = 20 * 60
+    /// It says to be older than it is, because a server whose clock is behind refuses what comes from the future.
+    static let leeway: Double = 60
+
+    /// The JWS.
+    let text: String
+    /// Which of the keys signed it.
+    let key: Int
+    /// By the clock corrected with what is known of Apple's.
+    let issuedAt: Date
+
+    /// - Throws: `OpenSSLFailure` where the key cannot sign.
+    init(_ key: APIKey, number: Int, bundleId: String, now: Date) throws {
+        var header = JSONWriter()
+        header.beginObject()
+        header.member("alg", "ES256")
+        header.member("kid", key.keyId)
+        header.member("typ", "JWT")
+        header.endObject()
+        let issuedAt = Int64((now.timeIntervalSince1970 - Self.leeway).rounded(.down))
+        var claims = JSONWriter()
+        claims.beginObject()
+        claims.member("iss", key.issuerId)
+        claims.member("iat", issuedAt)
+        claims.member("exp", issuedAt + Int64(Self.lifetime))
+        claims.member("aud", "appstoreconnect-v1")
+        claims.member("bid", bundleId)
+        claims.endObject()
+        let signed = try CompactJWS.signed(headerJSON: header.bytes, payloadJSON: claims.bytes, key: key.privateKey)
+        text = String(decoding: signed, as: UTF8.self)
+        self.key = number
+        self.issuedAt = now
+    }
+
+    /// Half its life: no call begins with a token that could end on the way, nor after a clock was set back.
+    func isFresh(now: Date) -> Bool { abs(now.timeIntervalSince(issuedAt)) < Self.lifetime / 2 }
+
+    var description: String { "a token of key number \(key + 1)" }
+    var customMirror: Mirror { Mirror(self, children: ["key": key]) }
+}

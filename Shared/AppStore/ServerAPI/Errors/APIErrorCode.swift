@@ -1,0 +1,21 @@
+/// Apple's number of what is wrong with a call; its first three digits are the HTTP status.
+///
+/// Apple documents more of them every year: an unknown one survives, and its status says what kind it is.
+public struct APIErrorCode: OpenEnumeration {
+    /// Apple's number.
+    public let rawValue: Int64
+
+    /// Keeps any value.
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+
+    /// The documented values.
+    public static let known: Set<APIErrorCode> = ofRequests.union(ofSubjects).union(ofMessaging)
+
+    /// Whether Apple says that the same call may work the next time.
+    public var isRetryable: Bool { Self.retryable.contains(self) }
+
+    private static let retryable: Set<APIErrorCode> = [
+        .accountNotFoundRetryable, .appNotFoundRetryable, .originalTransactionIdNotFoundRetryable,
+        .generalInternalRetryable, .rateLimitExceeded,
+    ]
+}

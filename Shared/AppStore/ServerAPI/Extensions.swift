@@ -1,0 +1,37 @@
+/// More days for subscribers. The only calls that must not be sent twice: without a clear answer they end as `unsettled`.
+extension AppStoreServerAPI {
+    /// Gives one subscriber more days. 20 requests a second.
+    ///
+    /// - Throws: `APIError` with `subscriptionExtensionIneligible`, `subscriptionMaxExtension` (twice within 365 days) or
+    ///   `familySharedSubscriptionExtensionIneligible`; `.unsettled`.
+    public func extendRenewalDate(
+        of originalTransactionId: String, _ request: ExtendRenewalDateRequest
+    ) async throws -> ExtendRenewalDateResponse {
+        try await answer(
+            APIRequest(
+                .extendRenewalDate, .put, ["inApps", "v1", "subscriptions", "extend", originalTransactionId],
+                body: request))
+    }
+
+    /// Gives all active subscribers of a product more days. 1 request a second; done in hours or days.
+    ///
+    /// - Throws: `APIError`; `.unsettled`, after which the status of the request identifier tells.
+    public func extendRenewalDates(
+        _ request: MassExtendRenewalDateRequest
+    ) async throws -> MassExtendRenewalDateResponse {
+        try await answer(
+            APIRequest(.massExtension, .post, ["inApps", "v1", "subscriptions", "extend", "mass"], body: request))
+    }
+
+    /// How far a mass extension is. 1 request a second.
+    ///
+    /// - Throws: `APIError` with `statusRequestNotFound`.
+    public func massExtensionStatus(
+        productId: String, requestIdentifier: String
+    ) async throws -> MassExtendRenewalDateStatusResponse {
+        try await answer(
+            APIRequest(
+                .massExtensionStatus, .get,
+                ["inApps", "v1", "subscriptions", "extend", "mass", productId, requestIdentifier]))
+    }
+}

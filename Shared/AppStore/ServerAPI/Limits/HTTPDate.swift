@@ -1,0 +1,27 @@
+import struct Foundation.Calendar
+import struct Foundation.Date
+import struct Foundation.DateComponents
+import struct Foundation.TimeZone
+
+/// The one date format that servers write: `Sun, 06 Nov 1994 08:49:37 GMT`.
+enum HTTPDate {
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// Nil where the text is not such a date.
+    static func date(_ text: String?) -> Date? {
+        guard let text else { return nil }
+        let words = text.split(separator: " ")
+        guard words.count == 6, words[5] == "GMT", let day = Int(words[1]), let year = Int(words[3]),
+            let month = months.firstIndex(of: String(words[2]))
+        else { return nil }
+        let time = words[4].split(separator: ":").compactMap { Int($0) }
+        guard time.count == 3, let zone = TimeZone(secondsFromGMT: 0) else { return nil }
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = zone
+        let parts = DateComponents(
+            year: year, month: month + 1, day: day, hour: time[0], minute: time[1], second: time[2])
+        return calendar.date(from: parts)
+    }
+}

@@ -1,0 +1,15 @@
+/// Up to twenty notifications, oldest first.
+public struct NotificationHistoryPage: APIPage {
+    /// As they were sent: not proven. They go onto the line, which proves them.
+    public let items: [NotificationHistoryItem]
+    /// The pagination token. It expires, and belongs to exactly the request that it came from.
+    public let position: String?
+    /// Whether there is a next page now.
+    public let hasMore: Bool
+
+    init(_ response: NotificationHistoryResponse) {
+        items = response.notificationHistory
+        position = response.paginationToken
+        hasMore = response.hasMore ?? false
+    }
+}

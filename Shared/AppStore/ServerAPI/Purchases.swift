@@ -1,0 +1,32 @@
+import struct Foundation.UUID
+
+/// What we tell Apple about a purchase.
+extension AppStoreServerAPI {
+    /// How far a purchase was used, for Apple to decide on a refund. 50 requests a second. Within twelve hours after the
+    /// notification that asks for it.
+    ///
+    /// - Throws: `APIError` with `invalidCustomerConsented` unless the customer consented.
+    public func sendConsumptionInformation(_ transactionId: String, _ request: ConsumptionRequest) async throws {
+        try await perform(
+            APIRequest(
+                .consumption, .put, ["inApps", "v2", "transactions", "consumption", transactionId], body: request))
+    }
+
+    /// Says to which account of ours a purchase and all its renewals to come belong. 20 requests a second.
+    ///
+    /// - Throws: `APIError` with `transactionIdNotOriginalTransactionId`, or `familyTransactionNotSupported`.
+    public func setAppAccountToken(of originalTransactionId: String, _ token: UUID) async throws {
+        var request = UpdateAppAccountTokenRequest()
+        request.appAccountToken = token.uuidString.lowercased()
+        try await perform(
+            APIRequest(
+                .setAppAccountToken, .put,
+                ["inApps", "v1", "transactions", originalTransactionId, "appAccountToken"], body: request))
+    }
+
+    /// Says that what was bought has been delivered, in the place of the app. 50 requests a second.
+    public func finishTransaction(_ transactionId: String) async throws {
+        try await perform(
+            APIRequest(.finishTransaction, .post, ["inApps", "v1", "transactions", transactionId, "finish"]))
+    }
+}

@@ -1,0 +1,39 @@
+/// Where all subscriptions of a customer stand, by Apple's own account.
+public struct SubscriptionStatuses: Sendable {
+    /// The newest of one subscription.
+    public struct Item: Sendable {
+        /// Not signed: it is Apple's word over an encrypted connection, at the time of the call.
+        public let status: SubscriptionStatus?
+        /// As the answer names it; the proven one stands in the transaction.
+        public let originalTransactionId: String?
+        /// Nil where the answer has none.
+        public let transaction: SignedItem<JWSTransactionDecodedPayload>?
+        /// Nil where the answer has none.
+        public let renewalInfo: SignedItem<JWSRenewalInfoDecodedPayload>?
+    }
+
+    /// The subscriptions of one group.
+    public struct Group: Sendable {
+        /// The group.
+        public let subscriptionGroupIdentifier: String?
+        /// One for each subscription that the customer ever had in it.
+        public let items: [Item]
+    }
+
+    /// By group; empty for a customer who never subscribed.
+    public let groups: [Group]
+
+    init(_ response: StatusResponse, _ prover: AnswerProver) {
+        groups = response.data.map { group in
+            Group(
+                subscriptionGroupIdentifier: group.subscriptionGroupIdentifier,
+                items: group.lastTransactions.map { last in
+                    let transaction = last.signedTransactionInfo.map(prover.transaction)
+                    return Item(
+                        status: last.status, originalTransactionId: last.originalTransactionId,
+                        transaction: transaction,
+                        renewalInfo: last.signedRenewalInfo.map { prover.renewalInfo($0, of: transaction) })
+                })
+        }
+    }
+}
