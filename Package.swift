@@ -42,7 +42,7 @@ let libraries: [Target] = [
     library("Subscriptions", ["Contracts"]),
     library("AppStore", ["Signatures", "StrictJSON"]),
     library("Storage", ["Postgres", "Subscriptions", "Contracts", logging], resources: [.embedInCode("Migrations")]),
-    library("Chassis", [logging, metrics, configuration, lifecycle, hummingbird]),
+    library("Chassis", [logging, metrics, configuration, lifecycle, hummingbird, httpClient]),
     library("Database", ["Chassis", "Postgres"]),
     library("Interpretation", ["AppStore", "Contracts", "Subscriptions", "Storage"]),
     library("Pipeline", ["Kafka", "Contracts", "Chassis", lifecycle]),
@@ -92,7 +92,9 @@ let tests: [Target] = [
     tests("SubscriptionsTests", "Shared/Subscriptions", ["Subscriptions", "Contracts"]),
     tests("AppStoreTests", "Shared/AppStore", ["AppStore", "Signatures", "StrictJSON"]),
     tests("StorageTests", "Shared/Storage", ["Storage", "Postgres", "Contracts", "Subscriptions", "TestSupport"]),
-    tests("ChassisTests", "Shared/Chassis", ["Chassis", metrics, lifecycle]),
+    tests(
+        "ChassisTests", "Shared/Chassis", ["Chassis", metrics, lifecycle, logging, hummingbird, httpClient],
+        exclude: ["Tracing/read_traces.py"]),
     tests("PipelineTests", "Shared/Pipeline", ["Pipeline", "Kafka", "Contracts", "Chassis", logging, lifecycle]),
     tests(
         "IngestTests", "Services/Ingest",

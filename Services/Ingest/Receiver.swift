@@ -13,6 +13,7 @@ struct Receiver: LongRunning {
     let limits: Limits
     let log: NotificationLog
     let tally: Tally
+    let tracing: Tracing
     let clock: ProcessClock
     let logger: Logger
     /// Told the port when connections are accepted.
@@ -59,10 +60,14 @@ struct Receiver: LongRunning {
         case .refuse(let refusal):
             return await refuse(refusal, request, &reader)
         case .accept(let signedPayload):
+            let step = tracing.step(of: request)
             let notification = ReceivedNotification(
                 signedPayload: signedPayload, source: .webhook, receivedAt: clock.now(),
-                traceparent: TraceContext.of(request))
-            if let refusal = await log.append(notification) { return await refuse(refusal, request, &reader) }
+                traceparent: step.own.traceparent)
+            let refusal = await log.append(notification)
+            tracing.finished(
+                step, from: notification.receivedAt, to: clock.now(), status: refusal?.status ?? 200, path: Self.path)
+            if let refusal { return await refuse(refusal, request, &reader) }
             tally.accepted(after: arrived.duration(to: clock.instant()))
             return Response(status: .ok)
         }

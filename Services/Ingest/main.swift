@@ -27,7 +27,7 @@ await ServiceProcess(
         Receiver(
             address: settings.address, limits: limits,
             log: NotificationLog(producer: producer, limits: limits, logger: context.logger), tally: tally,
-            clock: context.clock, logger: context.logger,
+            tracing: Tracing(tracer: context.tracer), clock: context.clock, logger: context.logger,
             onListening: { PortFile.write($0, to: settings.portFile, logger: context.logger) }),
     ]
 }

@@ -106,6 +106,10 @@ extension Metric {
 
     // MARK: The process
 
+    /// Tracing never holds the line up, so some may be lost.
+    public static let spans = counter(
+        "storekeeper_trace_spans_total", "Finished spans by what became of them: exported, dropped.", ["outcome"])
+
     /// Always 1; the labels are the news.
     public static let buildInformation = gauge(
         "storekeeper_build_info", "Which service and version this is.", ["service", "version"])
@@ -115,6 +119,7 @@ extension Metric {
         ingestRequests, ingestAcknowledgement, ingestInFlight, stageRecords, stageBatch, stageBatchSize, stageRetries,
         settlementsFenced, deadLetters, lagRecords, lagSeconds, recordsExpired, rebalances, producerFatal,
         brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked, unknownApps, trustReloads,
-        ledgerOutcomes, webhookToState, published, publisherRetries, buildInformation,
+        ledgerOutcomes, webhookToState, published, publisherRetries, spans,
+        buildInformation,
     ]
 }

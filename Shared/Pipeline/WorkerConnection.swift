@@ -34,7 +34,8 @@ public struct WorkerConnection: Sendable {
         consumer = try Consumer(kafka, group: stage.group, offsetReset: offsetReset, logger: context.logger)
         keeper = try ProducerKeeper(kafka, logger: context.logger)
         refusals = Refusals(stage: stage, build: BuildInformation.version, now: context.clock.now)
-        monitor = WorkerMonitor(stage: stage, health: context.health, instant: context.clock.instant)
+        monitor = WorkerMonitor(
+            stage: stage, health: context.health, clock: context.clock, tracer: context.tracer, logger: context.logger)
         poison = context.settings.poisonLimit
         limit = context.settings.batch
         now = context.clock.now

@@ -7,7 +7,9 @@ public struct WorkerMonitor: Sendable {
     public let stage: String
     private let pulse: Pulse
     private let readiness: Requirement
-    private let instant: @Sendable () -> ContinuousClock.Instant
+    private let clock: ProcessClock
+    private let tracer: Tracer
+    private let logger: Logger
     private let batchTime: DurationHistogram
     private let batchSize: Recorder
     private let retries: Counter
@@ -16,13 +18,17 @@ public struct WorkerMonitor: Sendable {
     /// - Parameters:
     ///   - stage: the service whose stage it is.
     ///   - health: where readiness and the sign of life are registered.
-    ///   - instant: measures how long a batch takes.
-    public init(stage: Service, health: Health, instant: @escaping @Sendable () -> ContinuousClock.Instant) {
+    ///   - clock: measures how long a batch takes, and dates the steps of traces.
+    ///   - tracer: told of each record that belongs to a trace.
+    ///   - logger: told of each record, for those who debug the line.
+    public init(stage: Service, health: Health, clock: ProcessClock, tracer: Tracer, logger: Logger) {
         self.stage = stage.rawValue
         // A turn is a wait, a batch or a pause between attempts, which is at most half a minute.
         pulse = health.pulse("worker", limit: .seconds(120))
         readiness = health.require("worker", waitingFor: "the first turn")
-        self.instant = instant
+        self.clock = clock
+        self.tracer = tracer
+        self.logger = logger
         batchTime = Metric.stageBatch.timer(stage.rawValue)
         batchSize = Metric.stageBatchSize.recorder(stage.rawValue)
         retries = Metric.stageRetries.counter(stage.rawValue)
@@ -41,10 +47,11 @@ public struct WorkerMonitor: Sendable {
     func fenced() { fences.increment() }
 
     /// Begins to measure a batch.
-    func started() -> ContinuousClock.Instant { instant() }
+    func started() -> ContinuousClock.Instant { clock.instant() }
 
     func settled<S: Stage>(_ judged: Judged<S>, since start: ContinuousClock.Instant) {
-        batchTime.record(duration: start.duration(to: instant()))
+        let duration = start.duration(to: clock.instant())
+        batchTime.record(duration: duration)
         batchSize.record(judged.verdicts.count)
         var counts: [Outcome: Int] = [:]
         for verdict in judged.verdicts { counts[Outcome(verdict), default: 0] += 1 }
@@ -53,11 +60,26 @@ public struct WorkerMonitor: Sendable {
             guard outcome.name == Outcome.deadLetter else { continue }
             Metric.deadLetters.counter(stage, outcome.reason).increment(by: count)
         }
+        tell(judged, duration)
+    }
+
+    /// One step of its trace and one line for each record, if anybody wants them.
+    private func tell<S: Stage>(_ judged: Judged<S>, _ duration: Duration) {
+        let wantsLines = logger.logLevel <= .debug
+        guard tracer.isOn || wantsLines else { return }
+        let end = clock.now()
+        var spans: [TraceSpan] = []
+        for (record, verdict) in zip(judged.batch.records, judged.verdicts) {
+            let steps = RecordSteps(stage: stage, record: record, outcome: Outcome(verdict))
+            if wantsLines { logger.debug("\(steps.outcome.name)", metadata: steps.metadata) }
+            if let span = steps.span(tracer, end: end, duration: duration) { spans.append(span) }
+        }
+        tracer.finished(spans)
     }
 }
 
 /// The labels of a verdict.
-private struct Outcome: Hashable {
+struct Outcome: Hashable {
     static let deadLetter = "dead_letter"
     var name: String
     var reason: String

@@ -1,3 +1,5 @@
+import struct Foundation.URL
+
 /// What every process can be told, whatever its work.
 struct CommonVariables: VariableTable {
     let logLevel = Variable<Logger.Level>.choice(
@@ -15,6 +17,16 @@ struct CommonVariables: VariableTable {
     let shutdownDeadline = Variable.duration(
         "STOREKEEPER_SHUTDOWN_DEADLINE", "how long shutting down may take before the process ends itself with exit 1",
         default: "25s")
+    // OpenTelemetry's own names, so that a fleet's settings work here as they stand.
+    let traceEndpoint = Variable.url(
+        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+        "where traces are posted as http/protobuf, such as http://127.0.0.1:4318/v1/traces; none are without it"
+    ).optional
+    let traceRatio = Variable.double(
+        "OTEL_TRACES_SAMPLER_ARG", "share of the traces that is recorded, 0 to 1", default: "1", in: 0...1)
+    let traceHeadersFile = Variable.path(
+        "STOREKEEPER_OTLP_HEADERS_FILE", "file with a line `name: value` for each header the trace collector wants"
+    ).optional
 
     init(adminAddress: String) {
         self.adminAddress = .address(
@@ -22,10 +34,13 @@ struct CommonVariables: VariableTable {
     }
 
     func problems(in settings: Settings<CommonVariables>) -> [ConfigurationProblem] {
-        guard settings.drainDelay >= settings.shutdownDeadline else { return [] }
-        return [
-            ConfigurationProblem(
-                "STOREKEEPER_DRAIN_DELAY has to be shorter than STOREKEEPER_SHUTDOWN_DEADLINE, which includes it.")
-        ]
+        var problems: [ConfigurationProblem] = []
+        if settings.drainDelay >= settings.shutdownDeadline {
+            problems.append(
+                ConfigurationProblem(
+                    "STOREKEEPER_DRAIN_DELAY has to be shorter than STOREKEEPER_SHUTDOWN_DEADLINE, which includes it."))
+        }
+        do throws(ConfigurationProblem) { _ = try settings.traceHeaders() } catch { problems.append(error) }
+        return problems
     }
 }

@@ -6,6 +6,8 @@ public struct ServiceContext<Table: VariableTable>: Sendable {
     public let logger: Logger
     /// Where readiness conditions and pulses are registered.
     public let health: Health
+    /// Makes the steps of traces.
+    public let tracer: Tracer
     /// The clocks main.swift was started with.
     public let clock: ProcessClock
     /// Tells this process from others of the same service, in heartbeats and group members.

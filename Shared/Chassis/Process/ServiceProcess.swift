@@ -36,10 +36,12 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
         services: @Sendable (ServiceContext<Table>) async throws -> [any LongRunning]
     ) async -> Never {
         await start(clock: clock, instance: instance) { context, settings, registry in
-            let built = try await services(context)
+            var parts = try await services(context)
+            // Stopped after all of them: what they were doing is told to the end.
+            if let exporter = try exporter(context, settings) { parts.insert(exporter, at: 0) }
             try await ServiceRun(
                 logger: context.logger, health: context.health, settings: settings, registry: registry
-            ).run(built)
+            ).run(parts)
         }
     }
 
@@ -70,8 +72,11 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
         // Whoever reads our output may go away; that must not take the service with it.
         signal(SIGPIPE, SIG_IGN)
 
+        let tracer = Tracer(
+            isOn: commonSettings.traceEndpoint != nil, ratio: commonSettings.traceRatio,
+            random: { .random(in: .min ... .max) })
         let context = ServiceContext(
-            settings: settings, logger: logger, health: Health(instant: clock.instant), clock: clock,
+            settings: settings, logger: logger, health: Health(instant: clock.instant), tracer: tracer, clock: clock,
             instance: instance, environment: environment)
         do {
             try await work(context, commonSettings, registry)
@@ -82,6 +87,20 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
             logger.critical("\(name) ends because \(error)")
             end(.failed)
         }
+    }
+
+    /// Carries traces away; nil where nobody said where to.
+    private func exporter(
+        _ context: ServiceContext<Table>, _ settings: Settings<CommonVariables>
+    ) throws(ConfigurationProblem) -> TraceExporter? {
+        guard let endpoint = settings.traceEndpoint else { return nil }
+        return TraceExporter(
+            tracer: context.tracer, endpoint: endpoint, headers: try settings.traceHeaders(),
+            resource: [
+                ("service.name", .text(name)), ("service.namespace", .text("storekeeper")),
+                ("service.version", .text(BuildInformation.version)), ("service.instance.id", .text(context.instance)),
+            ],
+            logger: context.logger)
     }
 
     /// Answers `--help` and its like, or gives the settings; ends the process if there are none to give.

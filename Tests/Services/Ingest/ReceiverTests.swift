@@ -5,6 +5,7 @@ import Kafka
 import Synchronization
 import Testing
 
+@testable import Chassis
 @testable import Ingest
 
 @Suite(.timeLimit(.minutes(2))) struct ReceiverTests {
@@ -24,7 +25,7 @@ import Testing
             )
             #expect(received.source == .webhook)
             #expect(received.receivedAt == Date(timeIntervalSince1970: 1_700_000_000))
-            #expect(received.traceparent == nil)
+            #expect(received.traceparent == "00-00000000000000070000000000000007-0000000000000007-00")
             #expect(running.tally.take() == Tally.Counts(accepted: 1))
         }
     }
@@ -47,6 +48,22 @@ import Testing
             #expect(answer?.status == 200)
             let header = try await running.records(1).first?.headers.first { $0.name == Headers.traceparent }
             #expect(header?.value == Array(trace.utf8))
+        }
+    }
+
+    @Test func `a request is the first step of the notification's trace`() async throws {
+        let tracer = Tracer(isOn: true, random: { 7 })
+        try await RunningReceiver.with(tracer: tracer) { running in
+            let trace = "00-0af7651916cd43dd0448eb211c80319c-b7ad6b7169203331-00"
+            let answer = await (try running.client()).post(
+                Array(RunningReceiver.notification.utf8), headers: ["traceparent: \(trace)"])
+            #expect(answer?.status == 200)
+            let span = try #require(tracer.take(10).spans.first)
+            #expect(span.context.traceparent == "00-0af7651916cd43dd0448eb211c80319c-0000000000000007-01")
+            #expect(span.parent == 0xb7ad_6b71_6920_3331)
+            #expect(span.attributes.contains { $0 == ("http.response.status_code", .number(200)) })
+            let header = try await running.records(1).first?.headers.first { $0.name == Headers.traceparent }
+            #expect(header?.value == Array(span.context.traceparent.utf8))
         }
     }
 

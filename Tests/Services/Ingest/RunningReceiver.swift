@@ -20,6 +20,7 @@ struct RunningReceiver: Sendable {
     static func with<Result: Sendable>(
         limits: Limits = Limits(),
         clock: ProcessClock = ProcessClock(now: { Date(timeIntervalSince1970: 1_700_000_000) }, instant: { .now }),
+        tracer: Tracer = Tracer(isOn: false, random: { 7 }),
         body: (RunningReceiver) async throws -> Result
     ) async throws -> Result {
         var logger = Logger(label: "test")
@@ -31,7 +32,8 @@ struct RunningReceiver: Sendable {
         let (ports, signal) = AsyncStream.makeStream(of: Int.self)
         let receiver = Receiver(
             address: ListenAddress(host: "127.0.0.1", port: 0), limits: limits,
-            log: NotificationLog(producer: producer, limits: limits, logger: logger), tally: tally, clock: clock,
+            log: NotificationLog(producer: producer, limits: limits, logger: logger), tally: tally,
+            tracing: Tracing(tracer: tracer), clock: clock,
             logger: logger, onListening: { signal.yield($0) })
         let group = ServiceGroup(configuration: .init(services: [receiver], logger: logger))
         async let run: Void = group.run()

@@ -51,6 +51,23 @@ import Testing
         #expect(try await bench.end(of: Topics.rejected.name) == 0)
     }
 
+    @Test func `each record is a step of the trace that its header names`() async throws {
+        let bench = try await Bench()
+        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        try await bench.write(["x"], headers: [RecordHeader(name: Headers.traceparent, value: Array(trace.utf8))])
+        try await bench.write(["x"])
+        let span = try await bench.whileWorking(Even()) {
+            while true {
+                if let span = bench.tracer.take(10).spans.first { return span }
+                await Task.yield()
+            }
+        }
+        #expect(span.context.traceId == "0af7651916cd43dd8448eb211c80319c")
+        #expect(span.parent == 0xb7ad_6b71_6920_3331)
+        #expect(span.name == "process in")
+        #expect(span.failure == "bad")
+    }
+
     @Test func `two workers share the partitions and miss nothing`() async throws {
         let bench = try await Bench()
         let forwarded = try await bench.whileWorking(Even()) {
@@ -101,6 +118,7 @@ private struct Bench {
     let broker: DevelopmentBroker
     let input: Topic<Even.Text>
     let output: Topic<Even.Text>
+    let tracer = Tracer(isOn: true, random: { 7 })
     private let producer: Producer
     private let context: ServiceContext<Variables>
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -115,12 +133,17 @@ private struct Bench {
         environment["STOREKEEPER_POISON_RUN"] = String(poison.consecutive)
         context = ServiceContext(
             settings: try Settings(Variables(), environment: environment), logger: logger,
-            health: Health(instant: { .now }), clock: ProcessClock(now: { Date() }, instant: { .now }),
+            health: Health(instant: { .now }), tracer: tracer, clock: ProcessClock(now: { Date() }, instant: { .now }),
             instance: "test", environment: environment)
     }
 
-    func write(_ texts: [String]) async throws {
-        try await producer.send(texts.map { ProducerRecord(input, Even.Text($0)) })
+    func write(_ texts: [String], headers: [RecordHeader] = []) async throws {
+        try await producer.send(
+            texts.map {
+                var record = ProducerRecord(input, Even.Text($0))
+                record.headers += headers
+                return record
+            })
     }
 
     /// Runs a worker, does what is asked, stops the worker in an orderly way; throws what the worker threw.

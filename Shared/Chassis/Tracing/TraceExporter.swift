@@ -1,0 +1,86 @@
+import AsyncHTTPClient
+import Foundation
+import ServiceLifecycle
+
+/// Carries finished steps to a collector: OTLP over HTTP with binary protocol buffers.
+///
+/// The traces are a help and the line is the job: what a collector does not take in time is counted and dropped.
+struct TraceExporter: LongRunning {
+    /// Steps in a request.
+    static let batch = 512
+
+    let tracer: Tracer
+    let endpoint: URL
+    /// Sent with every request, for the collector to know us by; never logged.
+    let headers: [(name: String, value: String)]
+    let resource: [(key: String, value: TraceSpan.Value)]
+    let logger: Logger
+    var clock: any Clock<Duration> = ContinuousClock()
+
+    func run() async throws {
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: Self.configuration)
+        var isFailing = false
+        // Told to stop after the parts that make steps, so the last turn takes what they left.
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            try? await cancelWhenGracefulShutdown { [clock] in try await clock.sleep(for: .seconds(1)) }
+            await exportAll(client, &isFailing)
+        }
+        try await client.shutdown()
+    }
+
+    /// Sends what is there. One failure ends the turn: what could not be sent is gone, the rest waits for the next.
+    func exportAll(_ client: HTTPClient, _ isFailing: inout Bool) async {
+        while true {
+            let (spans, dropped) = tracer.take(Self.batch)
+            if dropped > 0 { Metric.spans.counter("dropped").increment(by: dropped) }
+            guard !spans.isEmpty else { return }
+            do {
+                try await export(spans, client)
+                Metric.spans.counter("exported").increment(by: spans.count)
+                if isFailing { logger.notice("The trace collector takes spans again") }
+                isFailing = false
+            } catch {
+                Metric.spans.counter("dropped").increment(by: spans.count)
+                if !isFailing {
+                    logger.warning(
+                        "The trace collector takes nothing; spans are dropped until it does",
+                        metadata: ["endpoint": "\(endpoint.shown)", "error": "\(error)"])
+                }
+                isFailing = true
+                return
+            }
+        }
+    }
+
+    private func export(_ spans: [TraceSpan], _ client: HTTPClient) async throws {
+        var request = HTTPClientRequest(url: endpoint.absoluteString)
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/x-protobuf")
+        for header in headers { request.headers.add(name: header.name, value: header.value) }
+        request.body = .bytes(TraceRequest(resource: resource, spans: spans).bytes)
+        let response = try await client.execute(request, timeout: .seconds(5))
+        guard (200..<300).contains(response.status.code) else { throw CollectorRefused(status: response.status.code) }
+        // Read to its end, or the connection could not be used again.
+        for try await _ in response.body {}
+    }
+
+    private static var configuration: HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration()
+        // The headers are meant for this collector and nobody it points to.
+        configuration.redirectConfiguration = .disallow
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return configuration
+    }
+}
+
+/// The collector answered, but not with a success.
+struct CollectorRefused: Error, CustomStringConvertible {
+    let status: UInt
+
+    var description: String { "the collector answered \(status); is its address right, and its header file?" }
+}
+
+extension URL {
+    /// Without what may be secret in it.
+    fileprivate var shown: String { "\(scheme ?? "")://\(host ?? "")\(port.map { ":\($0)" } ?? "")\(path)" }
+}

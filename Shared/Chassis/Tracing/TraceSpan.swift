@@ -1,0 +1,56 @@
+import struct Foundation.Date
+
+/// One step of a trace, finished.
+public struct TraceSpan: Sendable, Equatable {
+    /// What kind of step it is, by OpenTelemetry's names.
+    public enum Kind: UInt64, Sendable {
+        case server = 2
+        case client = 3
+        case consumer = 5
+    }
+
+    /// A value of an attribute.
+    public enum Value: Sendable, Equatable {
+        case text(String)
+        case number(Int64)
+    }
+
+    /// The trace, and this step's own id.
+    public var context: TraceContext
+    /// The step that caused it; nil for the first.
+    public var parent: UInt64?
+    /// Few values: `process notifications.received`.
+    public var name: String
+    /// What kind of step it is.
+    public var kind: Kind
+    /// By the process's calendar.
+    public var start: Date
+    /// By the process's calendar.
+    public var end: Date
+    /// By OpenTelemetry's semantic conventions where they have a name for it.
+    public var attributes: [(key: String, value: Value)]
+    /// Why it failed; nil where it did not.
+    public var failure: String?
+
+    /// All fields.
+    public init(
+        context: TraceContext, parent: UInt64?, name: String, kind: Kind, start: Date, end: Date,
+        attributes: [(key: String, value: Value)] = [], failure: String? = nil
+    ) {
+        self.context = context
+        self.parent = parent
+        self.name = name
+        self.kind = kind
+        self.start = start
+        self.end = end
+        self.attributes = attributes
+        self.failure = failure
+    }
+
+    /// Field by field; tuples are not Equatable by themselves.
+    public static func == (one: TraceSpan, other: TraceSpan) -> Bool {
+        one.context == other.context && one.parent == other.parent && one.name == other.name && one.kind == other.kind
+            && one.start == other.start && one.end == other.end && one.failure == other.failure
+            && one.attributes.elementsEqual(other.attributes, by: ==)
+    }
+}

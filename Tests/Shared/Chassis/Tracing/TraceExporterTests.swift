@@ -1,0 +1,125 @@
+import AsyncHTTPClient
+import Foundation
+import Hummingbird
+import Logging
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+@testable import Chassis
+
+@Suite(.timeLimit(.minutes(1))) struct TraceExporterTests {
+    private static let spans = [TraceSpan](
+        repeating: TraceSpan.example(TraceContext(trace: (1, 2), span: 3, isSampled: true)),
+        count: TraceExporter.batch + 1)
+
+    @Test func `spans go out in batches, with the headers the collector wants`() async throws {
+        let collector = try await Collector()
+        let tracer = Tracer(isOn: true, random: { 5 })
+        tracer.finished(Self.spans)
+        try await collector.whileRunning { exporter in
+            var isFailing = false
+            await exporter(tracer).exportAll(collector.client, &isFailing)
+            #expect(!isFailing)
+        }
+        let requests = collector.requests
+        #expect(requests.count == 2)
+        #expect(requests.allSatisfy { $0.path == "/v1/traces" && $0.type == "application/x-protobuf" })
+        #expect(requests.allSatisfy { $0.key == "secret" })
+        #expect(
+            requests.map(\.bytes)
+                == [TraceExporter.batch, 1].map {
+                    TraceRequest(resource: [("service.name", .text("test"))], spans: Array(Self.spans.prefix($0))).bytes
+                        .count
+                })
+    }
+
+    @Test func `what the collector refuses is dropped and the rest waits for the next turn`() async throws {
+        let collector = try await Collector(status: .serviceUnavailable)
+        let tracer = Tracer(isOn: true, random: { 5 })
+        tracer.finished(Self.spans)
+        try await collector.whileRunning { exporter in
+            var isFailing = false
+            await exporter(tracer).exportAll(collector.client, &isFailing)
+            #expect(isFailing)
+            #expect(tracer.take(.max).spans.count == 1)
+        }
+    }
+
+    @Test func `what the parts left is sent before the process ends`() async throws {
+        let collector = try await Collector()
+        let tracer = Tracer(isOn: true, random: { 5 })
+        try await collector.whileRunning { exporter in
+            let group = ServiceGroup(
+                configuration: .init(services: [exporter(tracer), Last(tracer: tracer)], logger: Collector.silent))
+            async let run: Void = group.run()
+            await group.triggerGracefulShutdown()
+            try await run
+        }
+        #expect(collector.requests.count == 1)
+    }
+
+    /// Finishes a step while it is being stopped.
+    private struct Last: LongRunning {
+        let tracer: Tracer
+
+        func run() async throws {
+            try? await gracefulShutdown()
+            tracer.finished([spans[0]])
+        }
+    }
+}
+
+/// An OTLP collector on a free port.
+private final class Collector: Sendable {
+    struct Received: Sendable {
+        var path: String
+        var type: String?
+        var key: String?
+        var bytes: Int
+    }
+
+    static var silent: Logger {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        return logger
+    }
+
+    let client = HTTPClient(eventLoopGroupProvider: .singleton)
+    private let status: HTTPResponse.Status
+    private let received = Mutex<[Received]>([])
+
+    init(status: HTTPResponse.Status = .ok) async throws { self.status = status }
+
+    var requests: [Received] { received.withLock { $0 } }
+
+    func whileRunning(_ body: (@Sendable (Tracer) -> TraceExporter) async throws -> Void) async throws {
+        let (ports, signal) = AsyncStream.makeStream(of: Int.self)
+        let application = Application(
+            responder: CallbackResponder<BasicRequestContext> { [self] request, _ in
+                let body = try await request.body.collect(upTo: 10 << 20)
+                let entry = Received(
+                    path: request.uri.path, type: request.headers[.contentType],
+                    key: HTTPFields.Element.Name("x-key").flatMap { request.headers[$0] }, bytes: body.readableBytes)
+                received.withLock { $0.append(entry) }
+                return Response(status: status)
+            },
+            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { channel in
+                if let port = channel.localAddress?.port { signal.yield(port) }
+            }, logger: Self.silent)
+        let group = ServiceGroup(configuration: .init(services: [application], logger: Self.silent))
+        async let run: Void = group.run()
+        var iterator = ports.makeAsyncIterator()
+        let port = try #require(await iterator.next())
+        let endpoint = try #require(URL(string: "http://127.0.0.1:\(port)/v1/traces"))
+        try await body { tracer in
+            TraceExporter(
+                tracer: tracer, endpoint: endpoint, headers: [("x-key", "secret")],
+                resource: [("service.name", .text("test"))], logger: Self.silent)
+        }
+        try await client.shutdown()
+        await group.triggerGracefulShutdown()
+        try await run
+    }
+}
