@@ -4,7 +4,7 @@ import Postgres
 public enum StorageStatements {
     /// In no particular order.
     public static let all: [Statement] =
-        MigratorStatements.all + ledger + [
+        MigratorStatements.all + ledger + coverage + [
             SightingStore.claimFirst, SightingStore.owners, SightingStore.forget,
             PositionStore.read, PositionStore.insert, PositionStore.list, PositionStore.remove,
             PositionStore.move,
@@ -17,14 +17,25 @@ public enum StorageStatements {
             TimelineStore.newest, TimelineStore.changes, TimelineStore.insert,
             LeaseStore.take, LeaseStore.give, OutboxStore.changes, OutboxStore.changesPublished,
             OutboxStore.withdraw, OutboxStore.requests, OutboxStore.requestsPublished,
-            EntitlementStore.find, EntitlementStore.setLevels, CustomerStore.claims, CustomerStore.shared,
-            InsightStore.cancellations, InsightStore.expiryReason,
+            EntitlementStore.find, EntitlementStore.ofAccount, EntitlementStore.setLevels,
+            CustomerStore.claims, CustomerStore.shared, ClaimStatements.upsert, ClaimStatements.notice,
+            SharingStore.policies, SharingStore.setPolicy, SharingStore.chosen, SharingStore.choose,
+            SharingStore.unchoose,
+            InsightStore.cancellations, InsightStore.expiryReason, InsightStore.loyalty, InsightStore.priceConsent,
+            InsightStore.renewalSwitches,
             NotificationStore.page, NotificationStore.ofPurchase, NotificationStore.decoded, NotificationStore.original,
             NotificationStore.conflicts,
             RejectedStore.insert, RejectedStore.newest, RejectedStore.counts,
-            HeartbeatStore.upsert,
+            NotificationStore.search, NotificationStore.one, NotificationStore.countBetween,
+            NotificationStore.uuidsBetween,
+            IncidentStore.newest, IncidentStore.rejections, IncidentStore.receivers,
+            OperatorActionStore.insert, OperatorActionStore.bySubject, OperatorActionStore.newest,
             StatusStore.totals, StatusStore.count, StatusStore.kinds, StatusStore.latencies,
         ]
+
+    private static let coverage =
+        HeartbeatStore.statements + CoverageStore.statements + RecoveryWindowStore.statements
+        + WindowClaimStore.statements + CanaryStore.statements + OverdueStore.statements
 
     private static let ledger = [
         LedgerStatements.recorded, LedgerStatements.keepChains, LedgerStatements.digests, LedgerStatements.insert,

@@ -1,0 +1,102 @@
+import Postgres
+
+extension RecoveryWindowStore {
+    static let statements = [open, find, seenThroughout, close, forget, see, count]
+
+    static let open = Statement(
+        "recovery-window-open",
+        """
+        insert into recovery_window (
+            id, environment, bundle_id, from_at, to_at, start_at, notification_type, subtype, only_failures, reason,
+            priority, created_at, part_of)
+        select id, environment::store_environment, bundle_id, from_at, to_at, from_at, notification_type, subtype,
+            only_failures, reason, priority, $11::timestamptz, $12::uuid
+        from unnest(
+            $1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::text[], $7::text[],
+            $8::boolean[], $9::text[], $10::integer[]
+        ) as given (
+            id, environment, bundle_id, from_at, to_at, notification_type, subtype, only_failures, reason, priority)
+        order by id
+        on conflict (id) do nothing
+        """)
+
+    static let find = Statement(
+        "recovery-window-find",
+        """
+        select id, environment::text as environment, bundle_id, from_at, to_at, notification_type, subtype, only_failures,
+            reason, priority, part_of, parts, state, pages, listed, present, missing, recovered, refused, unreadable,
+            attempts, last_error, created_at, fetched_at, closed_at
+        from recovery_window
+        where ($1::uuid[] is null or id = any ($1::uuid[]))
+            and ($2::text[] is null or state = any ($2::text[]))
+            and ($3::text[] is null or reason = any ($3::text[]))
+            and ($4::text is null or environment = $4::text::store_environment)
+            and ($5::text is null or bundle_id = $5::text)
+            and ($6::uuid is null or part_of = $6::uuid)
+            and (part_of is null or not $7::boolean)
+        order by created_at desc, from_at desc, id
+        limit $8::bigint
+        """)
+
+    static let seenThroughout = Statement(
+        "recovery-window-seen-throughout",
+        """
+        select id
+        from recovery_window
+        where state = 'fetched'
+            and not exists (
+                select from recovery_page
+                where recovery_page.window_id = recovery_window.id and is_listed and not is_seen)
+        order by priority desc, fetched_at
+        limit $1::bigint
+        """)
+
+    /// The pages have served their purpose.
+    static let close = Statement(
+        "recovery-window-close",
+        """
+        with closed as (
+            update recovery_window
+            set state = 'closed', closed_at = $2::timestamptz, last_error = null
+            where id = any ($1::uuid[]) and state = 'fetched'
+                and not exists (
+                    select from recovery_page
+                    where recovery_page.window_id = recovery_window.id and is_listed and not is_seen)
+            returning id
+        ), swept as (
+            delete from recovery_page using closed where recovery_page.window_id = closed.id
+        )
+        select id from closed
+        """)
+
+    static let forget = Statement(
+        "recovery-window-forget",
+        """
+        delete from recovery_window
+        where closed_at < $1::timestamptz and state in ('closed', 'failed') and part_of is null
+        """)
+
+    static let see = Statement(
+        "recovery-page-see",
+        """
+        insert into recovery_page (window_id, page, part, is_listed, is_seen)
+        select id, $2::bigint, $3::bigint, false, true
+        from recovery_window
+        where id = $1::uuid and state in ('open', 'fetched')
+        on conflict (window_id, page, part) do update set is_seen = true
+        """)
+
+    static let count = Statement(
+        "recovery-window-count",
+        """
+        update recovery_window
+        set listed = recovery_window.listed + given.listed, present = recovery_window.present + given.present,
+            missing = recovery_window.missing + given.missing, recovered = recovery_window.recovered + given.recovered,
+            refused = recovery_window.refused + given.refused,
+            unreadable = recovery_window.unreadable + given.unreadable
+        from unnest(
+            $1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[]
+        ) as given (id, listed, present, missing, recovered, refused, unreadable)
+        where recovery_window.id = given.id
+        """)
+}
