@@ -16,11 +16,15 @@ struct Simulate: Sendable {
     let book: BookWriter?
     /// Nil where nobody tells how much waits.
     let backlog: Backlog?
+    /// What Apple remembers of all this; nil where nobody can ask.
+    var archive: Archive?
     let stop: StopSwitch
     /// The simulated present: nothing is signed after it.
     let present: @Sendable () -> Date
     /// The time of day, for the book.
     let now: @Sendable () -> Date
+    /// Where Apple's API orders what is to be sent; nil where there is none.
+    var office: PostOffice?
 
     private enum Event: Sendable {
         case answered(Delivery, Answer)
@@ -53,16 +57,20 @@ struct Simulate: Sendable {
     private func send() async throws -> Tally {
         let clock = ContinuousClock()
         let start = clock.now
-        var outbox = Outbox(plan: plan, now: present())
+        let office = office ?? PostOffice(Outbox(plan: plan, now: present()))
         var pace = Pace(rate: plan.rate)
         var count = Count()
         try await withThrowingTaskGroup(of: Event.self) { group in
             var underway = 0
             var alarm: ContinuousClock.Instant?
             loop: while true {
-                switch turn(underway: underway, pace: pace, outbox: &outbox, at: clock.now) {
+                switch turn(underway: underway, pace: pace, office: office, at: clock.now) {
                 case .begin(let work):
-                    if case .new(let draft) = work { count.begin(draft) }
+                    if case .new(let draft) = work {
+                        count.begin(draft)
+                        // Here, not in the task: what Apple knows changes in the order of the lives.
+                        if draft.forgery == nil { archive?.note(draft.notice) }
+                    }
                     pace.begin(at: clock.now)
                     group.addTask { try await deliver(work) }
                     underway += 1
@@ -81,32 +89,36 @@ struct Simulate: Sendable {
                 switch try await group.next() {
                 case .answered(let delivery, let answer):
                     underway -= 1
-                    count.end(delivery, answer, outbox.answered(delivery, with: answer, at: clock.now))
+                    let instant = clock.now
+                    count.end(
+                        delivery, answer,
+                        office.withOutbox { $0.answered(delivery, with: answer, at: instant) })
                 case .woke: alarm = nil
                 case nil: break loop
                 }
             }
             group.cancelAll()
         }
-        return count.tally(unfinished: outbox.waitingRetries, duration: clock.now - start)
+        return count.tally(unfinished: office.withOutbox { $0.waitingRetries }, duration: clock.now - start)
     }
 
     private func turn(
-        underway: Int, pace: Pace, outbox: inout Outbox, at instant: ContinuousClock.Instant
+        underway: Int, pace: Pace, office: PostOffice, at instant: ContinuousClock.Instant
     ) -> Turn {
-        if stop.isOn { outbox.stop() }
+        if stop.isOn { office.withOutbox { $0.stop() } }
         guard underway < plan.concurrency else { return .await }
         let soon = instant + Self.patience
         if !stop.isOn {
             if let slot = pace.wait(at: instant) { return .pause(until: min(slot, soon)) }
             if let backlog, !backlog.hasRoom { return .pause(until: soon) }
         }
-        return switch outbox.next(at: instant, now: present()) {
+        let moment = present()
+        return switch office.withOutbox({ $0.next(at: instant, now: moment) }) {
         case .send(let draft): .begin(.new(draft))
         case .sendAgain(let delivery): .begin(.again(delivery))
         case .wait(let due): .pause(until: min(due, soon))
-        case .waitForAnswer: .await
-        case .finished: .finished
+        case .waitForAnswer: plan.isOpenEnded && !stop.isOn ? .pause(until: soon) : .await
+        case .finished: plan.isOpenEnded && !stop.isOn ? .pause(until: soon) : .finished
         }
     }
 
@@ -122,8 +134,9 @@ struct Simulate: Sendable {
     }
 
     private func deliver(_ delivery: Delivery) async throws -> Event {
-        let sent = now()
+        let sent = archive?.begin(delivery, at: now) ?? now()
         let answer = await target.post(delivery.letter.body)
+        archive?.end(delivery, answer, sentAt: sent)
         try book?.write(
             .attempt(
                 .init(

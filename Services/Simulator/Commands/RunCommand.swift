@@ -6,7 +6,13 @@ import Foundation
 /// `simulator run`: many subscriptions live, each step is posted.
 struct RunCommand: SimulatorWork {
     static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Let many subscriptions live and post each step.")
+        commandName: "run", abstract: "Let many subscriptions live and post each step.",
+        discussion: """
+            With --api-address the same process answers Apple's App Store Server API about what it sent: history, \
+            statuses, test notifications and the rest. Beside it stand GET /simulator/book (how far the sending is), \
+            GET /simulator/customers (whom to ask about), GET, POST and DELETE /simulator/faults (see --api-fault), \
+            and GET and POST /simulator/keys, DELETE /simulator/keys/KEYID (key rotation).
+            """)
 
     @Option(help: "Where to post, e.g. http://127.0.0.1:8080/v1/notifications")
     var target: String
@@ -26,6 +32,9 @@ struct RunCommand: SimulatorWork {
     @Flag(help: "End with a JSON object instead of a sentence.")
     var json = false
 
+    @OptionGroup(title: "The App Store Server API")
+    var api: APIOptions
+
     @OptionGroup(title: "The run")
     var options: RunOptions
 
@@ -39,22 +48,53 @@ struct RunCommand: SimulatorWork {
     }
 
     func run(in surroundings: Surroundings) async throws {
-        let plan = options.plan(for: signing.apps)
+        var plan = options.plan(for: signing.apps)
         let present = options.now.map { Date(milliseconds: $0) }
         let now: @Sendable () -> Date = { present ?? surroundings.now() }
         let writer = try signing.letterWriter(now: surroundings.now())
         let bookWriter = try book.map { try BookWriter(path: $0) }
         let client = Target.client(concurrency: plan.concurrency)
         let backlog = paceURL.map { Backlog(client: client, url: $0, limit: maxWaiting) }
+        plan.isOpenEnded = api.hostAndPort != nil
+        // What Apple remembers is kept anyway: what waits for its retry takes little more.
+        if plan.isOpenEnded { plan.retryLimit = max(plan.retryLimit, api.remember) }
         let simulate = Simulate(
             plan: plan, writer: writer, target: Target(client: client, url: target, timeout: .seconds(timeout)),
             book: bookWriter, backlog: backlog, stop: surroundings.stop, present: now, now: surroundings.now)
         let result: Result<Tally, any Error>
-        do { result = .success(try await simulate.run()) } catch { result = .failure(error) }
+        do { result = .success(try await run(simulate)) } catch { result = .failure(error) }
         try await client.shutdown()
         try bookWriter?.close()
         let tally = try result.get()
         print(json ? try tally.json() : tally.sentence)
-        if tally.givenUp > 0 { throw ExitCode.failure }
+        // What was given up is not lost where it can be asked for.
+        if tally.givenUp > 0, !plan.isOpenEnded { throw ExitCode.failure }
+    }
+
+    private func run(_ simulate: Simulate) async throws -> Tally {
+        guard let (host, port) = api.hostAndPort else { return try await simulate.run() }
+        let office = PostOffice(Outbox(plan: simulate.plan, now: simulate.present()))
+        let archive = Archive(limit: api.remember)
+        let files = KeyFiles(
+            directory: URL(fileURLWithPath: signing.authority, isDirectory: true), bundleIds: signing.bundleId)
+        let given = try api.keys.map { text in
+            try AcceptedKey(describedBy: text) { try String(contentsOfFile: $0, encoding: .utf8) }
+        }
+        let keys = KeyRing(try given.isEmpty ? files.loadOrCreate() : given)
+        let faults = try api.faultList(now: simulate.now())
+        let store = StoreAPI(
+            apps: simulate.plan.apps, archive: archive, office: office, writer: simulate.writer, keys: keys,
+            limits: RateLimits(scale: api.limitScale), faults: faults, tokenLife: api.tokenLife,
+            present: simulate.present, now: simulate.now)
+        let control = ServerControl(
+            archive: archive, office: office, keys: keys, keyFiles: given.isEmpty ? files : nil, faults: faults,
+            now: simulate.now)
+        var simulate = simulate
+        simulate.archive = archive
+        simulate.office = office
+        return try await ServedRun(
+            simulate: simulate, server: StoreServer(api: store, control: control), host: host, port: port,
+            portFile: api.portFile
+        ).run()
     }
 }

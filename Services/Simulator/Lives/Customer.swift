@@ -3,7 +3,7 @@ import Contracts
 import struct Foundation.UUID
 
 /// One of our apps in one of Apple's environments.
-struct App: Sendable, Equatable {
+struct App: Sendable, Hashable {
     var bundleId: String
     var appAppleId: Int64
     var environment: StoreEnvironment

@@ -1,4 +1,6 @@
 import struct Foundation.Date
+import typealias Foundation.TimeInterval
+import struct Foundation.UUID
 
 /// A subscription's life as Apple tells it: what happened so far, and what can happen next.
 ///
@@ -16,7 +18,7 @@ struct Life: Sendable, Equatable {
         case revoked
     }
 
-    let customer: Customer
+    private(set) var customer: Customer
     let tempo: Tempo
     private(set) var phase = Phase.unborn
     private(set) var purchase: Purchase?
@@ -99,9 +101,25 @@ struct Life: Sendable, Equatable {
         case .reverseRefund: reverseRefund(at: date)
         }
         now = date
-        return Notice(
-            uuid: identities.uuid(), announcement: event.announcement, app: customer.app, customer: customer,
-            signedDate: date, status: status, purchase: purchase, renewal: renewal)
+        return notice(event.announcement, identities: &identities)
+    }
+
+    /// The developer gives time away: the period that runs ends later.
+    /// - Returns: the notice Apple would send; nil, and nothing happens, unless the subscription is active.
+    mutating func extend(by seconds: TimeInterval, at date: Date, identities: inout Identities) -> Notice? {
+        guard phase == .active, date > now, let end = purchase?.expiresDate else { return nil }
+        purchase?.expiresDate = end.adding(seconds)
+        now = date
+        return notice(.extended, identities: &identities)
+    }
+
+    /// The developer says whose purchase it is, from now on.
+    mutating func assign(_ appAccountToken: UUID) { customer.appAccountToken = appAccountToken }
+
+    private func notice(_ announcement: Announcement, identities: inout Identities) -> Notice {
+        Notice(
+            uuid: identities.uuid(), announcement: announcement, app: customer.app, customer: customer,
+            signedDate: now, status: status, purchase: purchase, renewal: renewal)
     }
 
     /// Apple's `status`; nil before birth.

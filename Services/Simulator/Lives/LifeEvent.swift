@@ -59,4 +59,8 @@ struct Announcement: Sendable, Hashable {
     static let refund = Announcement(.refund)
     static let oneTimeCharge = Announcement(.oneTimeCharge)
     static let test = Announcement(.test)
+    static let upgraded = Announcement(.didChangeRenewalPref, .upgrade)
+    static let extended = Announcement(.renewalExtended)
+    static let extensionSummary = Announcement(.renewalExtension, .summary)
+    static let extensionFailure = Announcement(.renewalExtension, .failure)
 }

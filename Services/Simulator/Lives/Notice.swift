@@ -1,3 +1,5 @@
+import AppStore
+
 import struct Foundation.Date
 import struct Foundation.UUID
 
@@ -13,4 +15,6 @@ struct Notice: Sendable, Equatable {
     var status: Int?
     var purchase: Purchase?
     var renewal: Renewal?
+    /// Only where many subscriptions were extended at once.
+    var summary: NotificationSummary?
 }

@@ -1,6 +1,7 @@
 import Contracts
 
 import struct Foundation.Date
+import struct Foundation.UUID
 
 /// Many lives at once: an endless source of notices, the same for the same seed and the same moment.
 ///
@@ -57,6 +58,46 @@ struct Population: Sendable {
         notice.purchase?.revocationDate = life.now
         notice.purchase?.revocationReason = 0
         return notice
+    }
+
+    /// Lets active subscriptions end later. Whose life is not led any more goes on from the newest notice about it.
+    /// - Parameters:
+    ///   - subscriptions: the newest notice about each.
+    ///   - now: nothing is signed after it.
+    /// - Returns: in the same order, what Apple would send; nil where it is not active.
+    mutating func extend(_ subscriptions: [Notice], byDays days: Int, now: Date) -> [Notice?] {
+        let places = places(of: Set(subscriptions.compactMap { $0.purchase?.originalTransactionId }))
+        return subscriptions.map { newest in
+            guard let purchase = newest.purchase else { return nil }
+            let seconds = Tempo(environment: newest.app.environment, scale: timeScale).scaled(Double(days) * 86_400)
+            if let place = places[purchase.originalTransactionId], let life = lives[place] {
+                return lives[place]?.extend(by: seconds, at: life.now.adding(0.001), identities: &identities)
+            }
+            guard newest.status == 1, let end = purchase.expiresDate else { return nil }
+            var notice = newest
+            notice.uuid = identities.uuid()
+            notice.announcement = .extended
+            notice.signedDate = max(now, newest.signedDate.adding(0.001))
+            notice.purchase?.expiresDate = end.adding(seconds)
+            return notice
+        }
+    }
+
+    /// Says whose purchases these are from now on.
+    mutating func assign(_ appAccountToken: UUID, to originalTransactionId: String) {
+        guard let place = places(of: [originalTransactionId]).values.first else { return }
+        lives[place]?.assign(appAccountToken)
+    }
+
+    /// An identity for a notice that is about nobody's life.
+    mutating func uuid() -> UUID { identities.uuid() }
+
+    private func places(of ids: Set<String>) -> [String: Int] {
+        var places: [String: Int] = [:]
+        for (place, life) in lives.enumerated() {
+            if let id = life?.purchase?.originalTransactionId, ids.contains(id) { places[id] = place }
+        }
+        return places
     }
 
     private mutating func proceed(_ index: Int, now: Date) -> Notice? {

@@ -16,6 +16,8 @@ struct Purchase: Sendable, Equatable {
     var revocationDate: Date?
     /// 0 other, 1 a fault of the app.
     var revocationReason: Int?
+    /// Replaced by something better before it ended.
+    var isUpgraded = false
 }
 
 /// The facts of a subscription's renewal, before they are written in Apple's words.

@@ -9,6 +9,14 @@ struct Delivery: Sendable {
 
 /// What came back.
 struct Answer: Sendable, Equatable {
+    /// What kept an answer away, in the words of the book.
+    enum Failure: String, Sendable {
+        case timedOut = "timed out"
+        case connectTimedOut = "connect timed out"
+        case closedBeforeAnswer = "closed before the answer"
+        case noConnection = "no connection"
+    }
+
     /// Nil where nothing came; see ``failure``.
     var status: Int?
     var failure: String?

@@ -1,8 +1,9 @@
 import struct Foundation.Date
+import struct Foundation.UUID
 
 /// What is to be sent next, and when: pure, without a clock, a network or a signature.
 ///
-/// The three queues of a post office: what is due again, what is to be repeated, what is new.
+/// The four queues of a post office: what was asked for, what is due again, what is to be repeated, what is new.
 struct Outbox: Sendable {
     typealias Instant = ContinuousClock.Instant
 
@@ -27,6 +28,7 @@ struct Outbox: Sendable {
     private var population: Population
     private var random: SeededRandom
     private var shuffled: [Draft] = []
+    private var ordered = DraftQueue()
     private var made = 0
     private var repetitions: [Delivery] = []
     private var retries = RetryQueue()
@@ -44,9 +46,34 @@ struct Outbox: Sendable {
     /// Retries not yet due or not yet sent.
     var waitingRetries: Int { retries.count }
 
+    /// Whether everything was sent that is to be sent, and answered.
+    var isFinished: Bool {
+        underway == 0 && ordered.isEmpty && retries.count == 0 && repetitions.isEmpty && shuffled.isEmpty
+            && plan.count > 0 && made >= plan.count
+    }
+
+    /// Puts something before all that waits.
+    mutating func post(_ notice: Notice) { ordered.add(Draft(notice: notice)) }
+
+    /// Lets active subscriptions end later, and posts what Apple says then; see ``Population/extend(_:byDays:now:)``.
+    mutating func extend(_ subscriptions: [Notice], byDays days: Int, now: Date) -> [Notice?] {
+        let notices = population.extend(subscriptions, byDays: days, now: now)
+        for case let notice? in notices { post(notice) }
+        return notices
+    }
+
+    /// Says whose purchases these are from now on.
+    mutating func assign(_ appAccountToken: UUID, to originalTransactionId: String) {
+        population.assign(appAccountToken, to: originalTransactionId)
+    }
+
+    /// An identity for a notice that is about nobody's life.
+    mutating func uuid() -> UUID { population.uuid() }
+
     /// Takes what is next. What is taken must be answered to ``answered(_:with:at:)``.
     mutating func next(at instant: Instant, now: Date) -> Step {
         guard !isStopped else { return underway > 0 ? .waitForAnswer : .finished }
+        if let draft = ordered.take() { return take(.send(draft)) }
         if let delivery = retries.take(dueAt: instant) { return take(.sendAgain(delivery)) }
         if let delivery = repetitions.popLast() { return take(.sendAgain(delivery)) }
         if retries.count < plan.retryLimit, let draft = draft(now: now) { return take(.send(draft)) }

@@ -16,10 +16,12 @@ struct Plan: Sendable {
     /// Share of notifications that are forged, 0 to 1.
     var forgedShare = 0.0
     var retries = RetrySchedule(scale: 3600, retriesSandbox: false, retriesBadRequests: true)
-    /// Nothing new is made while so many wait to be retried: each holds its 20 kB.
-    var retryLimit = 5_000
+    /// Nothing new is made while so many wait to be retried: each holds about 4 kB.
+    var retryLimit = 25_000
     /// Deliveries underway at once.
     var concurrency = 64
     /// Deliveries begun per second; 0 is as fast as possible.
     var rate = 0.0
+    /// Goes on when everything was sent, until it is stopped: who asks Apple's API may ask for more.
+    var isOpenEnded = false
 }

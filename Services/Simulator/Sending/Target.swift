@@ -36,17 +36,17 @@ struct Target: Sendable {
             for try await _ in response.body {}
             return Answer(status: Int(response.status.code), duration: clock.now - start)
         } catch {
-            return Answer(failure: Self.meaning(of: error), duration: clock.now - start)
+            return Answer(failure: Self.meaning(of: error).rawValue, duration: clock.now - start)
         }
     }
 
     /// The one place that decides what a failed delivery is called in the book.
-    private static func meaning(of error: any Error) -> String {
+    private static func meaning(of error: any Error) -> Answer.Failure {
         switch error as? HTTPClientError {
-        case .deadlineExceeded?, .readTimeout?, .writeTimeout?: "timed out"
-        case .connectTimeout?, .getConnectionFromPoolTimeout?: "connect timed out"
-        case .remoteConnectionClosed?: "closed before the answer"
-        default: "no connection"
+        case .deadlineExceeded?, .readTimeout?, .writeTimeout?: .timedOut
+        case .connectTimeout?, .getConnectionFromPoolTimeout?: .connectTimedOut
+        case .remoteConnectionClosed?: .closedBeforeAnswer
+        default: .noConnection
         }
     }
 }

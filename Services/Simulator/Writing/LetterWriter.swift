@@ -22,34 +22,40 @@ struct LetterWriter: Sendable {
 
     /// - Throws: if OpenSSL cannot sign.
     func write(_ draft: Draft) throws -> Letter {
-        let jws = try draft.forgery.map { try forge(draft.notice, $0) } ?? sign(draft.notice, with: signer)
+        let payload = try draft.forgery.map { try forged(draft.notice, $0) } ?? seal(draft.notice, with: signer)
         return Letter(
-            entry: Self.entry(for: draft), body: Self.body(signedPayload: jws), isToBeRepeated: draft.isToBeRepeated)
+            app: draft.notice.app, entry: Self.entry(for: draft), payload: payload,
+            isToBeRepeated: draft.isToBeRepeated)
     }
 
     /// The compact JWS of a genuine notification.
     /// - Parameter omitsSignedDate: Apple's oldest notifications had none.
     func sign(_ notice: Notice, omitsSignedDate: Bool = false) throws -> [UInt8] {
-        try sign(notice, with: signer, omitsSignedDate: omitsSignedDate)
+        try seal(notice, with: signer, omitsSignedDate: omitsSignedDate).jws
     }
 
     /// The compact JWS of a notification that must be refused.
-    func forge(_ notice: Notice, _ forgery: Forgery) throws -> [UInt8] {
+    func forge(_ notice: Notice, _ forgery: Forgery) throws -> [UInt8] { try forged(notice, forgery).jws }
+
+    /// The compact JWS of what an answer of Apple's API says.
+    func sign(_ payload: some Payload) throws -> [UInt8] { try signer.sign(payload.json) }
+
+    private func forged(_ notice: Notice, _ forgery: Forgery) throws -> SealedPayload {
         switch forgery {
         case .tampered:
             return try tampered(notice)
         case .wrongRoot:
-            return try sign(notice, with: impostor)
+            return try seal(notice, with: impostor)
         case .unsigned:
-            return try sign(notice, with: denier)
+            return try seal(notice, with: denier)
         case .strangersApp:
             var notice = notice
             notice.app.bundleId = "com.example.stranger"
-            return try sign(notice, with: signer)
+            return try seal(notice, with: signer)
         case .foreignTransaction:
             var notice = notice
             notice.purchase?.originalTransactionId += "1"
-            return try sign(notice, with: signer, renewalOf: notice.purchase.map(Self.someoneElses))
+            return try seal(notice, with: signer, renewalOf: notice.purchase.map(Self.someoneElses))
         }
     }
 
@@ -63,21 +69,23 @@ struct LetterWriter: Sendable {
         return body
     }
 
-    private func sign(
+    private func seal(
         _ notice: Notice, with signer: PayloadSigner, renewalOf other: Purchase? = nil, omitsSignedDate: Bool = false
-    ) throws -> [UInt8] {
+    ) throws -> SealedPayload {
         var transaction: [UInt8]?
         var renewal: [UInt8]?
         if let purchase = notice.purchase {
-            transaction = try signer.sign(Wording.transaction(purchase, in: notice).json)
+            let signed = try signer.sign(Wording.transaction(purchase, in: notice).json)
+            transaction = SealedPayload.shortened(signed, by: signer)
             if let facts = notice.renewal {
-                renewal = try signer.sign(Wording.renewal(facts, of: other ?? purchase, in: notice).json)
+                let signed = try signer.sign(Wording.renewal(facts, of: other ?? purchase, in: notice).json)
+                renewal = SealedPayload.shortened(signed, by: signer)
             }
         }
         var payload = Wording.notification(
             notice, signedTransactionInfo: transaction, signedRenewalInfo: renewal)
         if omitsSignedDate { payload.signedDate = nil }
-        return try signer.sign(payload.json)
+        return try SealedPayload(claims: payload.json, signer: signer)
     }
 
     private static func someoneElses(_ purchase: Purchase) -> Purchase {
@@ -87,14 +95,11 @@ struct LetterWriter: Sendable {
     }
 
     /// Other claims under the signature of the true ones: still good JSON, so that it can be told whose it was.
-    private func tampered(_ notice: Notice) throws -> [UInt8] {
+    private func tampered(_ notice: Notice) throws -> SealedPayload {
         var changed = notice
         changed.signedDate = notice.signedDate.adding(0.001)
-        let original = try sign(notice, with: signer)
-        let other = try sign(changed, with: signer)
-        guard let signature = CompactJWS(original[...])?.signature, let claims = CompactJWS(other[...])?.signed
-        else { throw Failure("the signer made something that is not a JWS") }
-        return claims + [UInt8(ascii: ".")] + signature
+        let original = try seal(notice, with: signer)
+        return try seal(changed, with: signer).bearingSignature(of: original)
     }
 
     /// What the book says of it.

@@ -3,7 +3,7 @@ import Contracts
 
 /// Puts a notice into Apple's words.
 enum Wording {
-    private static let subscriptionGroup = "21447302"
+    static let subscriptionGroup = "21447302"
 
     static func transaction(_ purchase: Purchase, in notice: Notice) -> JWSTransactionDecodedPayload {
         var payload = JWSTransactionDecodedPayload()
@@ -16,12 +16,9 @@ enum Wording {
         payload.originalPurchaseDate = purchase.originalPurchaseDate
         payload.expiresDate = purchase.expiresDate
         payload.quantity = 1
-        if purchase.product.period == nil {
-            payload.type = .consumable
-        } else {
-            payload.type = .autoRenewableSubscription
-            payload.subscriptionGroupIdentifier = subscriptionGroup
-        }
+        payload.type = type(of: purchase)
+        if purchase.product.period != nil { payload.subscriptionGroupIdentifier = subscriptionGroup }
+        if purchase.isUpgraded { payload.isUpgraded = true }
         payload.appAccountToken = notice.customer?.appAccountToken?.uuidString.lowercased()
         payload.inAppOwnershipType = .purchased
         payload.signedDate = notice.signedDate
@@ -35,6 +32,10 @@ enum Wording {
         payload.price = purchase.product.price
         payload.appTransactionId = notice.customer?.appTransactionId
         return payload
+    }
+
+    static func type(of purchase: Purchase) -> TransactionType {
+        purchase.product.period == nil ? .consumable : .autoRenewableSubscription
     }
 
     static func renewal(_ renewal: Renewal, of purchase: Purchase, in notice: Notice) -> JWSRenewalInfoDecodedPayload {
@@ -76,9 +77,25 @@ enum Wording {
         payload.notificationType = notice.announcement.type
         payload.subtype = notice.announcement.subtype
         payload.notificationUUID = notice.uuid.uuidString.lowercased()
-        payload.data = data
+        // One of the two, never both.
+        if let summary = notice.summary { payload.summary = summary } else { payload.data = data }
         payload.version = "2.0"
         payload.signedDate = notice.signedDate
+        return payload
+    }
+
+    /// How the app itself came to the device.
+    static func appTransaction(of notice: Notice) -> AppTransaction {
+        var payload = AppTransaction()
+        payload.receiptType = environment(of: notice)
+        if notice.app.environment == .production { payload.appAppleId = notice.app.appAppleId }
+        payload.bundleId = notice.app.bundleId
+        payload.applicationVersion = "241"
+        payload.receiptCreationDate = notice.signedDate
+        payload.originalPurchaseDate = notice.purchase?.originalPurchaseDate
+        payload.originalApplicationVersion = "1"
+        payload.appTransactionId = notice.customer?.appTransactionId
+        payload.originalPlatform = .iOS
         return payload
     }
 

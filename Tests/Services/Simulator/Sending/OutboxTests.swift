@@ -157,12 +157,8 @@ import Testing
     }
 
     private func new(_ step: Outbox.Step) -> Delivery? {
-        guard let draft = draft(step) else { return nil }
-        let entry = SimulatorBook.Notification(
-            uuid: draft.notice.uuid.uuidString.lowercased(), notificationType: draft.notice.announcement.type.rawValue,
-            subtype: nil, environment: draft.notice.app.environment, bundleId: draft.notice.app.bundleId,
-            originalTransactionId: nil, transactionId: nil, signedDate: 0, forgery: nil, facts: nil)
-        return Delivery(letter: Letter(entry: entry, body: [1, 2, 3], isToBeRepeated: draft.isToBeRepeated))
+        guard let draft = draft(step), let letter = try? LetterWriterTests.writer().write(draft) else { return nil }
+        return Delivery(letter: letter)
     }
 
     private func again(_ step: Outbox.Step) -> Delivery? {

@@ -1,0 +1,59 @@
+import Contracts
+import Foundation
+import Synchronization
+
+/// How many requests an app may still make, per endpoint: Apple's table, a tenth of it in sandbox.
+final class RateLimits: Sendable {
+    private struct Key: Hashable {
+        var app: App
+        var endpoint: Endpoint
+    }
+
+    private let scale: Double
+    private let buckets = Mutex<[Key: TokenBucket]>([:])
+
+    /// - Parameter scale: multiplies Apple's limits.
+    init(scale: Double) { self.scale = scale }
+
+    /// Takes a request.
+    /// - Returns: nil if it may be answered, else when the next one may come.
+    func take(_ endpoint: Endpoint, of app: App, now: Date) -> Date? {
+        let rate = endpoint.requestsPerSecond * scale * (app.environment == .production ? 1 : 0.1)
+        return buckets.withLock {
+            $0[Key(app: app, endpoint: endpoint), default: TokenBucket(rate: rate, now: now)].take(now: now)
+        }
+    }
+}
+
+/// A bucket that fills steadily. Pure.
+struct TokenBucket: Sendable {
+    /// Apple counts over an hour. Two seconds' worth are stricter, and enough for a client that keeps the rate over a
+    /// network with its delays.
+    private static let credit = 2.0
+
+    private let rate: Double
+    private let capacity: Double
+    private var tokens: Double
+    private var filled: Date
+
+    /// - Parameter rate: tokens per second, above 0.
+    init(rate: Double, now: Date) {
+        self.rate = rate
+        capacity = max(1, rate * Self.credit)
+        tokens = capacity
+        filled = now
+    }
+
+    /// - Returns: nil if there was a token, else when there will be one.
+    mutating func take(now: Date) -> Date? {
+        if now > filled {
+            tokens = min(capacity, tokens + now.timeIntervalSince(filled) * rate)
+            filled = now
+        }
+        guard tokens < 1 else {
+            tokens -= 1
+            return nil
+        }
+        return now.addingTimeInterval((1 - tokens) / rate)
+    }
+}

@@ -1,0 +1,40 @@
+import AppStore
+import Foundation
+import StrictJSON
+
+/// Whether a request may be answered: the JWT of its Authorization header, by Apple's rules.
+struct TokenCheck: Sendable {
+    /// Apple refuses what lives longer.
+    private static let longestLife: Int64 = 3600
+    /// A client's clock may be ahead by so much, seconds.
+    private static let skew: Int64 = 60
+    /// A token takes less than 1 kB.
+    private static let sizeLimit = 8_192
+
+    let keys: KeyRing
+
+    /// - Returns: the bundle id the token is for; nil if it is refused, for whatever reason: Apple does not say either.
+    func bundleId(authorization: String?, now: Date) -> String? {
+        guard let authorization, authorization.utf8.count <= Self.sizeLimit, authorization.hasPrefix("Bearer ")
+        else { return nil }
+        let token = Array(authorization.dropFirst(7).utf8)
+        guard let parts = CompactJWS(token[...]), let header = Self.claims(parts.header),
+            header["alg"]?.string == "ES256", header["typ"]?.string == "JWT",
+            let keyId = header["kid"]?.string, let key = keys[keyId],
+            let signature = Base64.decode(parts.signature, .url), signature.count == 64,
+            key.publicKey.isValid(signature: signature, over: Array(parts.signed)),
+            let claims = Self.claims(parts.payload), claims["iss"]?.string == key.issuerId,
+            claims["aud"]?.string == "appstoreconnect-v1",
+            let issued = claims["iat"]?.int64, let expires = claims["exp"]?.int64
+        else { return nil }
+        let seconds = Int64(now.timeIntervalSince1970)
+        // Not negative first: the difference cannot overflow then.
+        guard expires > seconds, issued >= 0, issued <= seconds + Self.skew, expires - issued <= Self.longestLife
+        else { return nil }
+        return claims["bid"]?.string
+    }
+
+    private static func claims(_ segment: ArraySlice<UInt8>) -> JSONValue? {
+        Base64.decode(segment, .url).flatMap { try? JSONDocument($0).root }
+    }
+}

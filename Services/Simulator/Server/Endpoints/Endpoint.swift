@@ -1,0 +1,62 @@
+/// What can be asked of the App Store Server API: its table, retention messaging left out.
+enum Endpoint: String, Sendable, CaseIterable {
+    case massExtendRenewalDate
+    case massExtensionStatus
+    case extendRenewalDate
+    case subscriptionStatuses
+    case refundHistory
+    case transactionHistory
+    case transactionHistoryWithoutFinishedConsumables
+    case appTransactionInfo
+    case finishTransaction
+    case setAppAccountToken
+    case transactionInfo
+    case sendConsumption
+    case lookUpOrder
+    case requestTestNotification
+    case testNotificationStatus
+    case notificationHistory
+
+    /// A star is one component of the path. The first match counts.
+    private static let routes: [(Endpoint, method: String, path: [Substring])] = [
+        (.massExtendRenewalDate, "POST", "/inApps/v1/subscriptions/extend/mass"),
+        (.massExtensionStatus, "GET", "/inApps/v1/subscriptions/extend/mass/*/*"),
+        (.extendRenewalDate, "PUT", "/inApps/v1/subscriptions/extend/*"),
+        (.subscriptionStatuses, "GET", "/inApps/v1/subscriptions/*"),
+        (.refundHistory, "GET", "/inApps/v2/refund/lookup/*"),
+        (.transactionHistory, "GET", "/inApps/v2/history/*"),
+        (.transactionHistoryWithoutFinishedConsumables, "GET", "/inApps/v1/history/*"),
+        (.appTransactionInfo, "GET", "/inApps/v1/transactions/appTransactions/*"),
+        (.finishTransaction, "POST", "/inApps/v1/transactions/*/finish"),
+        (.setAppAccountToken, "PUT", "/inApps/v1/transactions/*/appAccountToken"),
+        (.transactionInfo, "GET", "/inApps/v1/transactions/*"),
+        (.sendConsumption, "PUT", "/inApps/v2/transactions/consumption/*"),
+        (.lookUpOrder, "GET", "/inApps/v1/lookup/*"),
+        (.requestTestNotification, "POST", "/inApps/v1/notifications/test"),
+        (.testNotificationStatus, "GET", "/inApps/v1/notifications/test/*"),
+        (.notificationHistory, "POST", "/inApps/v1/notifications/history"),
+    ].map { ($0, $1, $2.split(separator: "/")) }
+
+    /// - Parameter path: its components.
+    /// - Returns: nil where Apple has nothing; else with what stands in the places of the stars.
+    static func find(method: String, path: [String]) -> (Endpoint, arguments: [String])? {
+        for (endpoint, wanted, pattern) in routes where wanted == method && pattern.count == path.count {
+            let pairs = zip(pattern, path)
+            guard pairs.allSatisfy({ $0 == "*" || $0 == $1 }) else { continue }
+            return (endpoint, pairs.filter { $0.0 == "*" }.map(\.1))
+        }
+        return nil
+    }
+
+    /// Apple's limit in production.
+    var requestsPerSecond: Double {
+        switch self {
+        case .transactionInfo, .transactionHistory, .transactionHistoryWithoutFinishedConsumables,
+            .subscriptionStatuses, .appTransactionInfo, .finishTransaction, .sendConsumption, .notificationHistory:
+            50
+        case .extendRenewalDate, .setAppAccountToken: 20
+        case .lookUpOrder, .refundHistory: 10
+        case .massExtendRenewalDate, .massExtensionStatus, .requestTestNotification, .testNotificationStatus: 1
+        }
+    }
+}

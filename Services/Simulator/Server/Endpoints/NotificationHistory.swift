@@ -1,0 +1,88 @@
+import Contracts
+import Foundation
+import StrictJSON
+
+extension StoreAPI {
+    /// Get Notification History: oldest first, by the time of the first attempt.
+    func notificationHistory(_ call: APICall) throws -> APIAnswer {
+        let question = try NotificationHistoryQuestion(try call.json(), of: call.app, now: call.now)
+        let bookmark = try call.request.parameter("paginationToken").map {
+            try self.bookmark($0, of: question, in: call)
+        }
+        // The first page settles what "now" is, so that who reads slowly comes to an end.
+        let end = bookmark.map { Date(milliseconds: $0.limit) } ?? min(question.end, call.now)
+        let (found, next) = try archive.withShelf(of: call.app) { shelf in
+            let positions = try Self.positions(on: shelf, question, from: bookmark?.position, to: end)
+            return Self.page(of: positions, on: shelf) { question.matches($0) }
+        }
+        return APIAnswer { json in
+            json.beginArray("notificationHistory")
+            for notification in found {
+                json.element(raw: APIAnswer { $0.members(of: notification) }.body)
+            }
+            json.endArray()
+            json.member("hasMore", next != nil)
+            if let next {
+                let bookmark = Bookmark(
+                    position: Int64(next), limit: end.milliseconds, issuedAt: call.now,
+                    question: question.fingerprint)
+                json.member("paginationToken", bookmark.text)
+            }
+        }
+    }
+
+    private func bookmark(
+        _ text: String, of question: NotificationHistoryQuestion, in call: APICall
+    ) throws -> Bookmark {
+        guard let bookmark = Bookmark(text), bookmark.question == question.fingerprint else {
+            throw APIFault(4_000_014)
+        }
+        let age = call.now.timeIntervalSince(Date(milliseconds: bookmark.issuedAt))
+        if age > tokenLife || faults.strike(.expiredTokens, call.endpoint, now: call.now) != nil {
+            throw APIFault(4_000_017)
+        }
+        return bookmark
+    }
+
+    /// Those of the window, from a position on.
+    private static func positions(
+        on shelf: Shelf, _ question: NotificationHistoryQuestion, from position: Int64?, to end: Date
+    ) throws -> any Collection<Int> {
+        let first = max(position.map(Int.init) ?? 0, shelf.position(of: question.start))
+        let window = first..<max(first, shelf.position(of: end))
+        guard let id = question.transactionId else { return window }
+        guard let subscriber = shelf.subscriber(ofTransaction: id) else { throw APIFault(4_040_010) }
+        return subscriber.notifications.filter(window.contains)
+    }
+
+    /// - Returns: up to 20 and where the next page begins, if there is one.
+    private static func page(
+        of positions: any Collection<Int>, on shelf: Shelf, where matches: (SentNotification) -> Bool
+    ) -> (found: [SentNotification], next: Int?) {
+        var found: [SentNotification] = []
+        for position in positions {
+            let notification = shelf[position]
+            guard matches(notification) else { continue }
+            if found.count == pageSize { return (found, position) }
+            found.append(notification)
+        }
+        return (found, nil)
+    }
+}
+
+extension JSONWriter {
+    /// `signedPayload` and `sendAttempts`.
+    mutating func members(of notification: SentNotification) {
+        member("signedPayload", jws: notification.payload.jws)
+        beginArray("sendAttempts")
+        for attempt in notification.attempts {
+            var json = JSONWriter(capacity: 96)
+            json.beginObject()
+            json.member("attemptDate", attempt.date.milliseconds)
+            json.member("sendAttemptResult", attempt.result.rawValue)
+            json.endObject()
+            element(raw: json.bytes)
+        }
+        endArray()
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import StrictJSON
+
+extension StoreAPI {
+    /// Get Transaction History, by modified date: what changed comes again at the end.
+    func transactionHistory(_ call: APICall) throws -> APIAnswer {
+        let filter = try TransactionFilter(call)
+        let subscriber = try subscriber(in: call)
+        let omitsFinished = call.endpoint == .transactionHistoryWithoutFinishedConsumables
+        let wanted = subscriber.transactions.filter { transaction in
+            let isConsumed = transaction.isFinished && transaction.purchase.product.period == nil
+            return filter.matches(transaction.purchase, in: call.app.bundleId) && !(omitsFinished && isConsumed)
+        }
+        let page = try TransactionPage(
+            of: wanted, after: call.request.parameter("revision"), question: filter.fingerprint,
+            isDescending: filter.isDescending, now: call.now)
+        return try APIAnswer { json in
+            try json.members(of: page) { try sign($0.purchase, of: subscriber) }
+            json.member("bundleId", call.app.bundleId)
+            if call.app.environment == .production { json.member("appAppleId", call.app.appAppleId) }
+            json.member("environment", call.app.environment.rawValue)
+        }
+    }
+
+    /// Get Refund History: what is revoked now.
+    func refundHistory(_ call: APICall) throws -> APIAnswer {
+        let subscriber = try subscriber(in: call)
+        let page = try TransactionPage(
+            of: subscriber.transactions.filter { $0.purchase.revocationDate != nil },
+            after: call.request.parameter("revision"),
+            question: Bookmark.question([call.app.bundleId, call.app.environment.rawValue, "refunds", call.id]),
+            isDescending: false, now: call.now)
+        return try APIAnswer { json in try json.members(of: page) { try sign($0.purchase, of: subscriber) } }
+    }
+}
+
+/// Up to twenty transactions by their revisions, and how to go on.
+struct TransactionPage: Sendable {
+    var transactions: [Subscriber.Transaction]
+    var hasMore: Bool
+    var revision: String
+
+    /// - Parameter text: the revision of the page before; nil for the first.
+    /// - Throws: ``APIFault`` where the revision is not of this question.
+    init(
+        of all: [Subscriber.Transaction], after text: String?, question: UInt64, isDescending: Bool, now: Date
+    ) throws {
+        let bookmark = try text.map {
+            guard let bookmark = Bookmark($0), bookmark.question == question else { throw APIFault(4_000_005) }
+            return bookmark
+        }
+        let newest = all.map(\.revision).max() ?? 0
+        let seen = bookmark?.position ?? (isDescending ? .max : 0)
+        // Downwards, what changes while somebody reads is not missed but out of sight: it is newer than the beginning.
+        let rest = all.filter { isDescending ? $0.revision < seen : $0.revision > seen }
+            .sorted { isDescending ? $0.revision > $1.revision : $0.revision < $1.revision }
+        transactions = Array(rest.prefix(StoreAPI.pageSize))
+        hasMore = rest.count > transactions.count
+        revision =
+            Bookmark(
+                position: transactions.last?.revision ?? (bookmark?.position ?? newest), limit: 0, issuedAt: now,
+                question: question
+            ).text
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func members(
+        of page: TransactionPage, signing sign: (Subscriber.Transaction) throws -> [UInt8]
+    ) throws {
+        beginArray("signedTransactions")
+        for transaction in page.transactions { element(jws: try sign(transaction)) }
+        endArray()
+        member("revision", page.revision)
+        member("hasMore", page.hasMore)
+    }
+}

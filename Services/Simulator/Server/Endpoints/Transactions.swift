@@ -1,0 +1,97 @@
+import AppStore
+import Foundation
+
+extension StoreAPI {
+    /// Get Transaction Info.
+    func transactionInfo(_ call: APICall) throws -> APIAnswer {
+        let (subscriber, transaction) = try transaction(in: call)
+        return try APIAnswer { $0.member("signedTransactionInfo", jws: try sign(transaction.purchase, of: subscriber)) }
+    }
+
+    /// Get App Transaction Info.
+    func appTransactionInfo(_ call: APICall) throws -> APIAnswer {
+        let subscriber = try subscriber(in: call)
+        let signed = try writer.sign(Wording.appTransaction(of: subscriber.newest))
+        return APIAnswer { $0.member("signedAppTransactionInfo", jws: signed) }
+    }
+
+    /// Finish Transaction.
+    func finishTransaction(_ call: APICall) throws -> APIAnswer {
+        let (subscriber, transaction) = try transaction(in: call)
+        archive.withShelf(of: call.app) { shelf in
+            shelf.change(subscriber.originalTransactionId) { subscriber in
+                guard
+                    let place = subscriber.transactions.firstIndex(where: {
+                        $0.purchase.transactionId == transaction.purchase.transactionId
+                    })
+                else { return }
+                subscriber.transactions[place].isFinished = true
+            }
+        }
+        return APIAnswer(status: 200)
+    }
+
+    /// Look Up Order ID: a number that is not ours is an answer, not an error. Apple has this in production only.
+    func lookUpOrder(_ call: APICall) throws -> APIAnswer {
+        guard call.app.environment == .production else { return .notFound }
+        let transactionId = OrderNumber(call.id)?.transactionId
+        guard let transactionId, let subscriber = subscriber(ofTransaction: transactionId, in: call.app),
+            let transaction = subscriber.transaction(transactionId)
+        else {
+            return APIAnswer { $0.member("status", 1) }
+        }
+        let signed = try sign(transaction.purchase, of: subscriber)
+        return APIAnswer {
+            $0.member("status", 0)
+            $0.beginArray("signedTransactions")
+            $0.element(jws: signed)
+            $0.endArray()
+        }
+    }
+
+    // MARK: What the other endpoints need, too
+
+    func subscriber(ofTransaction id: String, in app: App) -> Subscriber? {
+        archive.withShelf(of: app) { $0.subscriber(ofTransaction: id) }
+    }
+
+    /// Of whom the path speaks.
+    func subscriber(in call: APICall) throws -> Subscriber {
+        guard let subscriber = subscriber(ofTransaction: try call.transactionId(), in: call.app) else {
+            throw APIFault(4_040_010)
+        }
+        return subscriber
+    }
+
+    private func transaction(in call: APICall) throws -> (Subscriber, Subscriber.Transaction) {
+        let subscriber = try subscriber(in: call)
+        guard let transaction = subscriber.transaction(call.id) else { throw APIFault(4_040_010) }
+        return (subscriber, transaction)
+    }
+
+    func sign(_ purchase: Purchase, of subscriber: Subscriber) throws -> [UInt8] {
+        try writer.sign(Wording.transaction(purchase, in: subscriber.newest))
+    }
+}
+
+extension Subscriber {
+    var originalTransactionId: String { newest.purchase?.originalTransactionId ?? "" }
+
+    func transaction(_ id: String) -> Transaction? { transactions.first { $0.purchase.transactionId == id } }
+}
+
+/// What stands in the customer's receipt by mail, made out of the transaction id: 36 is the base, M comes before it.
+struct OrderNumber: Sendable, Equatable {
+    var transactionId: String
+
+    init(transactionId: String) { self.transactionId = transactionId }
+
+    /// Nil for what ``text`` never made.
+    init?(_ text: String) {
+        guard text.first == "M", let number = UInt64(text.dropFirst(), radix: 36) else { return nil }
+        transactionId = String(number)
+        guard self.text == text else { return nil }
+    }
+
+    var text: String { "M" + String(UInt64(transactionId) ?? 0, radix: 36, uppercase: true) }
+}

@@ -1,0 +1,118 @@
+import Contracts
+import Foundation
+import StrictJSON
+
+/// What Apple does not have: `/simulator/…`, where a test or a developer steers the simulator and looks into it.
+struct ServerControl: Sendable {
+    /// Subscribers of one answer.
+    private static let customerLimit = 1_000
+
+    let archive: Archive
+    let office: PostOffice
+    let keys: KeyRing
+    /// Nil where the keys were given on the command line: none can be added then.
+    let keyFiles: KeyFiles?
+    let faults: FaultList
+    let now: @Sendable () -> Date
+
+    func answer(to request: APIRequest) -> APIAnswer {
+        do {
+            switch (request.method, Array(request.path.dropFirst())) {
+            case ("GET", ["book"]): return book()
+            case ("GET", ["customers"]): return customers(limit: request.parameter("limit").flatMap { Int($0) })
+            case ("GET", ["faults"]): return faultList()
+            case ("POST", ["faults"]):
+                faults.add(try ServerFault(json: request.body, now: now()))
+                return faultList()
+            case ("DELETE", ["faults"]):
+                faults.clear()
+                return faultList()
+            case ("GET", ["keys"]): return keyList()
+            case ("POST", ["keys"]): return try addKey()
+            case ("DELETE", let path) where path.count == 2 && path[0] == "keys": return try revoke(path[1])
+            default: return .notFound
+            }
+        } catch {
+            return APIAnswer(status: 400) { $0.member("problem", "\(error)") }
+        }
+    }
+
+    /// How far the sending is, counted over all apps: genuine notifications only.
+    private func book() -> APIAnswer {
+        let isFinished = office.withOutbox { $0.isFinished }
+        var counts = (all: 0, accepted: 0, failing: 0)
+        for app in archive.apps {
+            archive.withShelf(of: app) { shelf in
+                for position in shelf.range {
+                    counts.all += 1
+                    if shelf[position].isAccepted { counts.accepted += 1 }
+                    if shelf[position].isFailing { counts.failing += 1 }
+                }
+            }
+        }
+        return APIAnswer {
+            $0.member("notifications", counts.all)
+            $0.member("accepted", counts.accepted)
+            $0.member("failing", counts.failing)
+            $0.member("isFinished", isFinished)
+        }
+    }
+
+    /// Whom one can ask about.
+    private func customers(limit: Int?) -> APIAnswer {
+        let limit = min(max(limit ?? 20, 0), Self.customerLimit)
+        return APIAnswer { json in
+            json.beginArray("customers")
+            for app in archive.apps {
+                let subscribers = archive.withShelf(of: app) { Array($0.allSubscribers.prefix(limit)) }
+                for subscriber in subscribers { json.element(raw: Self.description(of: subscriber)) }
+            }
+            json.endArray()
+        }
+    }
+
+    private static func description(of subscriber: Subscriber) -> [UInt8] {
+        APIAnswer { json in
+            json.member("bundleId", subscriber.newest.app.bundleId)
+            json.member("environment", subscriber.newest.app.environment.rawValue)
+            json.member("originalTransactionId", subscriber.originalTransactionId)
+            if let status = subscriber.newest.status { json.member("status", status) }
+            json.beginArray("transactionIds")
+            for transaction in subscriber.transactions { json.element(transaction.purchase.transactionId) }
+            json.endArray()
+            json.beginArray("orderIds")
+            for transaction in subscriber.transactions {
+                json.element(OrderNumber(transactionId: transaction.purchase.transactionId).text)
+            }
+            json.endArray()
+        }.body
+    }
+
+    private func faultList() -> APIAnswer {
+        APIAnswer { json in
+            json.beginArray("faults")
+            for fault in faults.all(now: now()) { json.element(raw: APIAnswer { fault.write(to: &$0) }.body) }
+            json.endArray()
+        }
+    }
+
+    private func keyList() -> APIAnswer {
+        APIAnswer { json in
+            json.beginArray("keyIds")
+            for id in keys.ids { json.element(id) }
+            json.endArray()
+        }
+    }
+
+    private func addKey() throws -> APIAnswer {
+        guard let keyFiles else { throw Failure("the keys were given by --api-key: start without it to add one here") }
+        keys.add(try keyFiles.add())
+        return keyList()
+    }
+
+    private func revoke(_ keyId: String) throws -> APIAnswer {
+        guard keys.revoke(keyId) else { return .notFound }
+        try keyFiles?.remove(keyId)
+        return keyList()
+    }
+}

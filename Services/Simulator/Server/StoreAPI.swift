@@ -1,0 +1,76 @@
+import Contracts
+import Foundation
+
+/// The App Store Server API, answered from the archive. No HTTP in it: ``StoreServer`` puts it on a port.
+struct StoreAPI: Sendable {
+    /// Records of a page, Apple's.
+    static let pageSize = 20
+
+    let apps: [App]
+    let archive: Archive
+    let office: PostOffice
+    let writer: LetterWriter
+    let keys: KeyRing
+    let limits: RateLimits
+    let faults: FaultList
+    /// How long a paginationToken is good, seconds. Apple does not say.
+    let tokenLife: TimeInterval
+    /// The simulated present: what is sent because somebody asked is signed then.
+    let present: @Sendable () -> Date
+    /// The time of day: tokens, limits and windows of history go by it.
+    let now: @Sendable () -> Date
+
+    /// Answers a request.
+    func answer(to request: APIRequest) -> APIAnswer {
+        let now = now()
+        let (environment, path) = place(of: request.path)
+        guard let (endpoint, arguments) = Endpoint.find(method: request.method, path: path) else { return .notFound }
+        let bundleId = TokenCheck(keys: keys).bundleId(authorization: request.authorization, now: now)
+        guard let bundleId, var app = apps.first(where: { $0.bundleId == bundleId }) else { return .unauthorized }
+        app.environment = environment
+        if let storm = faults.strike(.storm, endpoint, now: now) {
+            return .tooManyRequests(until: now.addingTimeInterval(storm.delay.milliseconds / 1000))
+        }
+        if let fault = faults.strike(.error, endpoint, now: now) { return APIAnswer(APIFault(fault.errorCode)) }
+        if let date = limits.take(endpoint, of: app, now: now) { return .tooManyRequests(until: date) }
+        let call = APICall(app: app, endpoint: endpoint, arguments: arguments, request: request, now: now)
+        do { return try answer(to: call) } catch let fault as APIFault {
+            return APIAnswer(fault)
+        } catch {
+            // Nothing but a signature can fail here.
+            return APIAnswer(APIFault(5_000_000))
+        }
+    }
+
+    private func answer(to call: APICall) throws -> APIAnswer {
+        switch call.endpoint {
+        case .massExtendRenewalDate: try massExtendRenewalDate(call)
+        case .massExtensionStatus: try massExtensionStatus(call)
+        case .extendRenewalDate: try extendRenewalDate(call)
+        case .subscriptionStatuses: try subscriptionStatuses(call)
+        case .refundHistory: try refundHistory(call)
+        case .transactionHistory, .transactionHistoryWithoutFinishedConsumables: try transactionHistory(call)
+        case .appTransactionInfo: try appTransactionInfo(call)
+        case .finishTransaction: try finishTransaction(call)
+        case .setAppAccountToken: try setAppAccountToken(call)
+        case .transactionInfo: try transactionInfo(call)
+        case .sendConsumption: try sendConsumption(call)
+        case .lookUpOrder: try lookUpOrder(call)
+        case .requestTestNotification: try requestTestNotification(call)
+        case .testNotificationStatus: try testNotificationStatus(call)
+        case .notificationHistory: try notificationHistory(call)
+        }
+    }
+
+    /// Apple has a host for each environment; here the first component says which. Without one it is that of the run,
+    /// production if the run has several.
+    func place(of path: [String]) -> (StoreEnvironment, path: [String]) {
+        switch path.first {
+        case "production": return (.production, Array(path.dropFirst()))
+        case "sandbox": return (.sandbox, Array(path.dropFirst()))
+        default:
+            let environments = Set(apps.map(\.environment))
+            return (environments.count == 1 ? apps[0].environment : .production, path)
+        }
+    }
+}
