@@ -85,7 +85,7 @@ let tests: [Target] = [
         name: "TestSupport", dependencies: ["Postgres", "Storage", logging], path: "Tests/Support", swiftSettings: house
     ),
     tests("StrictJSONTests", "Shared/StrictJSON", ["StrictJSON"]),
-    tests("KafkaTests", "Shared/Kafka", ["Kafka", "CRDKafka", logging]),
+    tests("KafkaTests", "Shared/Kafka", ["Kafka", "CRDKafka", "TestSupport", logging]),
     tests("PostgresTests", "Shared/Postgres", ["Postgres", "TestSupport"]),
     tests("SignaturesTests", "Shared/Signatures", ["Signatures"]),
     tests("ContractsTests", "Shared/Contracts", ["Contracts"], exclude: ["Golden"]),
