@@ -50,13 +50,13 @@ struct Verify: Stage {
     private static func finding(
         on received: ReceivedNotification, by verifier: SignedDataVerifier, now: Date
     ) -> Finding {
-        switch verifier.notification(received.signedPayload, now: now) {
+        switch proof(of: received, by: verifier, now: now) {
         case .success(let proven):
             guard let verified = VerifiedNotification(proven, received) else {
                 return Finding(
                     verdict: .deadLetter(
                         .refused(.environment),
-                        message: "environment \(proven.environment.rawValue) is unknown to this build"),
+                        message: "environment \(proven.environment?.rawValue ?? "") is unknown to this build"),
                     refusal: nil)
             }
             return Finding(verdict: .forward(verified), refusal: nil)
@@ -65,6 +65,17 @@ struct Verify: Stage {
                 verdict: .deadLetter(
                     .refused(refusal.reason, concernsOwnApp: refusal.concernsOwnApp), message: refusal.message),
                 refusal: refusal)
+        }
+    }
+
+    /// Apple posts notifications only. Transactions lie on the customers' devices: by the webhook they are nobody's news.
+    private static func proof(
+        of received: ReceivedNotification, by verifier: SignedDataVerifier, now: Date
+    ) -> Result<ProvenPart, Refusal> {
+        switch received.source {
+        case .webhook: verifier.notification(received.signedPayload, now: now).map(ProvenPart.notification)
+        case .history, .replay, .upload:
+            verifier.part(received.signedPayload, claimedApp: received.bundleId, now: now)
         }
     }
 }
@@ -101,19 +112,5 @@ enum VerifyReason: StageReason {
             concernsOwnApp
         case .refused: false
         }
-    }
-}
-
-extension VerifiedNotification {
-    /// From what Apple signed to what we say to each other; nil where the environment is none of ours.
-    init?(_ proven: ProvenNotification, _ received: ReceivedNotification) {
-        guard let environment = StoreEnvironment(rawValue: proven.environment.rawValue) else { return nil }
-        self.init(
-            notificationUUID: proven.notificationUUID, notificationType: proven.notificationType,
-            subtype: proven.subtype, environment: environment, bundleId: proven.bundleId,
-            appAppleId: proven.appAppleId, originalTransactionId: proven.originalTransactionId,
-            transactionId: proven.transactionId, signedDate: proven.signedDate, receivedAt: received.receivedAt,
-            source: received.source, traceparent: received.traceparent, decoded: proven.decoded,
-            signedPayload: received.signedPayload)
     }
 }

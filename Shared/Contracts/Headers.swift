@@ -4,6 +4,8 @@ public enum Headers {
     public static let source = "source"
     /// When we first held it: milliseconds since 1970.
     public static let receivedAt = "received_at"
+    /// The app a record is for, where what it holds names none.
+    public static let bundleId = "bundle_id"
     /// W3C trace context, handed on untouched.
     public static let traceparent = "traceparent"
 

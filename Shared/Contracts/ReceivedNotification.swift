@@ -1,6 +1,8 @@
 import struct Foundation.Date
 
-/// A signed payload as somebody posted it. Nothing of it is proven.
+/// A signed payload as somebody posted it, or as a process of ours had it from Apple. Nothing of it is proven.
+///
+/// What did not come by the webhook may be a bare signed transaction or signed renewal information: see ``SignedPart``.
 public struct ReceivedNotification: TopicMessage, Hashable {
     /// The compact JWS, byte for byte.
     public var signedPayload: [UInt8]
@@ -8,14 +10,20 @@ public struct ReceivedNotification: TopicMessage, Hashable {
     public var source: NotificationSource
     /// When we first held it; millisecond precision.
     public var receivedAt: Date
+    /// The app that bare renewal information is for, which names none: what we asked Apple about.
+    public var bundleId: String?
     /// W3C trace context of the request, where it had one.
     public var traceparent: String?
 
     /// All fields.
-    public init(signedPayload: [UInt8], source: NotificationSource, receivedAt: Date, traceparent: String? = nil) {
+    public init(
+        signedPayload: [UInt8], source: NotificationSource, receivedAt: Date, bundleId: String? = nil,
+        traceparent: String? = nil
+    ) {
         self.signedPayload = signedPayload
         self.source = source
         self.receivedAt = receivedAt
+        self.bundleId = bundleId
         self.traceparent = traceparent
     }
 
@@ -29,7 +37,7 @@ public struct ReceivedNotification: TopicMessage, Hashable {
         }
         self.init(
             signedPayload: record.value, source: source, receivedAt: Date(milliseconds: receivedAt),
-            traceparent: record.header(Headers.traceparent))
+            bundleId: record.header(Headers.bundleId), traceparent: record.header(Headers.traceparent))
     }
 
     /// The record that carries the message.
@@ -38,6 +46,7 @@ public struct ReceivedNotification: TopicMessage, Hashable {
             WireHeader(Headers.source, source.rawValue),
             WireHeader(Headers.receivedAt, String(receivedAt.milliseconds)),
         ]
+        if let bundleId { headers.append(WireHeader(Headers.bundleId, bundleId)) }
         if let traceparent { headers.append(WireHeader(Headers.traceparent, traceparent)) }
         return WireRecord(value: signedPayload, headers: headers)
     }

@@ -5,6 +5,8 @@ import struct Foundation.UUID
 
 /// A notification that Apple provably signed for one of our apps, in our words: nothing optional that Apple always sends.
 ///
+/// Or one part that Apple signed by itself: then the type is a ``SignedPart``, and the id is ours.
+///
 /// The value is one JSON object, version 1. `decoded` is Apple's payload with its nested signed parts decoded in place;
 /// `signedPayload` is the original, so that a later and better verifier can prove it again.
 public struct VerifiedNotification: TopicMessage, Hashable {

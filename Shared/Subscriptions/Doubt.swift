@@ -78,7 +78,7 @@ extension News {
         case .expiredBeforeEnd: isExpiredBeforeEnd
         case .subscriptionWithoutEnd:
             transaction?.kind == .autoRenewable && transaction?.expiresDate == nil
-        case .unknownEvent: happening == nil
+        case .unknownEvent: happening == nil && part == nil
         case .otherApp: false
         }
     }

@@ -1,3 +1,5 @@
+import Contracts
+
 /// What a notification announces: a row of Apple's event table, as `TYPE` or `TYPE/SUBTYPE`.
 ///
 /// A pair that is not here is kept and shown by its raw name; see ``News/event``.
@@ -102,4 +104,7 @@ extension News {
 
     /// What happened; nil where this build does not know the pair.
     public var happening: Happening? { Happening(notificationType: notificationType, subtype: subtype) }
+
+    /// What Apple signed by itself, where this is no notification: nothing happened, it only says how things stood.
+    public var part: SignedPart? { SignedPart(rawValue: notificationType) }
 }

@@ -35,10 +35,8 @@ extension News {
     /// What this news leaves behind beside facts: its event, its app and a mark for each doubt.
     public var marks: [Mark] {
         let id = transaction?.transactionId
-        return [
-            Mark(kind: .event, name: event, stamp: stamp, transactionId: id),
-            Mark(kind: .app, name: bundleId, stamp: stamp, transactionId: id),
-        ]
+        let events = part == nil ? [Mark(kind: .event, name: event, stamp: stamp, transactionId: id)] : []
+        return events + [Mark(kind: .app, name: bundleId, stamp: stamp, transactionId: id)]
             + doubts.map { Mark(kind: .doubt, name: $0.rawValue, stamp: stamp, transactionId: id) }
     }
 }

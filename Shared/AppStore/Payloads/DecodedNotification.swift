@@ -1,15 +1,16 @@
 import StrictJSON
 
-/// A verified notification read back: the envelope, and what had been signed inside it.
+/// A verified notification read back: the envelope, and what had been signed inside it. Or a part that stood alone, under
+/// the name that Apple gives it within a notification; then nothing is set in the envelope.
 ///
 /// Reads `ProvenNotification.decoded`, in which each JWS stands as the object that it signs. It proves nothing: its bytes
 /// must come from the verifier.
 public struct DecodedNotification: Sendable, Hashable {
     /// The envelope; its members for a JWS are nil, because they have been decoded.
     public let envelope: ResponseBodyV2DecodedPayload
-    /// From `data.signedTransactionInfo`.
+    /// From `data.signedTransactionInfo`, or alone.
     public let transaction: JWSTransactionDecodedPayload?
-    /// From `data.signedRenewalInfo`.
+    /// From `data.signedRenewalInfo`, or alone.
     public let renewalInfo: JWSRenewalInfoDecodedPayload?
     /// From `appData.signedAppTransactionInfo`.
     public let appTransaction: AppTransaction?
@@ -24,9 +25,24 @@ public struct DecodedNotification: Sendable, Hashable {
     /// Reads the JSON of a verified notification that has been parsed already.
     public init(json: JSONValue) throws(PayloadFault) {
         envelope = try ResponseBodyV2DecodedPayload(json: json)
-        transaction = try Self.nested(json, "data", "signedTransactionInfo")
-        renewalInfo = try Self.nested(json, "data", "signedRenewalInfo")
+        transaction = try Self.part(json, "signedTransactionInfo")
+        renewalInfo = try Self.part(json, "signedRenewalInfo")
         appTransaction = try Self.nested(json, "appData", "signedAppTransactionInfo")
+    }
+
+    /// The JSON of a part that stood alone, as ``init(json:)`` reads it.
+    public static func decoded(transaction: [UInt8]) -> [UInt8] { alone("signedTransactionInfo", transaction) }
+
+    /// The JSON of a part that stood alone, as ``init(json:)`` reads it.
+    public static func decoded(renewalInfo: [UInt8]) -> [UInt8] { alone("signedRenewalInfo", renewalInfo) }
+
+    private static func alone(_ name: String, _ part: [UInt8]) -> [UInt8] {
+        Array("{\"\(name)\":".utf8) + part + [UInt8(ascii: "}")]
+    }
+
+    private static func part<Value: Payload>(_ json: JSONValue, _ name: String) throws(PayloadFault) -> Value? {
+        if let nested: Value = try nested(json, "data", name) { return nested }
+        return json[name]?.kind == .object ? try PayloadFields(json).read(name) : nil
     }
 
     private static func nested<Value: Payload>(

@@ -36,24 +36,14 @@ public final class SignedDataVerifier: Sendable {
     /// - Parameter now: For judging dates: the payload's own, or this where it has none.
     public func notification(_ jws: [UInt8], now: Date) -> Result<ProvenNotification, Refusal> {
         Result { () throws(Refusal) in
-            let proof = try prover.prove(jws[...], dateField: "signedDate", now: now)
-            let envelope = try NotificationEnvelope(proof.document.root)
-            let subject = envelope.subject
-            try identity.check(
-                bundleId: subject.bundleId, appAppleId: subject.appAppleId, environment: subject.environment)
-            let contents = try NotificationContents(subject, in: proof, prover: prover, now: now)
-            return ProvenNotification(envelope, contents, proof)
-        }.mapError { $0.judged(by: identity.registry) }
+            try notification(in: prover.prove(jws[...], dateField: "signedDate", now: now), now: now)
+        }
     }
 
     /// Proves a transaction, from the app or from Apple's API.
     public func transaction(_ jws: [UInt8], now: Date) -> Result<Proven<JWSTransactionDecodedPayload>, Refusal> {
         Result { () throws(Refusal) in
-            let proof = try prover.prove(jws[...], dateField: "signedDate", now: now)
-            let transaction: JWSTransactionDecodedPayload = try decode(proof)
-            try checkIdentity(
-                transaction.bundleId, nil, transaction.environment, kind: "a transaction", namesAppAppleId: false)
-            return Proven(transaction, proof)
+            try transaction(in: prover.prove(jws[...], dateField: "signedDate", now: now))
         }
     }
 
@@ -63,16 +53,31 @@ public final class SignedDataVerifier: Sendable {
     /// transaction id against the transaction that came with it.
     public func renewalInfo(_ jws: [UInt8], now: Date) -> Result<Proven<JWSRenewalInfoDecodedPayload>, Refusal> {
         Result { () throws(Refusal) in
+            try renewalInfo(in: prover.prove(jws[...], dateField: "signedDate", now: now))
+        }
+    }
+
+    /// Proves a notification, a transaction or renewal information, whichever it is by what Apple signed.
+    ///
+    /// Not for what strangers post as a notification: transactions lie on the customers' devices.
+    /// - Parameter claimedApp: The app that renewal information is for; it names none itself, so without it such a part
+    ///   is refused.
+    public func part(_ jws: [UInt8], claimedApp: String?, now: Date) -> Result<ProvenPart, Refusal> {
+        Result { () throws(Refusal) in
             let proof = try prover.prove(jws[...], dateField: "signedDate", now: now)
-            let renewal: JWSRenewalInfoDecodedPayload = try decode(proof)
-            guard renewal.originalTransactionId != nil, let environment = renewal.environment else {
-                throw Refusal(.body, "signed, but not renewal information: it names no subscription or environment")
+            let root = proof.document.root
+            if root["notificationType"] != nil { return .notification(try notification(in: proof, now: now)) }
+            if root["transactionId"] != nil { return .transaction(try ownTransaction(in: proof)) }
+            guard root["autoRenewStatus"] != nil || root["autoRenewProductId"] != nil else {
+                throw Refusal(.body, "signed, but neither a notification nor a transaction nor renewal information")
             }
-            guard identity.registry.accepts(environment) else {
-                throw Refusal(
-                    .environment, "no app accepts the environment \"\(environment.rawValue.prefix(64))\"")
+            let renewal = try renewalInfo(in: proof)
+            guard let claimedApp else {
+                throw Refusal(.body, "renewal information names no app, and nobody else said which it is for")
             }
-            return Proven(renewal, proof)
+            try checkIdentity(
+                claimedApp, nil, renewal.value.environment, kind: "renewal information", namesAppAppleId: false)
+            return .renewalInfo(renewal, bundleId: claimedApp)
         }
     }
 
@@ -86,6 +91,54 @@ public final class SignedDataVerifier: Sendable {
                 namesAppAppleId: true)
             return Proven(transaction, proof)
         }
+    }
+
+    private func notification(
+        in proof: PayloadProver.Proof, now: Date
+    ) throws(Refusal) -> ProvenNotification {
+        do throws(Refusal) {
+            let envelope = try NotificationEnvelope(proof.document.root)
+            let subject = envelope.subject
+            try identity.check(
+                bundleId: subject.bundleId, appAppleId: subject.appAppleId, environment: subject.environment)
+            let contents = try NotificationContents(subject, in: proof, prover: prover, now: now)
+            return ProvenNotification(envelope, contents, proof)
+        } catch {
+            throw error.judged(by: identity.registry)
+        }
+    }
+
+    private func transaction(
+        in proof: PayloadProver.Proof
+    ) throws(Refusal) -> Proven<JWSTransactionDecodedPayload> {
+        let transaction: JWSTransactionDecodedPayload = try decode(proof)
+        try checkIdentity(
+            transaction.bundleId, nil, transaction.environment, kind: "a transaction", namesAppAppleId: false)
+        return Proven(transaction, proof)
+    }
+
+    /// One that can stand alone.
+    private func ownTransaction(
+        in proof: PayloadProver.Proof
+    ) throws(Refusal) -> Proven<JWSTransactionDecodedPayload> {
+        let proven = try transaction(in: proof)
+        guard proven.value.originalTransactionId != nil else {
+            throw Refusal(.body, "signed, but not a usable transaction: it names no original transaction")
+        }
+        return proven
+    }
+
+    private func renewalInfo(
+        in proof: PayloadProver.Proof
+    ) throws(Refusal) -> Proven<JWSRenewalInfoDecodedPayload> {
+        let renewal: JWSRenewalInfoDecodedPayload = try decode(proof)
+        guard renewal.originalTransactionId != nil, let environment = renewal.environment else {
+            throw Refusal(.body, "signed, but not renewal information: it names no subscription or environment")
+        }
+        guard identity.registry.accepts(environment) else {
+            throw Refusal(.environment, "no app accepts the environment \"\(environment.rawValue.prefix(64))\"")
+        }
+        return Proven(renewal, proof)
     }
 
     private func decode<Value: Payload>(_ proof: PayloadProver.Proof) throws(Refusal) -> Value {

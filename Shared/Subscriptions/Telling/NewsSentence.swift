@@ -4,6 +4,12 @@ extension News {
     /// What happened, for an operator: one sentence from this notification alone, so that it reads the same whatever
     /// else is known.
     public var sentence: String {
+        switch part {
+        case .transaction:
+            return "A signed transaction of \(product) told how it stood, \(until(transaction?.expiresDate))."
+        case .renewalInfo: return "Signed renewal information of \(product) told what was to come."
+        case nil: break
+        }
         guard let happening else {
             return "Apple sent \(event), which this version does not know; what it says of the purchase is kept."
         }

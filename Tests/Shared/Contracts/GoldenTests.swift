@@ -27,6 +27,25 @@ import Testing
             isGolden: "received-notification.1")
     }
 
+    @Test func `a received part of a known app is what version 1 says`() throws {
+        try expect(
+            ReceivedNotification(
+                signedPayload: Array("eyJh.eyJi.c2ln".utf8), source: .history,
+                receivedAt: Date(milliseconds: 1_700_000_001_000), bundleId: "com.example.app", traceparent: nil),
+            isGolden: "received-part.1")
+    }
+
+    @Test func `a verified transaction that stood alone is what version 1 says`() throws {
+        var verified = try Self.verified()
+        verified.notificationType = SignedPart.transaction.rawValue
+        verified.subtype = nil
+        verified.appAppleId = nil
+        verified.traceparent = nil
+        verified.source = .upload
+        verified.decoded = Array(#"{"signedTransactionInfo":{"transactionId":"2000000000000002"}}"#.utf8)
+        try expect(verified, isGolden: "verified-transaction.1")
+    }
+
     @Test func `a verified notification is what version 1 says`() throws {
         try expect(Self.verified(), isGolden: "verified-notification.1")
     }

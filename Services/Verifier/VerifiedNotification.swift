@@ -1,0 +1,56 @@
+import AppStore
+import Contracts
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+extension ProvenPart {
+    /// Where the purchase was made, in Apple's word.
+    var environment: AppStoreEnvironment? {
+        switch self {
+        case .notification(let proven): proven.environment
+        case .transaction(let proven): proven.value.environment
+        case .renewalInfo(let proven, _): proven.value.environment
+        }
+    }
+}
+
+extension VerifiedNotification {
+    /// From what Apple signed to what we say to each other; nil where the environment is none of ours.
+    init?(_ proven: ProvenPart, _ received: ReceivedNotification) {
+        guard let environment = (proven.environment?.rawValue).flatMap(StoreEnvironment.init) else { return nil }
+        switch proven {
+        case .notification(let proven):
+            self.init(
+                notificationUUID: proven.notificationUUID, notificationType: proven.notificationType,
+                subtype: proven.subtype, environment: environment, bundleId: proven.bundleId,
+                appAppleId: proven.appAppleId, originalTransactionId: proven.originalTransactionId,
+                transactionId: proven.transactionId, signedDate: proven.signedDate, receivedAt: received.receivedAt,
+                source: received.source, traceparent: received.traceparent, decoded: proven.decoded,
+                signedPayload: received.signedPayload)
+        case .transaction(let proven):
+            guard let bundleId = proven.value.bundleId else { return nil }
+            self.init(
+                part: .transaction, of: bundleId, environment, purchase: proven.value.originalTransactionId,
+                transactionId: proven.value.transactionId, signedDate: proven.signedDate,
+                decoded: DecodedNotification.decoded(transaction: proven.decoded), received)
+        case .renewalInfo(let proven, let bundleId):
+            self.init(
+                part: .renewalInfo, of: bundleId, environment, purchase: proven.value.originalTransactionId,
+                transactionId: nil, signedDate: proven.signedDate,
+                decoded: DecodedNotification.decoded(renewalInfo: proven.decoded), received)
+        }
+    }
+
+    private init?(
+        part: SignedPart, of bundleId: String, _ environment: StoreEnvironment, purchase: String?,
+        transactionId: String?, signedDate: Date?, decoded: [UInt8], _ received: ReceivedNotification
+    ) {
+        guard let id = CompactJWS(received.signedPayload[...])?.partIdentifier else { return nil }
+        self.init(
+            notificationUUID: id, notificationType: part.rawValue, subtype: nil, environment: environment,
+            bundleId: bundleId, appAppleId: nil, originalTransactionId: purchase, transactionId: transactionId,
+            signedDate: signedDate, receivedAt: received.receivedAt, source: received.source,
+            traceparent: received.traceparent, decoded: decoded, signedPayload: received.signedPayload)
+    }
+}

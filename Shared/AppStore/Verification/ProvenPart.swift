@@ -1,0 +1,32 @@
+import Signatures
+
+import struct Foundation.UUID
+
+/// Whatever of ours Apple signed that tells of purchases: a notification, or one part that stands alone.
+///
+/// Only the verifier makes one.
+public enum ProvenPart: Sendable {
+    /// A notification with everything in it.
+    case notification(ProvenNotification)
+    /// A transaction that names its purchase.
+    case transaction(Proven<JWSTransactionDecodedPayload>)
+    /// Renewal information, with the app that whoever handed it over says it is for.
+    case renewalInfo(Proven<JWSRenewalInfoDecodedPayload>, bundleId: String)
+}
+
+extension CompactJWS {
+    /// An id for what has none of Apple's: of what is signed, without the signature, of which there are many for the
+    /// same bytes.
+    ///
+    /// A UUID of version 8 that begins with 32 zero bits and is therefore less than any of Apple's. Of two pieces of news
+    /// signed in the same millisecond the greater id wins: so a notification prevails over the parts that stand in it.
+    public var partIdentifier: UUID {
+        let digest = SHA256Hash.digest(signed)
+        return UUID(
+            uuid: (
+                0, 0, 0, 0, digest[0], digest[1], digest[2] & 0x0f | 0x80, digest[3], digest[4] & 0x3f | 0x80,
+                digest[5],
+                digest[6], digest[7], digest[8], digest[9], digest[10], digest[11]
+            ))
+    }
+}

@@ -1,0 +1,102 @@
+import AppStore
+import Contracts
+import Foundation
+import Pipeline
+import Signatures
+import Testing
+
+@testable import Verifier
+
+/// Bare transactions and renewal information on their way through the verifier's stage.
+@Suite struct SignedPartTests {
+    static func transaction(bundleId: String = "com.example.app") -> JWSTransactionDecodedPayload {
+        var transaction = JWSTransactionDecodedPayload()
+        transaction.originalTransactionId = "1000"
+        transaction.transactionId = "1001"
+        transaction.bundleId = bundleId
+        transaction.environment = .production
+        transaction.signedDate = VerifyTests.now
+        return transaction
+    }
+
+    static var renewal: JWSRenewalInfoDecodedPayload {
+        var renewal = JWSRenewalInfoDecodedPayload()
+        renewal.originalTransactionId = "1000"
+        renewal.autoRenewProductId = "gold"
+        renewal.environment = .production
+        renewal.signedDate = VerifyTests.now
+        return renewal
+    }
+
+    static func verdict(
+        on json: [UInt8], from source: NotificationSource, of bundleId: String? = nil
+    ) async throws -> Pipeline.Verdict<VerifiedNotification, VerifyReason> {
+        let verifier = try VerifyTests.verifier()
+        let signer = PayloadSigner(authority: try VerifyTests.authority.get())
+        let received = ReceivedNotification(
+            signedPayload: try signer.sign(json), source: source, receivedAt: VerifyTests.now, bundleId: bundleId)
+        return try await Verify(verifier: { verifier }, now: { VerifyTests.now }, cores: 1).judge([
+            Delivery(message: received, position: LogPosition(topic: "t", partition: 0, offset: 0))
+        ])[0]
+    }
+
+    @Test(arguments: [NotificationSource.history, .replay, .upload])
+    func `a bare transaction goes on as what it is`(source: NotificationSource) async throws {
+        guard case .forward(let verified) = try await Self.verdict(on: Self.transaction().json, from: source) else {
+            Issue.record("it was refused")
+            return
+        }
+        #expect(verified.notificationType == SignedPart.transaction.rawValue)
+        #expect(verified.subtype == nil)
+        #expect(verified.bundleId == "com.example.app")
+        #expect(verified.environment == .production)
+        #expect(verified.originalTransactionId == "1000")
+        #expect(verified.transactionId == "1001")
+        #expect(verified.signedDate == VerifyTests.now)
+        #expect(verified.source == source)
+        #expect(verified.notificationUUID == CompactJWS(verified.signedPayload[...])?.partIdentifier)
+        let onWire = try VerifiedNotification(verified.record())
+        #expect(try DecodedNotification(decoded: onWire.decoded).transaction == Self.transaction())
+    }
+
+    @Test func `bare renewal information goes on for the app that was asked about`() async throws {
+        let verdict = try await Self.verdict(on: Self.renewal.json, from: .history, of: "com.example.app")
+        guard case .forward(let verified) = verdict else {
+            Issue.record("it was refused")
+            return
+        }
+        #expect(verified.notificationType == SignedPart.renewalInfo.rawValue)
+        #expect(verified.bundleId == "com.example.app")
+        #expect(verified.originalTransactionId == "1000")
+        #expect(verified.transactionId == nil)
+        let decoded = try DecodedNotification(decoded: verified.decoded)
+        #expect(decoded.renewalInfo == Self.renewal)
+        #expect(decoded.transaction == nil)
+        #expect(decoded.envelope.data == nil)
+    }
+
+    @Test func `the webhook takes neither, and that is nobody's poison`() async throws {
+        for json in [Self.transaction().json, Self.renewal.json] {
+            guard
+                case .deadLetter(let reason, _) = try await Self.verdict(
+                    on: json, from: .webhook, of: "com.example.app")
+            else {
+                Issue.record("it was taken for a notification")
+                continue
+            }
+            #expect(reason.rawValue == "body")
+            #expect(!reason.countsTowardsPoisonLimit)
+        }
+    }
+
+    @Test func `what a customer can upload never counts towards the poison limit`() async throws {
+        let foreign = Self.transaction(bundleId: "com.example.other").json
+        for json in [foreign, Self.renewal.json, Array(#"{"signedDate":1}"#.utf8)] {
+            guard case .deadLetter(let reason, _) = try await Self.verdict(on: json, from: .upload) else {
+                Issue.record("it was believed")
+                continue
+            }
+            #expect(!reason.countsTowardsPoisonLimit, "\(reason)")
+        }
+    }
+}

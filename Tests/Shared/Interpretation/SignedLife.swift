@@ -1,0 +1,119 @@
+import AppStore
+import Contracts
+import Foundation
+import Pipeline
+import Signatures
+import Storage
+
+@testable import StateUpdater
+@testable import Verifier
+
+/// The letters of one made-up subscription, and the parts in them as the API or the app would hand them out by themselves.
+struct SignedLife {
+    static let bundleId = "com.example.app"
+    static let now = Date(timeIntervalSince1970: 1_780_000_000)
+    static let authority = Result { try DevelopmentAuthority(now: now) }
+
+    /// What Apple posted.
+    var letters: [[UInt8]] = []
+    /// What stands in the letters: transactions and renewal information.
+    var parts: [[UInt8]] = []
+
+    private static let happenings: [(NotificationType, NotificationSubtype?, SubscriptionStatus?)] = [
+        (.subscribed, .initialBuy, .active), (.didRenew, nil, .active),
+        (.didChangeRenewalStatus, .autoRenewDisabled, .active), (.didChangeRenewalStatus, .autoRenewEnabled, .active),
+        (.didFailToRenew, nil, .billingRetry), (.didRenew, .billingRecovery, .active), (.expired, .voluntary, .expired),
+        (.refund, nil, .revoked), (.refundReversed, nil, .active), (.consumptionRequest, nil, nil),
+    ]
+
+    init(seed: UInt64, length: Int = 9) throws {
+        var generator = Generator(state: seed)
+        let signer = PayloadSigner(authority: try Self.authority.get())
+        for index in 0..<length {
+            // Few different moments: of two that fall together the id decides.
+            let signedDate = Self.now.addingTimeInterval(Double(Int.random(in: 0..<6, using: &generator) - 6) * 86_400)
+            let (type, subtype, status) = Self.happenings[Int.random(in: 0..<10, using: &generator)]
+            let period = Int.random(in: 0..<3, using: &generator)
+            var transaction = JWSTransactionDecodedPayload()
+            transaction.originalTransactionId = "1000"
+            transaction.transactionId = "100\(period)"
+            transaction.bundleId = Self.bundleId
+            transaction.environment = .production
+            transaction.productId = "gold.\(period)"
+            transaction.type = .autoRenewableSubscription
+            transaction.purchaseDate = Self.now.addingTimeInterval(Double(period - 3) * 86_400)
+            transaction.expiresDate = Self.now.addingTimeInterval(Double(period - 2) * 86_400)
+            transaction.revocationDate = type == .refund ? signedDate : nil
+            transaction.signedDate = signedDate
+            var renewal = JWSRenewalInfoDecodedPayload()
+            renewal.originalTransactionId = "1000"
+            renewal.autoRenewProductId = "gold.\(index)"
+            renewal.productId = transaction.productId
+            renewal.environment = .production
+            renewal.isInBillingRetryPeriod = type == .didFailToRenew
+            renewal.signedDate = signedDate
+            var payload = ResponseBodyV2DecodedPayload()
+            payload.notificationType = type
+            payload.subtype = subtype
+            payload.notificationUUID = Self.uuid(&generator)
+            payload.signedDate = signedDate
+            payload.version = "2.0"
+            var data = NotificationData()
+            data.bundleId = Self.bundleId
+            data.appAppleId = 1
+            data.environment = .production
+            data.status = status
+            parts += [try signer.sign(transaction.json), try signer.sign(renewal.json)]
+            data.signedTransactionInfo = String(decoding: parts[parts.count - 2], as: UTF8.self)
+            data.signedRenewalInfo = String(decoding: parts[parts.count - 1], as: UTF8.self)
+            payload.data = data
+            letters.append(try signer.sign(payload.json))
+        }
+    }
+
+    private static func uuid(_ generator: inout Generator) -> String {
+        String(
+            format: "%08x-0000-4000-8000-%012x", UInt32.random(in: 1 ... .max, using: &generator),
+            UInt32.random(in: 0 ... .max, using: &generator))
+    }
+
+    /// What the verifier and the state-updater make of payloads, in their order.
+    static func entries(_ payloads: [(jws: [UInt8], source: NotificationSource)]) async throws -> [LedgerEntry] {
+        let verifier = SignedDataVerifier(
+            trust: try TrustStore.apple.adding(rootsIn: Array(authority.get().rootPEM.utf8)),
+            apps: AppRegistry(apps: [AcceptedApp(bundleId: bundleId, appAppleId: 1, environments: [.production])]))
+        let position = LogPosition(topic: "t", partition: 0, offset: 0)
+        let verified = try await Verify(verifier: { verifier }, now: { now }, cores: 1).judge(
+            payloads.map { payload in
+                Delivery(
+                    message: ReceivedNotification(
+                        signedPayload: payload.jws, source: payload.source, receivedAt: now, bundleId: bundleId),
+                    position: position)
+            })
+        let unique = try verified.map { verdict in
+            guard case .forward(let verified) = verdict else { throw Refused(verdict: "\(verdict)") }
+            return Delivery(message: UniqueNotification(unchecked: verified), position: position)
+        }
+        return try Update().judge(unique).map { verdict in
+            guard case .forward(let entry) = verdict else { throw Refused(verdict: "\(verdict)") }
+            return entry
+        }
+    }
+
+    struct Refused: Error {
+        var verdict: String
+    }
+
+    /// SplitMix64: small, and the same everywhere.
+    struct Generator: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9e37_79b9_7f4a_7c15
+            var mixed = state
+            mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+            return mixed ^ (mixed >> 31)
+        }
+    }
+}

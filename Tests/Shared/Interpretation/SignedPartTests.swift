@@ -1,0 +1,116 @@
+import AppStore
+import Contracts
+import Foundation
+import Interpretation
+import Postgres
+import Storage
+import Subscriptions
+import TestSupport
+import Testing
+
+/// Bare transactions and renewal information beside the notifications of the same life.
+@Suite(.serialized) struct SignedPartTests {
+    /// All that is believed of the purchase, read from the database.
+    struct Belief: Equatable {
+        var subscription: Subscription?
+        var marks: Marks
+        var transactions: [TransactionFacts]
+        var skipped: [SkippedStep]
+
+        init(_ connection: PostgresConnection) async throws {
+            let key = SubscriptionKey(environment: .production, originalTransactionId: "1000")
+            subscription = try await SubscriptionStore(connection).find(key)
+            marks = try await MarkStore(connection).marks(of: key)
+            transactions = try await TransactionStore(connection).transactions(of: key)
+                .sorted { $0.transactionId < $1.transactionId }
+            skipped = try await SkippedStepStore(connection).skippedSteps(of: key)
+        }
+    }
+
+    /// The belief after entries that came in this order, in batches of a few.
+    static func belief(after entries: [LedgerEntry]) async throws -> Belief {
+        try await TestDatabase.use { database in
+            let connection = TestDatabase.connection(database)
+            try await apply(entries, on: connection)
+            let belief = try await Belief(connection)
+            await connection.close()
+            return belief
+        }
+    }
+
+    static func apply(_ entries: [LedgerEntry], on connection: PostgresConnection) async throws {
+        _ = try await PositionStore(connection).establish(
+            cluster: "c", group: "g", lowWatermarks: [LogPosition(topic: "t", partition: 0, offset: 0)])
+        for start in stride(from: 0, to: entries.count, by: 4) {
+            let end = min(start + 4, entries.count)
+            let move = PositionMove(
+                cluster: "c", group: "g", topic: "t", partition: 0, expected: Int64(start), next: Int64(end))
+            _ = try await LedgerStore(connection).apply(
+                Array(entries[start..<end]), moving: [move], recordedAt: SignedLife.now)
+        }
+    }
+
+    @Test(arguments: 1...8 as ClosedRange<UInt64>)
+    func `the parts of a life beside its notifications, in any order, change nothing`(seed: UInt64) async throws {
+        let life = try SignedLife(seed: seed)
+        var generator = SignedLife.Generator(state: seed &+ 1000)
+        let letters = life.letters.map { ($0, NotificationSource.webhook) }
+        let parts = life.parts.map { ($0, NotificationSource.upload) }
+        let expected = try await Self.belief(after: SignedLife.entries(letters))
+        #expect(expected.subscription?.transaction != nil)
+        for _ in 0..<2 {
+            let mixed = (letters + parts).shuffled(using: &generator)
+            #expect(try await Self.belief(after: SignedLife.entries(mixed)) == expected)
+        }
+    }
+
+    @Test func `a part that Apple signed later brings the state forward, an older one does not`() async throws {
+        let life = try SignedLife(seed: 3)
+        let entries = try await SignedLife.entries(life.letters.map { ($0, .webhook) })
+        let newest = try #require(entries.compactMap(\.news).max { $0.stamp < $1.stamp })
+        var transaction = JWSTransactionDecodedPayload()
+        transaction.originalTransactionId = "1000"
+        transaction.transactionId = "2000"
+        transaction.bundleId = SignedLife.bundleId
+        transaction.environment = .production
+        transaction.productId = "platinum"
+        transaction.type = .autoRenewableSubscription
+        transaction.purchaseDate = SignedLife.now
+        transaction.expiresDate = SignedLife.now.addingTimeInterval(86_400)
+        transaction.signedDate = newest.stamp.signedDate.addingTimeInterval(1)
+        let signer = PayloadSigner(authority: try SignedLife.authority.get())
+        let jws = try signer.sign(transaction.json)
+        let part = try await SignedLife.entries([(jws, .history)])
+        for order in [entries + part, part + entries] {
+            let belief = try await Self.belief(after: order)
+            #expect(belief.subscription?.transaction?.productId == "platinum")
+            #expect(belief.subscription?.stamp == part[0].news?.stamp)
+        }
+    }
+
+    @Test func `a part is in the ledger once, whole, and no step of the life`() async throws {
+        let life = try SignedLife(seed: 5, length: 1)
+        let entries = try await SignedLife.entries(life.parts.map { ($0, .upload) })
+        #expect(entries.map(\.notificationType) == SignedPart.allCases.map(\.rawValue))
+        try await TestDatabase.use { database in
+            let connection = TestDatabase.connection(database)
+            try await Self.apply(entries + entries, on: connection)
+            let ledger = NotificationStore(connection)
+            let lines = try await ledger.page()
+            #expect(Set(lines.map(\.notificationUUID)) == Set(entries.map(\.notificationUUID)))
+            #expect(lines.allSatisfy { $0.source == "upload" && $0.contentConflicts == 0 })
+            for entry in entries {
+                #expect(try await ledger.original(entry.notificationUUID) == entry.signedPayload)
+                let news = try #require(entry.news)
+                #expect(!news.isStep)
+                #expect(!news.doubts.contains(.unknownEvent))
+                #expect(news.marks.allSatisfy { $0.kind != .event })
+                #expect(!news.sentence.contains("does not know"))
+            }
+            let key = try #require(entries[0].news?.key)
+            #expect(try await SkippedStepStore(connection).skippedSteps(of: key) == [])
+            #expect(try await StepStore(connection).steps(of: key) == [])
+            await connection.close()
+        }
+    }
+}
