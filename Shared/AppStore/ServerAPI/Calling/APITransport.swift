@@ -2,7 +2,7 @@ import AsyncHTTPClient
 import Synchronization
 
 /// Carries requests to Apple and answers back. One for a process, whatever the number of apps: it keeps the connections.
-public struct APITransport: Sendable {
+public struct APITransport: Sendable, CustomReflectable {
     private let client: HTTPClient
     private let maximumResponseBytes: Int
 
@@ -16,6 +16,9 @@ public struct APITransport: Sendable {
         configuration.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
+
+    /// Nothing: the connections within hold requests, and those hold tokens.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// Closes the connections. To be called once before the process ends; calls fail afterwards.
     public func shutdown() async throws { try await client.shutdown() }

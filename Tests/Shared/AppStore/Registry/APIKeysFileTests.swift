@@ -1,0 +1,87 @@
+import Foundation
+import Signatures
+import Testing
+
+@testable import AppStore
+
+@Suite struct APIKeysFileTests {
+    private static let apps = AppRegistry(apps: [
+        AcceptedApp(bundleId: "a", appAppleId: 1), AcceptedApp(bundleId: "b", appAppleId: 2),
+    ])
+
+    private static func problems(_ json: String, pem: String?) -> [String] {
+        do throws(APIKeysFileFault) {
+            _ = try APIKeysFile(Array(json.utf8), apps: apps) { _ in pem }
+            return []
+        } catch {
+            return error.problems
+        }
+    }
+
+    @Test func `two keys of an app stay in their order, beside those of other apps`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(
+            at: folder.appending(path: "keys"), withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let one = try P256PrivateKey.generate()
+        let two = try P256PrivateKey.generate()
+        try Data(one.pem().utf8).write(to: folder.appending(path: "keys/one.p8"))
+        try Data(two.pem().utf8).write(to: folder.appending(path: "two.p8"))
+        let json = """
+            [{"bundleId": "a", "issuerId": "i", "keyId": "K1", "privateKeyFile": "keys/one.p8"},
+             {"bundleId": "a", "issuerId": "j", "keyId": "K2", "privateKeyFile": "two.p8"},
+             {"bundleId": "b", "issuerId": "i", "keyId": "K1", "privateKeyFile": "\(folder.path)/two.p8"}]
+            """
+        let path = folder.appending(path: "keys.json").path
+        try Data(json.utf8).write(to: URL(fileURLWithPath: path))
+        let file = try APIKeysFile(contentsOf: path, apps: Self.apps)
+        let keys = try #require(file.credentials["a"]).keys
+        #expect(keys.map(\.keyId) == ["K1", "K2"] && keys.map(\.issuerId) == ["i", "j"])
+        #expect(try keys[0].privateKey.publicKey().uncompressedPoint == one.publicKey().uncompressedPoint)
+        #expect(try keys[1].privateKey.publicKey().uncompressedPoint == two.publicKey().uncompressedPoint)
+        let other = try #require(file.credentials["b"]?.keys.first)
+        #expect(try other.privateKey.publicKey().uncompressedPoint == two.publicKey().uncompressedPoint)
+    }
+
+    @Test(arguments: [
+        ("", "it is not valid JSON"),
+        ("[]", "it has to be a JSON array of at least one key"),
+        ("[1]", "key 1: it has to be an object"),
+        (#"[{"bundleId":"a","issuerId":"i","keyId":"k"}]"#, "key 1: privateKeyFile has to be a text"),
+        (
+            #"[{"bundleId":"a","issuerId":"i","keyId":"k","privateKeyFile":"f","key":"x"}]"#,
+            "key 1: key is not a field"
+        ),
+        (
+            #"[{"bundleId":"c","issuerId":"i","keyId":"k","privateKeyFile":"f"}]"#,
+            "key 1: c is not in the file of apps"
+        ),
+        (
+            #"[{"bundleId":"a","issuerId":"i","keyId":"k","privateKeyFile":"f"},"#
+                + #"{"bundleId":"a","issuerId":"i","keyId":"k","privateKeyFile":"g"}]"#,
+            "key 2: k is listed twice for a"
+        ),
+    ])
+    func `a mistake is named with its entry`(json: String, problem: String) throws {
+        let problems = Self.problems(json, pem: try P256PrivateKey.generate().pem())
+        #expect(problems.count == 1 && problems[0].hasPrefix(problem), "\(problems)")
+    }
+
+    @Test func `all mistakes are reported together`() throws {
+        let json = #"[{"bundleId":"","issuerId":1},{"bundleId":"c","issuerId":"i","keyId":"k","privateKeyFile":"f"}]"#
+        #expect(Self.problems(json, pem: try P256PrivateKey.generate().pem()).count == 5)
+    }
+
+    @Test func `a key that cannot be used is told by its file, without a word of it`() {
+        let json = #"[{"bundleId":"a","issuerId":"i","keyId":"k","privateKeyFile":"f.p8"}]"#
+        #expect(
+            Self.problems(json, pem: nil) == [
+                "key 1: f.p8 cannot be read; check that it is there and that this user may read it"
+            ])
+        let broken = Self.problems(json, pem: "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n")
+        #expect(broken == ["key 1: f.p8 is not a private key on P-256 in PEM, as App Store Connect gives it out"])
+        #expect(throws: APIKeysFileFault.self) {
+            _ = try APIKeysFile(contentsOf: "/nonexistent/keys.json", apps: Self.apps)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import StrictJSON
+import Synchronization
+import Testing
+
+@testable import AppStore
+
+@Suite struct TokenSourceTests {
+    private static let info = ScriptedStore.Reply.json(#"{"signedTransactionInfo":"a.b.c"}"#)
+
+    @Test func `a token says who, for which app and until when, as Apple wants it`() async throws {
+        try await APIDesk.scene { _, _ in
+            Self.info
+        } _: { desk, store in
+            _ = try await desk.client(store.url).transactionInfo("1")
+            let (header, claims) = try APIDesk.token(try #require(store.requests.first))
+            #expect(header.members.map(\.key) == ["alg", "kid", "typ"])
+            #expect(
+                header["alg"]?.string == "ES256" && header["kid"]?.string == "KEY1" && header["typ"]?.string == "JWT")
+            #expect(claims.members.map(\.key) == ["iss", "iat", "exp", "aud", "bid"])
+            #expect(claims["iss"]?.string == "issuer" && claims["aud"]?.string == "appstoreconnect-v1")
+            #expect(claims["bid"]?.string == ForgeryMaterial.bundleId)
+            #expect(claims["iat"]?.int64 == 1_779_999_940)
+            #expect(claims["exp"]?.int64 == 1_780_001_140)
+        }
+    }
+
+    @Test func `a token is used until half its life, and never later`() async throws {
+        try await APIDesk.scene { _, _ in
+            Self.info
+        } _: { desk, store in
+            let client = desk.client(store.url)
+            for pass in [0, 599, 1, 599] {
+                desk.ticking.pass(.seconds(pass))
+                _ = try await client.transactionInfo("1")
+            }
+            let tokens = store.requests.map(\.token)
+            #expect(tokens[0] == tokens[1] && tokens[1] != tokens[2] && tokens[2] == tokens[3])
+        }
+    }
+
+    @Test func `a key that Apple refuses is replaced by the other, which is kept`() async throws {
+        let revoked = KeyList(["KEY1"])
+        try await APIDesk.scene(keys: 2) { request, _ in
+            revoked.holds(request) ? .answer(401) : Self.info
+        } _: { desk, store in
+            let client = desk.client(store.url)
+            for _ in 0..<3 { _ = try await client.transactionInfo("1") }
+            #expect(try store.requests.map { try desk.signer(of: $0) } == [0, 1, 1, 1])
+            // The second is revoked, and the first, made anew under the same id, is back.
+            revoked.replace(["KEY2"])
+            for _ in 0..<2 { _ = try await client.transactionInfo("1") }
+            #expect(try store.requests.suffix(3).map { try desk.signer(of: $0) } == [1, 0, 0])
+        }
+    }
+
+    @Test func `many calls at once survive a rotation`() async throws {
+        let revoked = KeyList([])
+        try await APIDesk.scene(keys: 2) { request, number in
+            if number == 20 { revoked.replace(["KEY1"]) }
+            return revoked.holds(request) ? .answer(401) : Self.info
+        } _: { desk, store in
+            let client = desk.client(store.url)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<60 { group.addTask { _ = try await client.transactionInfo("1") } }
+                try await group.waitForAll()
+            }
+            #expect(desk.attempts.filter { $0.result == "success" }.count == 60)
+            #expect(desk.attempts.contains { $0.result == "unauthorized" })
+        }
+    }
+
+    @Test func `when every key is refused the text says which and what to check`() async throws {
+        try await APIDesk.scene(keys: 2) { _, _ in
+            .answer(401)
+        } _: { desk, store in
+            let error = try await APIDesk.error { _ = try await desk.client(store.url).transactionInfo("1") }
+            #expect(error.status == 401 && !error.isRetryable)
+            #expect(error.description.contains("KEY1, KEY2") && error.description.contains("clock"))
+            #expect(store.requests.count == 3)
+        }
+    }
+
+    @Test func `without a key nothing is sent`() async throws {
+        try await APIDesk.scene(keys: 0) { _, _ in
+            Self.info
+        } _: { desk, store in
+            let error = try await APIDesk.error { _ = try await desk.client(store.url).transactionInfo("1") }
+            #expect(error.description == "there is no key for com.example.reader; list one in the file of API keys")
+            #expect(store.requests.isEmpty)
+        }
+    }
+
+    @Test(arguments: [7200.0, -7200.0])
+    func `a clock of ours that is wrong is corrected by Apple's`(ahead: Double) async throws {
+        // Refuses what is not issued now by its own clock, as Apple does.
+        try await APIDesk.scene { request, _ in
+            let issued = (try? APIDesk.token(request).claims["iat"]?.int64) ?? 0
+            return abs(Double(issued) - APIDesk.start.timeIntervalSince1970) < 300
+                ? Self.info : .answer(401, headers: [("Date", "Thu, 28 May 2026 20:26:40 GMT")])
+        } _: { desk, store in
+            let client = desk.client(store.url, ahead: ahead)
+            for _ in 0..<2 { _ = try await client.transactionInfo("1") }
+            #expect(store.requests.count == 3, "once refused, then corrected for good")
+        }
+    }
+
+    @Test func `a refusal at the right time does not move the clock`() async throws {
+        try await APIDesk.scene { _, _ in
+            .answer(401, headers: [("Date", "Thu, 28 May 2026 20:26:45 GMT")])
+        } _: { desk, store in
+            let error = try await APIDesk.error { _ = try await desk.client(store.url).transactionInfo("1") }
+            #expect(error.status == 401 && store.requests.count == 1)
+        }
+    }
+}
+
+/// Which keys a store refuses; changed while it runs.
+private final class KeyList: Sendable {
+    private let names: Mutex<Set<String>>
+
+    init(_ names: Set<String>) { self.names = Mutex(names) }
+
+    func replace(_ other: Set<String>) { names.withLock { $0 = other } }
+
+    func holds(_ request: ScriptedStore.Request) -> Bool {
+        let name = (try? APIDesk.token(request).header["kid"]?.string) ?? ""
+        return names.withLock { $0.contains(name) }
+    }
+}

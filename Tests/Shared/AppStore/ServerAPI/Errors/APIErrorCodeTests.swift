@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+@testable import AppStore
+
+@Suite struct APIErrorCodeTests {
+    /// Apple's documentation of mid 2026, its libraries included.
+    private static let documented: Set<Int64> = {
+        let requests: [Int64] =
+            [0, 2, 4, 5, 6] + (8...28) + (30...44)
+            + [47, 48, 161, 162, 163, 164, 175, 183, 185, 187, 211, 212, 213, 215, 216, 218, 219, 224, 225, 227]
+        let forbidden: [Int64] = [4, 5, 7, 14, 16, 17, 18, 19, 26]
+        let missing: [Int64] = (1...10) + [14, 15, 18, 19, 20, 21, 22]
+        var codes: Set<Int64> = [4_090_000, 4_090_001, 4_290_000, 5_000_000, 5_000_001]
+        codes.formUnion(requests.map { 4_000_000 + $0 })
+        codes.formUnion(forbidden.map { 4_030_000 + $0 })
+        codes.formUnion(missing.map { 4_040_000 + $0 })
+        return codes
+    }()
+
+    @Test func `every code that Apple documents has a name`() {
+        #expect(Set(APIErrorCode.known.map(\.rawValue)) == Self.documented)
+    }
+
+    @Test func `those that Apple calls retryable are, and no others`() {
+        let retryable = APIErrorCode.known.filter(\.isRetryable).map(\.rawValue).sorted()
+        #expect(retryable == [4_040_002, 4_040_004, 4_040_006, 4_290_000, 5_000_001])
+    }
+
+    @Test(arguments: APIErrorCode.known.sorted { $0.rawValue < $1.rawValue })
+    func `a code arrives with status, message and what to do`(code: APIErrorCode) async throws {
+        let refusal = APIRefusal(
+            endpoint: .notificationHistory, status: Int(code.rawValue / 10_000),
+            body: Array(#"{"errorCode":\#(code.rawValue),"errorMessage":"Said so."}"#.utf8), retryAfter: nil)
+        #expect(refusal.code == code && refusal.code?.isKnown == true)
+        #expect(
+            refusal.description.hasPrefix(
+                "the App Store answered notification-history with \(refusal.status), \(code.rawValue) \"Said so.\": "))
+        #expect(APIError.refused(refusal).code == code)
+        #expect(APIError.refused(refusal).isRetryable == (code.isRetryable || code == .generalInternal))
+    }
+
+    @Test func `a code that is newer than this build survives`() {
+        let refusal = APIRefusal(
+            endpoint: .refundHistory, status: 404, body: Array(#"{"errorCode":4049999,"more":1}"#.utf8), retryAfter: nil
+        )
+        #expect(refusal.code?.rawValue == 4_049_999 && refusal.code?.isKnown == false && !refusal.isRetryable)
+        #expect(refusal.description.contains("newer than this build"))
+    }
+
+    @Test(arguments: ["", "<html>", "[]", #"{"errorCode":"x"}"#, "{\"errorCode\":4040010"])
+    func `what is no error of Apple's has a status only`(body: String) {
+        let refusal = APIRefusal(endpoint: .orderLookup, status: 404, body: Array(body.utf8), retryAfter: nil)
+        #expect(refusal.code == nil && refusal.message.isEmpty)
+        #expect(refusal.description.contains("check the address"))
+        #expect(!refusal.isRetryable)
+    }
+
+    @Test func `a message cannot steer a terminal, nor fill a disk`() {
+        let body =
+            #"{"errorCode":4040010,"errorMessage":"a\u001b[2J\n\u202eb"# + String(repeating: "c", count: 9999) + "\"}"
+        let refusal = APIRefusal(endpoint: .orderLookup, status: 404, body: Array(body.utf8), retryAfter: nil)
+        #expect(refusal.message.hasPrefix("a[2Jb") && refusal.message.count == 256)
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+@testable import AppStore
+
+@Suite struct APIRateLimitsTests {
+    private static func clock(_ ticking: HurryingClock) -> APIClock {
+        APIClock(
+            clock: ticking, now: { APIDesk.start.addingTimeInterval(ticking.now.offset / .seconds(1)) }, random: { 1 })
+    }
+
+    /// How long so many requests take, one after the other.
+    private static func time(
+        of count: Int, _ endpoint: APIEndpoint, in environment: AppStoreEnvironment, scale: Double = 1
+    ) async throws -> Duration {
+        let ticking = HurryingClock()
+        let limits = APIRateLimits(environment: environment, scale: scale, clock: clock(ticking))
+        for _ in 0..<count { try await limits.admit(endpoint, before: .seconds(1_000_000)) }
+        return ticking.now.offset
+    }
+
+    @Test(arguments: APIEndpoint.allCases)
+    func `a hundred seconds hold a hundred times Apple's limit, in sandbox a tenth of it`(
+        endpoint: APIEndpoint
+    ) async throws {
+        let count = Int(endpoint.requestsPerSecond) * 100
+        let production = try await Self.time(of: count, endpoint, in: .production)
+        let sandbox = try await Self.time(of: count / 10, endpoint, in: .sandbox)
+        let half = try await Self.time(of: count / 2, endpoint, in: .production, scale: 0.5)
+        // The burst at the beginning and the last distance are not waited for.
+        #expect((.seconds(98)...(.seconds(100))).contains(production), "\(production)")
+        #expect((.seconds(80)...(.seconds(100))).contains(sandbox), "\(sandbox)")
+        #expect((.seconds(96)...(.seconds(100))).contains(half), "\(half)")
+    }
+
+    @Test func `Apple's limits are those of its documentation`() {
+        let limits = Dictionary(grouping: APIEndpoint.allCases, by: \.requestsPerSecond).mapValues(\.count)
+        #expect(limits == [50: 7, 20: 2, 10: 2, 1: 4])
+    }
+
+    @Test func `one kind of call does not wait for another`() async throws {
+        let ticking = HurryingClock()
+        let limits = APIRateLimits(environment: .sandbox, clock: Self.clock(ticking))
+        try await limits.admit(.testNotification, before: .zero)
+        try await limits.admit(.transactionInfo, before: .zero)
+        #expect(ticking.sleeps.isEmpty)
+        await #expect(throws: APIError.rateLimited(until: APIDesk.start.addingTimeInterval(10))) {
+            try await limits.admit(.testNotification, before: .seconds(9))
+        }
+        #expect(ticking.sleeps.isEmpty, "a wait that is too long is not begun")
+    }
+
+    @Test func `whoever waits while the bucket is closed waits on`() async throws {
+        let ticking = HurryingClock()
+        // Sleeping on this clock lets Apple's answer to another request arrive first.
+        let answered = AsyncStream<Void>.makeStream()
+        let asleep = AsyncStream<Void>.makeStream()
+        let clock = APIClock(
+            clock: PausingClock(ticking: ticking) { pause in
+                guard pause < .seconds(1) else { return }
+                asleep.continuation.yield()
+                for await _ in answered.stream { return }
+            }, now: { APIDesk.start }, random: { 1 })
+        let limits = APIRateLimits(environment: .production, clock: clock)
+        for _ in 0..<5 { try await limits.admit(.transactionInfo, before: .seconds(60)) }
+        async let waiting: Void = limits.admit(.transactionInfo, before: .seconds(60))
+        for await _ in asleep.stream { break }
+        await limits.close(.transactionInfo, for: .seconds(30))
+        answered.continuation.yield()
+        try await waiting
+        #expect(ticking.now.offset == .seconds(30))
+    }
+}
+
+/// A hurrying clock whose sleepers first do something.
+private struct PausingClock: Clock {
+    let ticking: HurryingClock
+    let before: @Sendable (Duration) async -> Void
+
+    var now: HurryingClock.Instant { ticking.now }
+    var minimumResolution: Duration { ticking.minimumResolution }
+
+    func sleep(until deadline: HurryingClock.Instant, tolerance: Duration?) async throws {
+        await before(ticking.now.duration(to: deadline))
+        try await ticking.sleep(until: deadline, tolerance: tolerance)
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+@testable import AppStore
+
+@Suite struct APIPagesTests {
+    /// Twenty-five pages of one notification; the token is the number of the next page.
+    private static let script: @Sendable (ScriptedStore.Request, Int) -> ScriptedStore.Reply = { request, _ in
+        let page =
+            request.target.split(separator: "=").count == 2 ? Int(request.target.split(separator: "=")[1]) ?? 0 : 0
+        return .json(
+            #"{"paginationToken":"\#(page + 1)","hasMore":\#(page < 24),"notificationHistory":[{"signedPayload":"\#(page)"}]}"#
+        )
+    }
+
+    private static let request = NotificationHistoryRequest(
+        startDate: APIDesk.start, endDate: APIDesk.start, onlyFailures: true)
+
+    private static func numbers(_ pages: [NotificationHistoryPage]) -> [String] {
+        pages.flatMap(\.items).map { String(decoding: $0.signedPayload ?? [], as: UTF8.self) }
+    }
+
+    @Test func `all pages come in order, each asked for with the same body`() async throws {
+        try await APIDesk.scene(Self.script) { desk, store in
+            var pages: [NotificationHistoryPage] = []
+            for try await page in desk.client(store.url).notificationHistory(Self.request) { pages.append(page) }
+            #expect(Self.numbers(pages) == (0..<25).map(String.init))
+            #expect(Set(store.requests.map(\.body)).count == 1)
+            #expect(store.requests.first?.target == "/inApps/v1/notifications/history")
+        }
+    }
+
+    @Test func `whoever stops goes on later from the last position, and no page is asked for in advance`() async throws
+    {
+        try await APIDesk.scene(Self.script) { desk, store in
+            var pages: [NotificationHistoryPage] = []
+            for try await page in desk.client(store.url).notificationHistory(Self.request) {
+                pages.append(page)
+                if pages.count == 10 { break }
+            }
+            #expect(store.requests.count == 10)
+            let resumed = desk.client(store.url).notificationHistory(Self.request, from: pages.last?.position)
+            for try await page in resumed { pages.append(page) }
+            #expect(Self.numbers(pages) == (0..<25).map(String.init))
+            #expect(store.requests.count == 25)
+        }
+    }
+
+    @Test func `after an error the same page is asked for again`() async throws {
+        let script: @Sendable (ScriptedStore.Request, Int) -> ScriptedStore.Reply = { request, number in
+            number == 3
+                ? .code(4_000_017, "Invalid request. The pagination token is expired.") : Self.script(request, number)
+        }
+        try await APIDesk.scene(script) { desk, store in
+            var iterator = desk.client(store.url).notificationHistory(Self.request).makeAsyncIterator()
+            var pages: [NotificationHistoryPage] = []
+            for _ in 0..<3 { pages.append(try #require(try await iterator.next())) }
+            let error = try await APIDesk.error { _ = try await iterator.next() }
+            #expect(error.code == .paginationTokenExpired && !error.isRetryable)
+            while let page = try await iterator.next() { pages.append(page) }
+            #expect(Self.numbers(pages) == (0..<25).map(String.init))
+        }
+    }
+
+    @Test(arguments: [
+        #"{"hasMore":true,"notificationHistory":[]}"#,
+        #"{"hasMore":true,"paginationToken":"t","notificationHistory":[]}"#,
+    ])
+    func `more pages without a new position are an error and not a loop`(answer: String) async throws {
+        try await APIDesk.scene { _, _ in
+            .json(answer)
+        } _: { desk, store in
+            let error = try await APIDesk.error {
+                for try await _ in desk.client(store.url).notificationHistory(Self.request) {}
+            }
+            guard case .unreadable = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(store.requests.count <= 2)
+        }
+    }
+
+    @Test func `the revision of the last page is handed out, to be stored`() async throws {
+        try await APIDesk.scene { request, _ in
+            request.target.contains("revision=1")
+                ? .json(#"{"revision":"2","hasMore":false}"#) : .json(#"{"revision":"1","hasMore":true}"#)
+        } _: { desk, store in
+            var query = TransactionHistoryQuery()
+            query.revoked = true
+            var positions: [String?] = []
+            for try await page in desk.client(store.url).transactionHistory(of: "7", query) {
+                positions.append(page.position)
+            }
+            #expect(positions == ["1", "2"])
+            #expect(
+                store.requests.map(\.target) == [
+                    "/inApps/v2/history/7?revoked=true", "/inApps/v2/history/7?revision=1&revoked=true",
+                ])
+            var refunds = 0
+            for try await _ in desk.client(store.url).refundHistory(of: "7") { refunds += 1 }
+            #expect(refunds == 2)
+        }
+    }
+}

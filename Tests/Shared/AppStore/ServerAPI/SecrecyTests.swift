@@ -1,0 +1,53 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import AppStore
+
+@Suite struct SecrecyTests {
+    /// Everything that could be printed of a value.
+    private static func texts(of value: Any) -> String {
+        var dumped = ""
+        dump(value, to: &dumped)
+        return "\(value)\n\(String(reflecting: value))\n\(dumped)"
+    }
+
+    @Test func `no key, token or payload is in any text, however it is printed`() async throws {
+        let replies: [ScriptedStore.Reply] = [
+            .code(4_000_006), .answer(401), .code(5_000_001), .bytes(""), .bytes("HTTP/1.1 2x"), .json("{\"a\":"),
+            .json(#"{"signedTransactionInfo":{"secretpayload":1}}"#), .answer(302), .silence,
+            .answer(200, [UInt8](repeating: 32, count: 5000)),
+            .code(4_290_000, headers: [("Retry-After", "1790000000000")]),
+        ]
+        for reply in replies {
+            let secrets = Mutex<[String]>([])
+            try await APIDesk.scene(keys: 2, maximumResponseBytes: 2000) { request, _ in
+                secrets.withLock { $0 += [request.token, String(request.token.suffix(40))] }
+                return reply
+            } _: { desk, store in
+                var client = desk.client(
+                    store.url, retry: APIRetryPolicy(attempts: 2, attemptTimeout: .milliseconds(50)))
+                client.deadline = .seconds(5)
+                let error = try await APIDesk.error { _ = try await client.transactionInfo("1") }
+                let printed = [error as Any, desk.attempts, client, desk.credentials, desk.credentials.keys[0]]
+                    .map(Self.texts).joined()
+                let keys = try desk.keys.map { key in
+                    try String(key.pem().split(separator: "\n")[1].prefix(40))
+                }
+                for secret in secrets.withLock(\.self) + keys + ["secretpayload"] {
+                    #expect(!secret.isEmpty)
+                    #expect(!printed.contains(secret))
+                }
+                #expect(printed.contains("KEY1"), "printing is what is tested here")
+            }
+        }
+    }
+
+    @Test func `a token itself prints as its key's number`() async throws {
+        try await APIDesk.scene { desk in
+            let token = try BearerToken(desk.credentials.keys[0], number: 0, bundleId: "b", now: desk.now)
+            #expect(Self.texts(of: token).contains("a token of key number 1"))
+            #expect(!Self.texts(of: token).contains(token.text.suffix(20)))
+        }
+    }
+}
