@@ -24,4 +24,23 @@ import Testing
             #expect(try rows.map { row in try row.value("refused", as: Int64.self) } == [3, 3])
         }
     }
+
+    @Test func `minutes add up what all instances could not answer, refusals of strangers apart`() async throws {
+        try await TestDatabase.use { database async throws in
+            let store = HeartbeatStore(TestDatabase.connection(database))
+            func beat(_ instance: String, _ minute: Int64, _ refused: [Int: Int64]) -> IngestHeartbeat {
+                IngestHeartbeat(
+                    instance: instance, minute: Date(milliseconds: minute * 60_000), accepted: 1, refused: refused)
+            }
+            try await store.record([
+                beat("a", 1, [:]), beat("a", 2, [400: 9, 503: 2]), beat("b", 2, [500: 3]), beat("a", 4, [404: 1]),
+            ])
+            #expect(
+                try await store.minutes(from: Date(milliseconds: 61_000)) == [
+                    .init(start: Date(milliseconds: 120_000), unavailable: 5),
+                    .init(start: Date(milliseconds: 240_000)),
+                ])
+            #expect(try await store.forget(before: Date(milliseconds: 240_000)) == 3)
+        }
+    }
 }

@@ -1,0 +1,33 @@
+import Foundation
+import Storage
+import Testing
+
+@Suite struct CanaryStoreTests {
+    typealias Fixtures = CoverageFixtures
+
+    @Test func `a canary is waited for until it has an outcome`() async throws {
+        try await Fixtures.use { fixtures async throws in
+            let store = CanaryStore(fixtures.connection)
+            let (environment, bundleId) = (Fixtures.app.environment, Fixtures.app.bundleId)
+            #expect(try await store.lastRequested(environment, bundleId) == nil)
+            var canary = Canary(
+                environment: environment, bundleId: bundleId, token: "token", requestedAt: Fixtures.at(1))
+            try await store.add(canary)
+            #expect(try await store.waiting() == [canary])
+            #expect(try await store.lastRequested(environment, bundleId) == Fixtures.at(1))
+
+            canary.notificationUUID = UUID()
+            canary.attemptedAt = Fixtures.at(2)
+            canary.attemptResult = "TIMED_OUT"
+            try await store.update(canary, at: Fixtures.at(3))
+            #expect(try await store.waiting() == [canary])
+            #expect(try await store.arrival(of: try #require(canary.notificationUUID)) == nil)
+
+            canary.outcome = .unreached
+            try await store.update(canary, at: Fixtures.at(4))
+            #expect(try await store.waiting().isEmpty)
+            #expect(try await store.newest(5) == [canary])
+            #expect(try await store.forget(requestedBefore: Fixtures.at(2)) == 1)
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import Postgres
+import Storage
+import TestSupport
+import Testing
+
+@Suite struct RecoveryWindowStoreTests {
+    typealias Fixtures = CoverageFixtures
+
+    @Test func `a window reads back as it was opened, and stays when it is opened twice`() async throws {
+        try await Fixtures.use { fixtures async throws in
+            let request = Fixtures.request(0, 60, type: "DID_RENEW")
+            try await fixtures.windows.open([request], at: Fixtures.at(1))
+            try await fixtures.windows.open([Fixtures.request(0, 99, id: request.id)], at: Fixtures.at(2))
+            let window = try #require(try await fixtures.windows.window(request.id))
+            #expect(window.scope == request.scope)
+            #expect(window.reason == .manual)
+            #expect(window.state == .open)
+            #expect(window.createdAt == Fixtures.at(1))
+            #expect(window.priority == RecoveryWindow.Reason.manual.priority)
+        }
+    }
+
+    @Test func `a window closes only when it is fetched and every page was seen`() async throws {
+        try await Fixtures.use { fixtures async throws in
+            try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
+            let claim = try #require(try await fixtures.claim().first)
+            #expect(try await fixtures.windows.close([claim.id], at: Fixtures.at(1)).isEmpty)
+            // A page may be seen before it is known to be one.
+            try await fixtures.see(claim.page, of: claim.id)
+            try await fixtures.fetch(claim, pages: 2)
+            #expect(try await fixtures.windows.seenThroughout().isEmpty)
+            #expect(try await fixtures.windows.close([claim.id], at: Fixtures.at(1)).isEmpty)
+            try await fixtures.see(claim.page + 1, of: claim.id)
+            #expect(try await fixtures.windows.seenThroughout() == [claim.id])
+            #expect(try await fixtures.windows.close([claim.id], at: Fixtures.at(5)) == [claim.id])
+            #expect(try await fixtures.windows.close([claim.id], at: Fixtures.at(6)).isEmpty)
+            #expect(try await fixtures.windows.window(claim.id)?.closedAt == Fixtures.at(5))
+        }
+    }
+
+    @Test func `a page that a killed process had on its way keeps no window open`() async throws {
+        try await Fixtures.use { fixtures async throws in
+            try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
+            let dead = try #require(try await fixtures.claim().first)
+            try await fixtures.endLeases()
+            let claim = try #require(try await fixtures.claim().first)
+            #expect(claim.page != dead.page)
+            try await fixtures.fetch(claim)
+            try await fixtures.see(dead.page, of: claim.id)
+            #expect(try await fixtures.windows.seenThroughout().isEmpty)
+            try await fixtures.see(claim.page, of: claim.id)
+            #expect(try await fixtures.windows.seenThroughout() == [claim.id])
+        }
+    }
+
+    @Test func `a divided window closes with its last part and adds them up`() async throws {
+        try await Fixtures.use { fixtures async throws in
+            try await fixtures.windows.open([Fixtures.request(0, 3600)], at: Fixtures.at(0))
+            let whole = try #require(try await fixtures.claim().first)
+            #expect(
+                try await fixtures.claims.divide(
+                    whole, into: [Fixtures.request(0, 1800), Fixtures.request(1800, 3600)], at: Fixtures.at(1)))
+            let parts = try await fixtures.claim(limit: 10)
+            #expect(parts.map(\.partOf) == [whole.id, whole.id])
+            for part in parts {
+                try await fixtures.fetch(part)
+                try await fixtures.see(part.page, of: part.id, .init(listed: 20, present: 18, missing: 2, recovered: 2))
+            }
+            #expect(try await fixtures.windows.close([parts[0].id], at: Fixtures.at(5)) == [parts[0].id])
+            #expect(try await fixtures.windows.window(whole.id)?.state == .open)
+            #expect(try await fixtures.windows.close([parts[1].id], at: Fixtures.at(6)) == [parts[1].id])
+            let closed = try #require(try await fixtures.windows.window(whole.id))
+            #expect(closed.state == .closed)
+            #expect(closed.pages == 2)
+            #expect(closed.counts == .init(listed: 40, present: 36, missing: 4, recovered: 4))
+        }
+    }
+
+    @Test(arguments: [("DID_RENEW" as String?, RecoveryWindow.State.closed), (nil, .failed)])
+    func `a part that fails takes the whole with it, unless it only went ahead`(
+        type: String?, outcome: RecoveryWindow.State
+    ) async throws {
+        try await Fixtures.use { fixtures async throws in
+            try await fixtures.windows.open([Fixtures.request(0, 3600)], at: Fixtures.at(0))
+            let whole = try #require(try await fixtures.claim().first)
+            let ahead = Fixtures.request(0, 3600, type: type)
+            #expect(
+                try await fixtures.claims.divide(
+                    whole, into: [ahead, Fixtures.request(0, 3600)], at: Fixtures.at(1)))
+            for part in try await fixtures.claim(limit: 10) {
+                guard part.id != ahead.id else {
+                    try await fixtures.claims.fail(part, because: "Apple refuses", at: Fixtures.at(2))
+                    continue
+                }
+                try await fixtures.fetch(part)
+                try await fixtures.see(part.page, of: part.id)
+                #expect(try await fixtures.windows.close([part.id], at: Fixtures.at(3)) == [part.id])
+            }
+            try await fixtures.coverage.settle(at: Fixtures.at(4))
+            let settled = try #require(try await fixtures.windows.window(whole.id))
+            #expect(settled.state == outcome)
+            #expect(settled.lastError == (outcome == .failed ? "Apple refuses" : nil))
+        }
+    }
+
+    @Test func `windows are found by what they are, and forgotten when they are old`() async throws {
+        try await Fixtures.use { fixtures async throws in
+            let sandbox = CoverageStore.App(.sandbox, "com.example.app")
+            try await fixtures.windows.open(
+                [Fixtures.request(reason: .outage), Fixtures.request(app: sandbox)], at: Fixtures.at(0))
+            var filter = RecoveryWindowStore.Filter()
+            filter.reasons = [.outage]
+            #expect(try await fixtures.windows.windows(filter).map(\.reason) == [.outage])
+            filter.environment = .sandbox
+            #expect(try await fixtures.windows.windows(filter).isEmpty)
+            filter = .init()
+            filter.states = [.open]
+            filter.onlyWhole = true
+            #expect(try await fixtures.windows.windows(filter).count == 2)
+
+            let claim = try #require(try await fixtures.claim().first)
+            try await fixtures.claims.fail(claim, because: "no", at: Fixtures.at(10))
+            #expect(try await fixtures.windows.forget(settledBefore: Fixtures.at(10)) == 0)
+            #expect(try await fixtures.windows.forget(settledBefore: Fixtures.at(11)) == 1)
+        }
+    }
+}

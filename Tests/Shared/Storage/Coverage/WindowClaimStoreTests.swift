@@ -1,0 +1,139 @@
+import Foundation
+import Postgres
+import Storage
+import TestSupport
+import Testing
+
+@Suite struct WindowClaimStoreTests {
+    typealias Fixtures = CoverageFixtures
+
+    @Test func `two who claim at the same time never hold the same window`() async throws {
+        try await Fixtures.use { fixtures async throws in
+            try await fixtures.windows.open((0..<60).map { Fixtures.request(Double($0)) }, at: Fixtures.at(0))
+            let claimed = try await withThrowingTaskGroup(of: [UUID].self) { group in
+                for _ in 0..<4 {
+                    let store = WindowClaimStore(TestDatabase.connection(fixtures.configuration))
+                    let holder = UUID()
+                    group.addTask {
+                        var mine: [UUID] = []
+                        while let claim = try await store.claim(for: holder, apps: [Fixtures.app], seconds: 60).first {
+                            mine.append(claim.id)
+                        }
+                        return mine
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(claimed.count == 60)
+            #expect(Set(claimed).count == 60)
+        }
+    }
+
+    @Test func `what a killed holder had is taken over behind its last page`() async throws {
+        try await Fixtures.use { fixtures async throws in
+            try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
+            var first = try #require(try await fixtures.claim().first)
+            let page = FetchedPage(parts: 1, items: 20, reachedAt: Fixtures.at(30), nextToken: "second")
+            #expect(try await fixtures.claims.advance(&first, by: page, seconds: 60, at: Fixtures.at(0)))
+            #expect(try await fixtures.claim().isEmpty)
+
+            try await fixtures.endLeases()
+            var second = try #require(try await fixtures.claim().first)
+            #expect(second.pageToken == "second")
+            #expect(second.reachedAt == Fixtures.at(30))
+            // The dead one may have had a page on its way; its number stays free.
+            #expect(second.page == first.page + 1)
+
+            // It was not dead after all.
+            #expect(try await fixtures.claims.advance(&first, by: page, seconds: 60, at: Fixtures.at(0)) == false)
+            let last = FetchedPage(parts: 1, items: 3, reachedAt: nil, nextToken: nil)
+            #expect(try await fixtures.claims.advance(&second, by: last, seconds: 60, at: Fixtures.at(9)))
+            let window = try #require(try await fixtures.windows.window(second.id))
+            #expect(window.state == .fetched)
+            #expect(window.pages == 2)
+            #expect(window.fetchedAt == Fixtures.at(9))
+        }
+    }
+
+    @Test func `the urgent goes first, and only apps one may ask for`() async throws {
+        try await Fixtures.use { fixtures async throws in
+            let other = CoverageStore.App(.sandbox, "com.example.app")
+            try await fixtures.windows.open(
+                [
+                    Fixtures.request(0, reason: .sweep), Fixtures.request(0, reason: .manual, app: other),
+                    Fixtures.request(0, reason: .failures), Fixtures.request(0, reason: .outage),
+                ], at: Fixtures.at(0))
+            #expect(
+                try await fixtures.claim(limit: 10).map(\.reason).sorted { $0.priority > $1.priority }
+                    == [.outage, .failures, .sweep])
+        }
+    }
+
+    @Test func `the most urgent is claimed where there is room for one`() async throws {
+        try await Fixtures.use { fixtures async throws in
+            try await fixtures.windows.open(
+                [Fixtures.request(reason: .sweep), Fixtures.request(reason: .manual)], at: Fixtures.at(0))
+            #expect(try await fixtures.claim().map(\.reason) == [.manual])
+            #expect(try await fixtures.claim().map(\.reason) == [.sweep])
+        }
+    }
+
+    @Test func `a setback is remembered, put off and forgotten with the next page`() async throws {
+        try await Fixtures.use { fixtures async throws in
+            try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
+            let claim = try #require(try await fixtures.claim().first)
+            try await fixtures.claims.release(claim, notBefore: 3600, because: "Apple is away")
+            #expect(try await fixtures.claim().isEmpty)
+            #expect(try await fixtures.windows.window(claim.id)?.lastError == "Apple is away")
+            try await fixtures.connection.run(unsafeScript: "update recovery_window set not_before = now()")
+            let again = try #require(try await fixtures.claim().first)
+            #expect(again.setbacks == 1)
+            try await fixtures.fetch(again)
+            #expect(try await fixtures.windows.window(claim.id)?.lastError == nil)
+        }
+    }
+
+    @Test func `a restart forgets Apple's token and keeps the numbers of pages`() async throws {
+        try await Fixtures.use { fixtures async throws in
+            try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
+            var claim = try #require(try await fixtures.claim().first)
+            let page = FetchedPage(parts: 1, items: 20, reachedAt: Fixtures.at(30), nextToken: "second")
+            #expect(try await fixtures.claims.advance(&claim, by: page, seconds: 60, at: Fixtures.at(0)))
+            try await fixtures.claims.restart(claim, from: Fixtures.at(10), because: "the page token expired")
+            let again = try #require(try await fixtures.claim().first)
+            #expect(again.pageToken == nil)
+            #expect(again.start == Fixtures.at(10))
+            #expect(again.restarts == 1)
+            #expect(again.page > 0)
+        }
+    }
+
+    @Test func `a claim that is another's by now divides nothing`() async throws {
+        try await Fixtures.use { fixtures async throws in
+            try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
+            let claim = try #require(try await fixtures.claim().first)
+            try await fixtures.endLeases()
+            _ = try await fixtures.claim()
+            #expect(try await fixtures.claims.divide(claim, into: [Fixtures.request()], at: Fixtures.at(0)) == false)
+            #expect(try await fixtures.windows.windows().count == 1)
+        }
+    }
+
+    @Test func `failures that Apple refused to list are planned again`() async throws {
+        try await Fixtures.use { fixtures async throws in
+            let (environment, bundleId) = (Fixtures.app.environment, Fixtures.app.bundleId)
+            try await fixtures.coverage.begin(
+                environment, bundleId, at: Fixtures.at(0), sweepingFrom: Fixtures.at(0))
+            let before = try #require(try await fixtures.coverage.coverage().first { $0.kind == .failures })
+            #expect(
+                try await fixtures.coverage.plan(
+                    [Fixtures.request(0, 600, reason: .failures)],
+                    moving: CoverageStore.Move(before, to: Fixtures.at(600)), at: Fixtures.at(600)))
+            let claim = try #require(try await fixtures.claim().first)
+            try await fixtures.claims.fail(claim, because: "Apple refuses", at: Fixtures.at(601))
+            let after = try #require(try await fixtures.coverage.coverage().first { $0.kind == .failures })
+            #expect(after.plannedUntil == Fixtures.at(0))
+            #expect(after.provenUntil == Fixtures.at(0))
+        }
+    }
+}
