@@ -1,4 +1,5 @@
 import AppStore
+import AppleAccess
 import Chassis
 import Foundation
 import Pipeline
@@ -6,17 +7,9 @@ import Pipeline
 /// What the verifier can be told.
 struct Configuration: WorkerVariables {
     let brokers = Variable.kafkaBrokers
-    let apps = Variable.path(
-        "STOREKEEPER_APPS_FILE",
-        #"JSON file of our apps: [{"bundleId": "…", "appAppleId": 1, "environments": ["Production", "Sandbox"]}]"#)
-    let roots = Variable.list(
-        "STOREKEEPER_ROOT_FILES",
-        "further trusted roots, DER or PEM files; Apple Root CA - G3 is always trusted, the simulator's only in "
-            + "development mode"
-    ).optional
-    let developmentMode = Variable.bool(
-        "STOREKEEPER_DEVELOPMENT_MODE", "accept Xcode, LocalTesting and development roots; never in production",
-        default: "false")
+    let apps = Variable.appsFile
+    let roots = Variable.rootFiles.optional
+    let developmentMode = Variable.developmentMode
     let revocation = Variable<RevocationMode>.choice(
         "STOREKEEPER_REVOCATION",
         "soft: refuse what a responder (OCSP) calls revoked; hard: also what no responder vouches for; off: ask nobody",
@@ -42,6 +35,12 @@ enum RevocationMode: String, CaseIterable, Sendable {
 extension Settings<Configuration> {
     /// How many records may be proven at the same time.
     var usableCores: Int { self.cores == 0 ? ProcessInfo.processInfo.activeProcessorCount : self.cores }
+
+    /// What the files say now.
+    /// - Throws: `ConfigurationProblems` with all that is wrong in them.
+    func trusted() throws(ConfigurationProblems) -> Trusted {
+        try Trusted(apps: self.apps, roots: self.roots ?? [], developmentMode: self.developmentMode)
+    }
 
     /// When which certificate is asked about.
     var revocationPace: RevocationSchedule.Pace {

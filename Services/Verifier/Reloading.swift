@@ -1,4 +1,5 @@
 import AppStore
+import AppleAccess
 import Chassis
 import Foundation
 import Synchronization
@@ -26,7 +27,7 @@ final class Reloading: LongRunning {
         self.logger = logger
         self.clock = clock
         firstSeen = Self.fingerprint(of: settings)
-        current = Mutex(Self.verifier(try Trusted(settings), revocations))
+        current = Mutex(Self.verifier(try settings.trusted(), revocations))
         guard settings.developmentMode else { return }
         logger.warning(
             "DEVELOPMENT MODE: purchases that cost nothing are believed. Never run this in production.",
@@ -49,7 +50,7 @@ final class Reloading: LongRunning {
 
     private func reload() {
         do throws(ConfigurationProblems) {
-            let verifier = Self.verifier(try Trusted(settings), revocations)
+            let verifier = Self.verifier(try settings.trusted(), revocations)
             current.withLock { $0 = verifier }
             Metric.trustReloads.counter("used").increment()
             logger.notice("Roots and apps read anew")

@@ -104,6 +104,36 @@ extension Metric {
     public static let publisherRetries = counter(
         "storekeeper_publisher_retries_total", "Attempts to publish that failed and are tried again.")
 
+    // MARK: Apple's API
+
+    /// Every attempt counts, repetitions included.
+    public static let apiRequests = counter(
+        "storekeeper_api_requests_total",
+        "Requests to Apple's API, by result: success, unauthorized, rate-limited, transient, final.",
+        ["endpoint", "result"])
+
+    // MARK: Recovery
+
+    /// What recovery found in Apple's history.
+    public static let historyItems = counter(
+        "storekeeper_history_items_total",
+        "Notifications found in Apple's history: present, missing (put on the line again), unreadable.", ["state"])
+    /// Back in the ledger; what the line refused instead.
+    public static let recovered = counter(
+        "storekeeper_recovered_total",
+        "Notifications that were missing, by what became of them: arrived in the ledger, refused by the line.",
+        ["outcome"])
+    /// Apple's words, as it tells them.
+    public static let sendAttempts = counter(
+        "storekeeper_send_attempts_total",
+        "Attempts of Apple's to reach us, of notifications that were not delivered at once, by result.", ["result"])
+    /// Windows that recovery has closed.
+    public static let windowsClosed = counter(
+        "storekeeper_recovery_windows_closed_total", "Windows of Apple's history of which everything is accounted for.")
+    /// Single customers.
+    public static let recoveryRequests = counter(
+        "storekeeper_recovery_requests_total", "Customers whose history Apple was asked for, by outcome.", ["outcome"])
+
     // MARK: The process
 
     /// Tracing never holds the line up, so some may be lost.
@@ -119,7 +149,8 @@ extension Metric {
         ingestRequests, ingestAcknowledgement, ingestInFlight, stageRecords, stageBatch, stageBatchSize, stageRetries,
         settlementsFenced, deadLetters, lagRecords, lagSeconds, recordsExpired, rebalances, producerFatal,
         brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked, unknownApps, trustReloads,
-        ledgerOutcomes, webhookToState, published, publisherRetries, spans,
+        ledgerOutcomes, webhookToState, published, publisherRetries, apiRequests,
+        historyItems, recovered, sendAttempts, windowsClosed, recoveryRequests, spans,
         buildInformation,
     ]
 }

@@ -7,7 +7,7 @@ import struct Foundation.Date
 /// Records of Kafka topics, read as a member of a consumer group.
 public actor KafkaSource: Source {
     private let consumer: Consumer
-    private let stage: Service
+    private let worker: String
     private let starting: any StartingPositions
     private let limit: Int
     private let wait: Duration
@@ -18,16 +18,16 @@ public actor KafkaSource: Source {
 
     /// - Parameters:
     ///   - consumer: subscribed already.
-    ///   - stage: the service that reads, in metrics.
+    ///   - worker: who reads, in metrics.
     ///   - starting: where a partition is read from when it is assigned and after a rewind.
     ///   - limit: records in a batch at most.
     ///   - wait: how long ``next()`` waits for the first record.
     public init(
-        _ consumer: Consumer, for stage: Service, startingAt starting: any StartingPositions, limit: Int = 500,
+        _ consumer: Consumer, for worker: String, startingAt starting: any StartingPositions, limit: Int = 500,
         wait: Duration = .milliseconds(200), logger: Logger
     ) {
         self.consumer = consumer
-        self.stage = stage
+        self.worker = worker
         self.starting = starting
         self.limit = limit
         self.wait = wait
@@ -69,7 +69,7 @@ public actor KafkaSource: Source {
     private func take(_ partitions: [TopicPartition], _ change: String) {
         assigned = partitions
         last = [:]
-        Metric.rebalances.counter(stage.rawValue, change).increment()
+        Metric.rebalances.counter(worker, change).increment()
         logger.info("Partitions \(change)", metadata: ["partitions": "\(partitions.count)"])
     }
 }

@@ -1,26 +1,25 @@
 import Chassis
-import Contracts
 
 import struct Foundation.Date
 
 /// Publishes how far a source is behind, every few seconds.
 public struct LagReporter: LongRunning {
     private let source: KafkaSource
-    private let stage: Service
+    private let worker: String
     private let now: @Sendable () -> Date
     private let clock: any Clock<Duration>
 
     /// - Parameters:
     ///   - source: whose lag it is.
-    ///   - stage: the service that reads, in metrics.
+    ///   - worker: who reads, in metrics.
     ///   - now: tells the age of a record.
     ///   - clock: waits between reports.
     public init(
-        _ source: KafkaSource, stage: Service, now: @escaping @Sendable () -> Date,
+        _ source: KafkaSource, worker: String, now: @escaping @Sendable () -> Date,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.source = source
-        self.stage = stage
+        self.worker = worker
         self.now = now
         self.clock = clock
     }
@@ -38,7 +37,7 @@ public struct LagReporter: LongRunning {
     /// A broker that does not answer leaves the last report standing; the worker's own log says why.
     private func report() async {
         for lag in (try? await source.lag(now: now())) ?? [] {
-            let labels = (stage.rawValue, lag.partition.topic, String(lag.partition.partition))
+            let labels = (worker, lag.partition.topic, String(lag.partition.partition))
             Metric.lagRecords.gauge(labels.0, labels.1, labels.2).record(lag.records)
             Metric.lagSeconds.gauge(labels.0, labels.1, labels.2).record(lag.seconds)
         }

@@ -13,7 +13,8 @@ public struct WorkerConnection: Sendable {
     /// Makes the dead letters of the service.
     public let refusals: Refusals
     private let keeper: ProducerKeeper
-    private let stage: Service
+    private let isKeeperShared: Bool
+    private let worker: String
     private let limit: Int
     private let poison: PoisonLimit
     private let monitor: WorkerMonitor
@@ -23,24 +24,30 @@ public struct WorkerConnection: Sendable {
     /// Subscribes; the partitions come when the worker runs.
     /// - Parameters:
     ///   - stage: the service.
+    ///   - part: which of several workers of the service, each with a group and metrics of its own; nil where there is one.
     ///   - route: the topic it reads.
     ///   - offsetReset: what to do where a position is not in the log any more.
+    ///   - limit: records in a batch at most; nil is what the settings say.
+    ///   - keeper: the producer that several workers share, and that the process runs itself; nil makes one.
     /// - Throws: `KafkaConfigurationError`.
     public init(
-        _ context: ServiceContext<some WorkerVariables>, stage: Service, reading route: Route,
-        offsetReset: Consumer.OffsetReset = .earliest
+        _ context: ServiceContext<some WorkerVariables>, stage: Service, part: String? = nil, reading route: Route,
+        offsetReset: Consumer.OffsetReset = .earliest, limit: Int? = nil, sharing keeper: ProducerKeeper? = nil
     ) async throws {
         let kafka = try context.settings.kafka()
-        consumer = try Consumer(kafka, group: stage.group, offsetReset: offsetReset, logger: context.logger)
-        keeper = try ProducerKeeper(kafka, logger: context.logger)
+        let suffix = part.map { ".\($0)" } ?? ""
+        consumer = try Consumer(kafka, group: stage.group + suffix, offsetReset: offsetReset, logger: context.logger)
+        self.keeper = try keeper ?? ProducerKeeper(kafka, logger: context.logger)
+        isKeeperShared = keeper != nil
+        worker = stage.rawValue + suffix
         refusals = Refusals(stage: stage, build: BuildInformation.version, now: context.clock.now)
         monitor = WorkerMonitor(
-            stage: stage, health: context.health, clock: context.clock, tracer: context.tracer, logger: context.logger)
+            worker: worker, health: context.health, clock: context.clock, tracer: context.tracer,
+            logger: context.logger)
         poison = context.settings.poisonLimit
-        limit = context.settings.batch
+        self.limit = limit ?? context.settings.batch
         now = context.clock.now
         logger = context.logger
-        self.stage = stage
         try await consumer.subscribe(to: [route.name])
     }
 
@@ -50,10 +57,11 @@ public struct WorkerConnection: Sendable {
         running stage: S, settlement: any Settlement<S>,
         startingAt starting: any StartingPositions = CommittedPositions()
     ) -> [any LongRunning] where S.Input: TopicMessage {
-        let source = KafkaSource(consumer, for: self.stage, startingAt: starting, limit: limit, logger: logger)
-        let worker = Worker(
+        let source = KafkaSource(consumer, for: worker, startingAt: starting, limit: limit, logger: logger)
+        let loop = Worker(
             warmUp: { [producer] in try await producer.warmUp(topic: Topics.rejected.name) }, source: source,
             stage: stage, settlement: settlement, poison: poison, monitor: monitor, logger: logger)
-        return [keeper, LagReporter(source, stage: self.stage, now: now), worker]
+        let own: [any LongRunning] = [LagReporter(source, worker: worker, now: now), loop]
+        return isKeeperShared ? own : [keeper] + own
     }
 }

@@ -3,7 +3,7 @@ import Contracts
 
 /// Shows the outside what a worker does: metrics, readiness, sign of life.
 public struct WorkerMonitor: Sendable {
-    /// The stage's name in metrics and messages.
+    /// Its name in metrics and messages.
     public let stage: String
     private let pulse: Pulse
     private let readiness: Requirement
@@ -16,23 +16,24 @@ public struct WorkerMonitor: Sendable {
     private let fences: Counter
 
     /// - Parameters:
-    ///   - stage: the service whose stage it is.
+    ///   - worker: the command, and behind a point which of its workers where it has several.
     ///   - health: where readiness and the sign of life are registered.
     ///   - clock: measures how long a batch takes, and dates the steps of traces.
     ///   - tracer: told of each record that belongs to a trace.
     ///   - logger: told of each record, for those who debug the line.
-    public init(stage: Service, health: Health, clock: ProcessClock, tracer: Tracer, logger: Logger) {
-        self.stage = stage.rawValue
+    public init(worker: String, health: Health, clock: ProcessClock, tracer: Tracer, logger: Logger) {
+        stage = worker
+        let name = worker.split(separator: ".").dropFirst().reduce("worker") { $0 + " " + $1 }
         // A turn is a wait, a batch or a pause between attempts, which is at most half a minute.
-        pulse = health.pulse("worker", limit: .seconds(120))
-        readiness = health.require("worker", waitingFor: "the first turn")
+        pulse = health.pulse(name, limit: .seconds(120))
+        readiness = health.require(name, waitingFor: "the first turn")
         self.clock = clock
         self.tracer = tracer
         self.logger = logger
-        batchTime = Metric.stageBatch.timer(stage.rawValue)
-        batchSize = Metric.stageBatchSize.recorder(stage.rawValue)
-        retries = Metric.stageRetries.counter(stage.rawValue)
-        fences = Metric.settlementsFenced.counter(stage.rawValue)
+        batchTime = Metric.stageBatch.timer(worker)
+        batchSize = Metric.stageBatchSize.recorder(worker)
+        retries = Metric.stageRetries.counter(worker)
+        fences = Metric.settlementsFenced.counter(worker)
     }
 
     func beat() { pulse.beat() }

@@ -1,20 +1,23 @@
 import AppStore
+import AppleAccess
 import Chassis
 import Foundation
 import Signatures
 import Testing
 
-@testable import Verifier
-
 @Suite struct TrustedTests {
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)
-    private let files: TrustFiles
+    private let files: Files
 
-    init() throws { files = try TrustFiles() }
+    init() throws { files = try Files() }
 
-    private func problems(_ settings: Settings<Verifier.Configuration>) -> [String] {
+    private func trusted(roots: [String] = [], developmentMode: Bool = false) throws(ConfigurationProblems) -> Trusted {
+        try Trusted(apps: files.path("apps.json"), roots: roots, developmentMode: developmentMode)
+    }
+
+    private func problems(roots: [String], developmentMode: Bool = false) -> [String] {
         do throws(ConfigurationProblems) {
-            _ = try Trusted(settings)
+            _ = try trusted(roots: roots, developmentMode: developmentMode)
             return []
         } catch {
             return error.problems.map(\.description)
@@ -29,10 +32,10 @@ import Testing
     }
 
     @Test func `without files Apple's root is trusted and nothing else`() throws {
-        let trusted = try Trusted(files.settings())
+        let trusted = try trusted()
         #expect(trusted.trust.roots.isEmpty)
         #expect(trusted.trust.pinnedDigests == [TrustStore.appleRootDigest])
-        #expect(trusted.apps.app("com.example.reader")?.environments == [.production])
+        #expect(trusted.apps.app("com.example.reader")?.environments == [.production, .sandbox])
     }
 
     @Test func `further roots may be named in production, several in a PEM or one in DER`() throws {
@@ -40,7 +43,7 @@ import Testing
         let several = try files.write("several.pem", roots[0].pem + "\n" + roots[1].pem)
         let single = files.directory.appendingPathComponent("single.der")
         try Data(roots[2].der).write(to: single)
-        let trusted = try Trusted(files.settings(roots: [several, single.path]))
+        let trusted = try trusted(roots: [several, single.path])
         #expect(Set(trusted.trust.roots) == Set(roots))
         #expect(trusted.trust.pins(TrustStore.appleRootDigest))
     }
@@ -50,12 +53,12 @@ import Testing
         let authority = try DevelopmentAuthority(now: Self.now)
         // Hidden behind an honest one in the same file.
         let file = try files.write("roots.pem", try foreignRoot().pem + authority.rootPEM)
-        let found = problems(try files.settings(roots: [file]))
+        let found = problems(roots: [file])
         #expect(found.count == 1)
         #expect(found.first?.contains(file) == true)
         #expect(found.first?.contains(CertificateProfile.developmentOrganization) == true)
         #expect(found.first?.contains("STOREKEEPER_DEVELOPMENT_MODE") == true)
-        #expect(problems(try files.settings(roots: [file], developmentMode: true)).isEmpty)
+        #expect(problems(roots: [file], developmentMode: true).isEmpty)
     }
 
     @Test func `everything that is wrong is said at once`() throws {
@@ -64,11 +67,11 @@ import Testing
         let empty = try files.write("empty.pem", "")
         let missing = files.directory.appendingPathComponent("missing.pem").path
         try files.write("apps.json", #"[{"bundleId": "", "environments": ["Xcode"]}]"#)
-        let found = problems(try files.settings(roots: [leaf, empty, missing]))
+        let found = problems(roots: [leaf, empty, missing])
         for expected in [leaf, empty, missing, "bundleId", "Xcode"] {
             #expect(found.contains { $0.contains(expected) }, "\(expected)")
         }
-        let inDevelopment = problems(try files.settings(roots: [leaf], developmentMode: true))
+        let inDevelopment = problems(roots: [leaf], developmentMode: true)
         #expect(inDevelopment.contains { $0.contains("not a certificate authority") })
     }
 }

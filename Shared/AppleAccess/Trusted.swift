@@ -4,19 +4,24 @@ import Foundation
 import Signatures
 
 /// Whom we trust and which apps are ours, as two kinds of file say it.
-struct Trusted {
-    let trust: TrustStore
-    let apps: AppRegistry
+public struct Trusted: Sendable {
+    /// Apple's root and those of the files.
+    public let trust: TrustStore
+    /// The apps of the file.
+    public let apps: AppRegistry
 
     /// Reads the files anew.
+    /// - Parameters:
+    ///   - apps: the value of `STOREKEEPER_APPS_FILE`.
+    ///   - roots: the values of `STOREKEEPER_ROOT_FILES`.
     /// - Throws: `ConfigurationProblems` with all that is wrong in all of them.
-    init(_ settings: Settings<Configuration>) throws(ConfigurationProblems) {
+    public init(apps: String, roots: [String], developmentMode: Bool) throws(ConfigurationProblems) {
         var problems: [ConfigurationProblem] = []
         var trust = TrustStore.apple
-        for file in settings.roots ?? [] {
+        for file in roots {
             do {
                 let roots = try Certificate.all(in: try Self.bytes(of: file))
-                problems += roots.compactMap { Self.objection(to: $0, developmentMode: settings.developmentMode) }
+                problems += roots.compactMap { Self.objection(to: $0, developmentMode: developmentMode) }
                     .map { .unusable(name: "STOREKEEPER_ROOT_FILES", reason: "names \(file): \($0)") }
                 trust = trust.adding(roots: roots)
             } catch {
@@ -24,18 +29,17 @@ struct Trusted {
             }
         }
         self.trust = trust
-        var apps = AppRegistry(apps: [])
+        var registry = AppRegistry(apps: [])
         do {
-            apps = try AppRegistry(
-                appsFile: try Self.bytes(of: settings.apps), developmentMode: settings.developmentMode)
+            registry = try AppRegistry(appsFile: try Self.bytes(of: apps), developmentMode: developmentMode)
         } catch let fault as AppsFileFault {
             problems += fault.problems.map {
-                .unusable(name: "STOREKEEPER_APPS_FILE", reason: "names \(settings.apps): \($0)")
+                .unusable(name: "STOREKEEPER_APPS_FILE", reason: "names \(apps): \($0)")
             }
         } catch {
-            problems.append(.unusable(name: "STOREKEEPER_APPS_FILE", reason: "names \(settings.apps): \(error)"))
+            problems.append(.unusable(name: "STOREKEEPER_APPS_FILE", reason: "names \(apps): \(error)"))
         }
-        self.apps = apps
+        self.apps = registry
         guard problems.isEmpty else { throw ConfigurationProblems(problems) }
     }
 

@@ -1,0 +1,38 @@
+import StrictJSON
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// What a payload claims to be, without any proof: for looking a notification up, never for believing it.
+///
+/// Anybody can write any of it. What is said about it (a row that lists it, a line for an operator) has to hold for a
+/// forgery, too.
+public struct UncheckedNotification: Sendable, Hashable {
+    /// Nil where it names none; transactions and the like do not.
+    public let notificationUUID: UUID?
+    /// Raw.
+    public let notificationType: String?
+    /// Raw.
+    public let subtype: String?
+    /// The app.
+    public let bundleId: String?
+    /// Raw.
+    public let environment: String?
+    /// When it says that it was signed.
+    public let signedDate: Date?
+
+    /// Nil where the bytes are not a JWS around a JSON object at all.
+    public init?(_ jws: [UInt8]) {
+        guard let payload = CompactJWS(jws[...]).flatMap({ Base64.decode($0.payload, .url) }),
+            let root = try? JSONDocument(payload).root, root.kind == .object
+        else { return nil }
+        let holders = [root] + ["data", "summary", "externalPurchaseToken", "appData"].compactMap { root[$0] }
+        func text(_ name: String) -> String? { holders.lazy.compactMap { $0[name]?.string }.first }
+        notificationUUID = root["notificationUUID"]?.string.flatMap(UUID.init(uuidString:))
+        notificationType = root["notificationType"]?.string
+        subtype = root["subtype"]?.string
+        bundleId = text("bundleId")
+        environment = text("environment")
+        signedDate = root["signedDate"]?.double.map(AppleDate.date(from:))
+    }
+}

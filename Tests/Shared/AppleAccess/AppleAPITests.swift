@@ -1,0 +1,62 @@
+import AppStore
+import AppleAccess
+import Chassis
+import Foundation
+import Signatures
+import Testing
+
+@Suite struct AppleAPITests {
+    private let files: Files
+
+    init() throws {
+        files = try Files()
+        try files.write("key.p8", try P256PrivateKey.generate().pem())
+        try files.write(
+            "keys.json",
+            #"[{"bundleId": "com.example.reader", "issuerId": "i", "keyId": "k", "privateKeyFile": "key.p8"}]"#)
+    }
+
+    private func problems(keys: String = "keys.json", url: String?, developmentMode: Bool = false) async throws
+        -> [String]
+    {
+        let trusted = try Trusted(apps: files.path("apps.json"), roots: [], developmentMode: developmentMode)
+        do {
+            let api = try AppleAPI(
+                trusted, keys: files.path(keys), url: url, limitShare: 1, developmentMode: developmentMode,
+                clock: APIClock(now: { Date() }, random: { 0 }))
+            try await api.close()
+            return []
+        } catch let found as ConfigurationProblems {
+            return found.problems.map(\.description)
+        }
+    }
+
+    @Test func `there is a client for each environment of an app that has a key`() async throws {
+        let trusted = try Trusted(apps: files.path("apps.json"), roots: [], developmentMode: false)
+        let api = try AppleAPI(
+            trusted, keys: files.path("keys.json"), url: nil, limitShare: 0.5, developmentMode: false,
+            clock: APIClock(now: { Date() }, random: { 0 }))
+        #expect(api.clients.all.map(\.environment) == [.production, .sandbox])
+        try await api.close()
+    }
+
+    @Test(arguments: [
+        "http://127.0.0.1:8090", "http://localhost:8090", "http://[::1]:8090", "https://simulator.example",
+    ])
+    func `tokens may go unencrypted to this machine, and encrypted anywhere`(url: String) async throws {
+        #expect(try await problems(url: url).isEmpty)
+    }
+
+    @Test func `tokens go unencrypted elsewhere in development mode only`() async throws {
+        let found = try await problems(url: "http://simulator:8090")
+        #expect(found.count == 1)
+        #expect(found.first?.contains("STOREKEEPER_DEVELOPMENT_MODE") == true)
+        #expect(try await problems(url: "http://simulator:8090", developmentMode: true).isEmpty)
+    }
+
+    @Test func `everything that is wrong is said at once`() async throws {
+        let found = try await problems(keys: "absent.json", url: "simulator:8090")
+        #expect(found.contains { $0.contains("STOREKEEPER_API_URL") })
+        #expect(found.contains { $0.contains("STOREKEEPER_API_KEYS_FILE") && $0.contains("absent.json") })
+    }
+}
