@@ -23,6 +23,11 @@ public struct APIClients: Sendable {
         }
     }
 
+    /// Takes the keys of a file that was read anew. An app that had none before needs new clients.
+    public func use(_ keys: APIKeysFile) async {
+        for client in all { await client.use(keys.credentials[client.app.bundleId] ?? APICredentials(keys: [])) }
+    }
+
     /// Nil where the app is unknown, has no key, or does not accept the environment.
     public subscript(bundleId: String, environment: AppStoreEnvironment) -> AppStoreServerAPI? {
         all.first { $0.app.bundleId == bundleId && $0.environment == environment }

@@ -52,6 +52,9 @@ public struct AppStoreServerAPI: Sendable {
         }
     }
 
+    /// Takes other keys from now on, for all copies: after the file of keys was read anew. Calls under way go on with theirs.
+    public func use(_ credentials: APICredentials) async { await caller?.tokens.use(credentials) }
+
     /// With the time of the answer.
     var prover: AnswerProver {
         AnswerProver(verifier: verifier, bundleId: app.bundleId, environment: environment, now: clock.now())

@@ -33,7 +33,7 @@ struct APICaller: Sendable {
             let meaning = AnswerMeaning(outcome, of: request.endpoint, now: now)
             number += 1
             observe(attempt(number, of: request.endpoint, outcome, meaning, waited: sent - begun, since: sent))
-            switch course.step(after: meaning, chances: tokens.chances, random: clock.random()) {
+            switch course.step(after: meaning, chances: await tokens.chances, random: clock.random()) {
             case .done(let body): return body
             case .fail(let error): throw error
             case .again(let pause, let error):
@@ -42,7 +42,7 @@ struct APICaller: Sendable {
             case .queue(let pause): await limits.close(request.endpoint, for: pause)
             case .reauthorize(let serverDate, let isLastChance):
                 let isWorthwhile = await tokens.refused(token, serverDate: serverDate, now: now)
-                guard isWorthwhile, !isLastChance else { throw APIError.unauthorized(tokens.advice) }
+                guard isWorthwhile, !isLastChance else { throw await tokens.unauthorized }
             }
         }
     }

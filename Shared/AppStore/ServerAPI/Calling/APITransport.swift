@@ -14,6 +14,8 @@ public struct APITransport: Sendable, CustomReflectable {
         configuration.redirectConfiguration = .disallow
         // Attempts are repeated where limits, deadline and kind of call are known: not here.
         configuration.connectionPool.retryConnectionEstablishment = false
+        // Sooner than a server closes an idle connection, perhaps while an extension is setting out on it.
+        configuration.connectionPool.idleTimeout = .seconds(20)
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 

@@ -1,5 +1,7 @@
 import Signatures
 
+import struct Foundation.Date
+
 /// A key for the App Store Server API, made under Users and Access, Integrations, In-App Purchase in App Store Connect.
 ///
 /// Its text names the key and never shows it.
@@ -15,6 +17,14 @@ public struct APIKey: Sendable, CustomStringConvertible, CustomDebugStringConver
         self.issuerId = issuerId
         self.keyId = keyId
         self.privateKey = privateKey
+    }
+
+    /// A token for calling Apple's API by other means, `curl` for one: for 19 minutes whoever has it can do what the key
+    /// can. Show it to nobody else, and write it nowhere.
+    ///
+    /// - Throws: `OpenSSLFailure` where the key cannot sign.
+    public func secretToken(bundleId: String, now: Date) throws -> String {
+        try BearerToken(self, number: 0, bundleId: bundleId, now: now).text
     }
 
     /// The id of the key.

@@ -12,8 +12,10 @@ struct BearerToken: Sendable, CustomStringConvertible, CustomReflectable {
 
     /// The JWS.
     let text: String
-    /// Which of the keys signed it.
+    /// Which of the keys signed it, by its place.
     let key: Int
+    /// The same by its id: the keys may have been replaced since.
+    let keyId: String
     /// By the clock corrected with what is known of Apple's.
     let issuedAt: Date
 
@@ -37,6 +39,7 @@ struct BearerToken: Sendable, CustomStringConvertible, CustomReflectable {
         let signed = try CompactJWS.signed(headerJSON: header.bytes, payloadJSON: claims.bytes, key: key.privateKey)
         text = String(decoding: signed, as: UTF8.self)
         self.key = number
+        keyId = key.keyId
         self.issuedAt = now
     }
 

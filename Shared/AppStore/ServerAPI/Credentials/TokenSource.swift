@@ -5,7 +5,7 @@ actor TokenSource {
     /// Clocks that differ by less are not why a token is refused.
     private static let noticeableSkew: Double = 30
 
-    private let keys: [APIKey]
+    private var keys: [APIKey]
     private let bundleId: String
     /// The key that is tried first.
     private var current = 0
@@ -19,23 +19,31 @@ actor TokenSource {
     }
 
     /// How often one call may be refused before every key and the right time have been tried.
-    nonisolated var chances: Int { keys.count + 1 }
+    var chances: Int { keys.count + 1 }
 
-    /// Which keys there are and what to check, for the operator to whom all of them are refused.
-    nonisolated var advice: String {
+    /// With which keys there are and what to check, for the operator to whom all of them are refused.
+    var unauthorized: APIError {
         guard !keys.isEmpty else {
-            return "there is no key for \(bundleId); list one in the file of API keys"
+            return .unauthorized("there is no key for \(bundleId); list one in the file of API keys")
         }
-        return "the App Store refuses every key of \(bundleId) (\(keys.map(\.keyId).joined(separator: ", "))): check "
-            + "that issuer id, key id and .p8 file belong together, that the key is one for In-App Purchase and has not "
-            + "been revoked, that the bundle id belongs to its account, and that this machine's clock is right"
+        return .unauthorized(
+            "the App Store refuses every key of \(bundleId) (\(keys.map(\.keyId).joined(separator: ", "))): check "
+                + "that issuer id, key id and .p8 file belong together, that the key is one for In-App Purchase and has not "
+                + "been revoked, that the bundle id belongs to its account, and that this machine's clock is right")
+    }
+
+    /// From now on these keys; what is known of Apple's clock stays.
+    func use(_ credentials: APICredentials) {
+        keys = credentials.keys
+        current = 0
+        token = nil
     }
 
     /// - Throws: `APIError.unauthorized` without a key; `OpenSSLFailure` where a key cannot sign.
     func token(now: Date) throws -> BearerToken {
         let time = now.addingTimeInterval(skew)
         if let token, token.key == current, token.isFresh(now: time) { return token }
-        guard keys.indices.contains(current) else { throw APIError.unauthorized(advice) }
+        guard keys.indices.contains(current) else { throw unauthorized }
         let token = try BearerToken(keys[current], number: current, bundleId: bundleId, now: time)
         self.token = token
         return token
@@ -51,6 +59,7 @@ actor TokenSource {
             token = nil
             return true
         }
+        guard keys.indices.contains(refused.key), keys[refused.key].keyId == refused.keyId else { return true }
         // A token that was made before the last correction deserves a successor, not a change of keys.
         if let token, token.key == refused.key, token.text != refused.text { return true }
         if refused.key == current { current = (current + 1) % keys.count }

@@ -1,4 +1,4 @@
-import struct Foundation.Date
+import Foundation
 
 /// Why a call to the App Store Server API has no result.
 ///
@@ -10,7 +10,7 @@ public enum APIError: Error, Sendable, Hashable, CustomStringConvertible {
     case unauthorized(String)
     /// Too many requests, and it is longer until the next one may be sent than the call may take.
     case rateLimited(until: Date)
-    /// There was no answer, and nothing was changed by asking. Tried again already.
+    /// There was no answer; asking again does no harm, and was tried.
     case unreachable(String)
     /// There was no answer that says whether Apple did it, and asking again could do it twice: only the extensions of
     /// renewal dates. The text says how to find out.
@@ -63,7 +63,7 @@ public enum APIError: Error, Sendable, Hashable, CustomStringConvertible {
         case .refused(let refusal): refusal.description
         case .rateLimited(let until):
             "the limit of the App Store Server API is used up until "
-                + "\(AppleDate.milliseconds(of: until)) (milliseconds since 1970); try again then"
+                + "\(until.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))); try again then"
         case .unauthorized(let text), .unreachable(let text), .unsettled(let text), .unreadable(let text),
             .invalidRequest(let text):
             text

@@ -18,26 +18,35 @@ public struct APIPages<Page: APIPage>: AsyncSequence, Sendable {
     /// Asks for a page each time.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var position: String?
-        fileprivate var isAtEnd = false
+        fileprivate var end: End?
         fileprivate let fetch: @Sendable (String?) async throws -> Page
 
         /// The next page; the first may be empty.
         ///
-        /// - Throws: `APIError`; `.unreadable` where Apple says that there is more, but gives no new position, which would
-        ///   go on for ever.
+        /// - Throws: `APIError`; `.unreadable` behind a page that says that there is more, but not where: to go on asking
+        ///   from the same position would never end.
         public mutating func next() async throws -> Page? {
-            guard !isAtEnd else { return nil }
-            let page = try await fetch(position)
-            isAtEnd = !page.hasMore
-            if page.hasMore {
-                guard let next = page.position, next != position else {
-                    isAtEnd = true
-                    throw APIError.unreadable(
-                        "the App Store says that there are more pages and not where; begin the query anew")
-                }
-                position = next
+            switch end {
+            case .reached: return nil
+            case .lost:
+                throw APIError.unreadable(
+                    "the App Store says that there are more pages and not where; begin the query anew")
+            case nil: break
             }
+            let page = try await fetch(position)
+            if !page.hasMore {
+                end = .reached
+            } else if page.position == nil || page.position == position {
+                end = .lost
+            }
+            position = page.position
             return page
+        }
+
+        /// Why no further page is asked for.
+        fileprivate enum End {
+            case reached
+            case lost
         }
     }
 

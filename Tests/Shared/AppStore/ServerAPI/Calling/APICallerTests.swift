@@ -65,6 +65,7 @@ import Testing
                 let error = try await APIDesk.error { _ = try await client.transactionInfo("1") }
                 #expect(error.isRetryable && error.code == .rateLimitExceeded)
                 #expect(abs(try #require(error.retryAfter).timeIntervalSince(APIDesk.start) - 3600) < 0.001)
+                #expect(error.description.contains("2026-05-28T21:26:40.000Z"), "\(error)")
             }
             #expect(store.requests.count == 1 && desk.ticking.sleeps.isEmpty)
         }

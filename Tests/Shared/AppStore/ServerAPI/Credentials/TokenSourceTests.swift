@@ -1,4 +1,5 @@
 import Foundation
+import Signatures
 import StrictJSON
 import Synchronization
 import Testing
@@ -68,6 +69,43 @@ import Testing
             #expect(desk.attempts.filter { $0.result == "success" }.count == 60)
             #expect(desk.attempts.contains { $0.result == "unauthorized" })
         }
+    }
+
+    @Test func `keys that are read anew are used from then on, by copies too`() async throws {
+        try await APIDesk.scene(keys: 2) { request, _ in
+            KeyList(["KEY1"]).holds(request) ? .answer(401) : Self.info
+        } _: { desk, store in
+            let client = desk.client(store.url)
+            let copy = client
+            await client.use(APICredentials(keys: [desk.credentials.keys[0]]))
+            let error = try await APIDesk.error { _ = try await copy.transactionInfo("1") }
+            #expect(error.status == 401)
+            await client.use(APICredentials(keys: [desk.credentials.keys[1]]))
+            _ = try await copy.transactionInfo("1")
+            #expect(try desk.signer(of: #require(store.requests.last)) == 1)
+        }
+    }
+
+    @Test func `a call whose key is replaced while it is under way goes on with the new one`() async throws {
+        try await APIDesk.scene(keys: 2) { desk in
+            let old = desk.credentials.keys[0]
+            let tokens = TokenSource(APICredentials(keys: [old]), bundleId: "b")
+            let token = try await tokens.token(now: desk.now)
+            await tokens.use(APICredentials(keys: [desk.credentials.keys[1]]))
+            #expect(await tokens.refused(token, serverDate: nil, now: desk.now))
+            let next = try await tokens.token(now: desk.now)
+            #expect(next.keyId == "KEY2")
+            #expect(await !tokens.refused(next, serverDate: nil, now: desk.now), "there is no other")
+        }
+    }
+
+    @Test func `a token for other tools is one that Apple accepts`() throws {
+        let key = try P256PrivateKey.generate()
+        let token = try APIKey(issuerId: "i", keyId: "k", privateKey: key).secretToken(
+            bundleId: "b", now: APIDesk.start)
+        let parts = try #require(CompactJWS(Array(token.utf8)[...]))
+        let signature = try #require(Base64.decode(parts.signature, .url))
+        #expect(try key.publicKey().isValid(signature: signature, over: Array(parts.signed)))
     }
 
     @Test func `when every key is refused the text says which and what to check`() async throws {
