@@ -1,6 +1,6 @@
 import Foundation
 import Hummingbird
-import StrictJSON
+import ServiceLifecycle
 
 /// Puts the API and what steers it on a port.
 struct StoreServer: Sendable {
@@ -22,15 +22,38 @@ struct StoreServer: Sendable {
     let api: StoreAPI
     let control: ServerControl
 
-    /// The server, to be run by the caller.
-    /// - Parameter onPort: called with the port, which the system chose if it was 0.
-    func application(
-        host: String, port: Int, onPort: @escaping @Sendable (Int) -> Void
-    ) -> some ApplicationProtocol {
-        let responder = CallbackResponder<Context> { request, context in try await respond(to: request, context) }
-        return Application(
-            responder: responder, configuration: .init(address: .hostname(host, port: port), serverName: nil),
-            onServerRunning: { channel in onPort(channel.localAddress?.port ?? 0) }, logger: ResponderServer.logger)
+    /// Answers while the body runs, and ends in order then: cancelling a server is a fatal error of its library when
+    /// somebody connects at that moment.
+    /// - Parameters:
+    ///   - port: 0 lets the system choose.
+    ///   - body: given the port; called when it is listened on.
+    /// - Throws: where the address cannot be listened on, and what the body throws.
+    func answering<Success: Sendable>(
+        on host: String, port: Int, _ body: @Sendable (Int) async throws -> Success
+    ) async throws -> Success {
+        let (ports, bound) = AsyncStream<Int>.makeStream()
+        let application = Application(
+            responder: CallbackResponder<Context> { request, context in try await respond(to: request, context) },
+            configuration: .init(address: .hostname(host, port: port), serverName: nil),
+            onServerRunning: { channel in bound.yield(channel.localAddress?.port ?? 0) },
+            logger: ResponderServer.logger)
+        let services = ServiceGroup(
+            configuration: .init(services: [.init(service: application)], logger: ResponderServer.logger))
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { bound.finish() }
+                do { try await services.run() } catch {
+                    throw Failure("the API cannot be answered on \(host):\(port): is the port taken? (\(error))")
+                }
+            }
+            var result: Result<Success, any Error> = .failure(Failure("the API never listened"))
+            for await port in ports {
+                do { result = .success(try await body(port)) } catch { result = .failure(error) }
+                await services.triggerGracefulShutdown()
+            }
+            try await group.waitForAll()
+            return try result.get()
+        }
     }
 
     private func respond(to request: Request, _ context: Context) async throws -> Response {
@@ -41,7 +64,10 @@ struct StoreServer: Sendable {
         // What steers the faults is not struck by them.
         if read.path.first == "simulator" { return Self.response(control.answer(to: read)) }
         let endpoint = Endpoint.find(method: read.method, path: api.place(of: read.path).path)?.0
-        if let fault = api.faults.strike(.slow, endpoint, now: api.now()) { try await Task.sleep(for: fault.delay) }
+        if let fault = api.faults.strike(.slow, endpoint, now: api.now()) {
+            // Nobody waits at the end for who is kept waiting.
+            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: fault.delay) }
+        }
         if api.faults.strike(.close, endpoint, now: api.now()) != nil {
             context.cutOff()
             return Response(status: .serviceUnavailable)

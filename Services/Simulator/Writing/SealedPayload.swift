@@ -11,11 +11,11 @@ struct SealedPayload: Sendable, Equatable {
     private static let lead = Array(#"Info":""#.utf8)
 
     /// The encoded header of all of its signatures.
-    private let header: [UInt8]
+    let header: [UInt8]
     /// JSON, with the mark instead of the header in the signed parts.
-    private let claims: [UInt8]
+    let claims: [UInt8]
     /// Encoded.
-    private var signature: [UInt8]
+    private(set) var signature: [UInt8]
 
     /// Signs.
     /// - Parameter claims: JSON whose signed parts were ``shortened(_:by:)``.

@@ -30,6 +30,8 @@ struct TokenBucket: Sendable {
     /// Apple counts over an hour. Two seconds' worth are stricter, and enough for a client that keeps the rate over a
     /// network with its delays.
     private static let credit = 2.0
+    /// What sums of fractions may lack: who comes when told must be served.
+    private static let tolerance = 1e-6
 
     private let rate: Double
     private let capacity: Double
@@ -50,7 +52,7 @@ struct TokenBucket: Sendable {
             tokens = min(capacity, tokens + now.timeIntervalSince(filled) * rate)
             filled = now
         }
-        guard tokens < 1 else {
+        guard tokens < 1 - Self.tolerance else {
             tokens -= 1
             return nil
         }

@@ -146,6 +146,63 @@ import Testing
         let ids = (0..<200).compactMap { _ in visited.next(now: Self.now).purchase?.originalTransactionId }
         #expect(ids.contains { $0 == counterfeit.purchase?.originalTransactionId })
     }
+
+    @Test func `an extended life goes on from its new end, and one that is not led any more can be extended too`()
+        throws
+    {
+        var population = Population(apps: [Self.apps[0]], size: 3, timeScale: 1, seed: 5, now: Self.now)
+        var newest: [String: Notice] = [:]
+        for _ in 0..<200 {
+            let notice = population.next(now: Self.now)
+            if notice.renewal != nil, let id = notice.purchase?.originalTransactionId { newest[id] = notice }
+        }
+        let active = newest.values.filter { $0.status == 1 }.sorted { $0.signedDate < $1.signedDate }
+        let ended = try #require(newest.values.first { $0.status != 1 })
+        let extended = population.extend(active + [ended], byDays: 7, now: Self.now)
+        #expect(!active.isEmpty)
+        #expect(extended.last == .some(nil))
+        for (before, after) in zip(active, extended) {
+            let after = try #require(after)
+            let days = try #require(after.purchase?.expiresDate).timeIntervalSince(
+                try #require(before.purchase?.expiresDate))
+            #expect(after.announcement == .extended)
+            #expect(days == Tempo(environment: after.app.environment, scale: 1).scaled(7 * 86_400))
+            #expect(after.signedDate > before.signedDate)
+            #expect(after.uuid != before.uuid)
+        }
+        // Nobody renews before the new end.
+        let ends = Dictionary(
+            uniqueKeysWithValues: extended.compactMap { notice in
+                (notice?.purchase).map { ($0.originalTransactionId, $0) }
+            })
+        var renewals = 0
+        for _ in 0..<200 {
+            let notice = population.next(now: Self.now.adding(400 * 86_400))
+            guard notice.announcement == Announcement("DID_RENEW"), let id = notice.purchase?.originalTransactionId,
+                let before = ends[id], notice.purchase?.transactionId != before.transactionId
+            else { continue }
+            renewals += 1
+            #expect(notice.signedDate >= (try #require(before.expiresDate)))
+        }
+        #expect(renewals > 0)
+    }
+
+    @Test func `an app account token is on all later notices of the life`() throws {
+        var population = Population(apps: [Self.apps[0]], size: 2, timeScale: 1, seed: 6, now: Self.now)
+        var assigned: [String: Notice] = [:]
+        let token = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
+        for _ in 0..<20 {
+            let notice = population.next(now: Self.now)
+            guard notice.renewal != nil, let id = notice.purchase?.originalTransactionId else { continue }
+            if assigned[id] == nil {
+                population.assign(token, to: id)
+            } else {
+                #expect(notice.customer?.appAccountToken == token)
+            }
+            assigned[id] = notice
+        }
+        #expect(assigned.count < 20)
+    }
 }
 
 /// Apple's own spelling, written out: the table above is compared with what is on the wire, not with our constants.

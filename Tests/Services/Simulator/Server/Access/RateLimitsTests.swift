@@ -1,0 +1,79 @@
+import Contracts
+import Foundation
+import Testing
+
+@testable import Simulator
+
+@Suite struct RateLimitsTests {
+    private let start = Desk.beginning
+
+    @Test(arguments: [
+        (Endpoint.notificationHistory, 50.0), (.transactionHistory, 50), (.subscriptionStatuses, 50),
+        (.extendRenewalDate, 20), (.setAppAccountToken, 20), (.lookUpOrder, 10), (.refundHistory, 10),
+        (.requestTestNotification, 1), (.massExtendRenewalDate, 1),
+    ])
+    func `every endpoint has Apple's limit, and a tenth of it in sandbox`(endpoint: Endpoint, rate: Double) {
+        for (app, rate) in [(Desk.production, rate), (Desk.sandbox, rate / 10)] {
+            let limits = RateLimits(scale: 1)
+            // A hundred seconds at twice the rate.
+            let answered = (0..<Int(200 * rate)).count { index in
+                limits.take(endpoint, of: app, now: start.addingTimeInterval(Double(index) / (2 * rate))) == nil
+            }
+            #expect(abs(Double(answered) - 100 * rate) <= 2 * rate + 1)
+        }
+    }
+
+    @Test func `who keeps the rate is never refused`() {
+        let limits = RateLimits(scale: 1)
+        for index in 0..<5_000 {
+            let now = start.addingTimeInterval(Double(index) / 50)
+            #expect(limits.take(.notificationHistory, of: Desk.production, now: now) == nil)
+        }
+    }
+
+    @Test func `who comes when told is served, and a moment earlier not`() throws {
+        var bucket = TokenBucket(rate: 10, now: start)
+        while bucket.take(now: start) == nil {}
+        let refused = bucket.take(now: start)
+        let date = try #require(refused)
+        var early = bucket
+        let tooEarly = early.take(now: date.addingTimeInterval(-0.01))
+        #expect(tooEarly != nil)
+        let onTime = bucket.take(now: date.addingTimeInterval(0.001))
+        #expect(onTime == nil)
+    }
+
+    @Test func `apps, environments and endpoints do not use up each other's limits`() {
+        let limits = RateLimits(scale: 1)
+        while limits.take(.lookUpOrder, of: Desk.production, now: start) == nil {}
+        #expect(limits.take(.refundHistory, of: Desk.production, now: start) == nil)
+        #expect(limits.take(.lookUpOrder, of: Desk.sandbox, now: start) == nil)
+        var other = Desk.production
+        other.bundleId = "com.example.other"
+        #expect(limits.take(.lookUpOrder, of: other, now: start) == nil)
+    }
+
+    @Test func `too many are answered 429 with the time to come again in milliseconds since 1970`() async throws {
+        try await Desk.open(limitScale: 1) { desk in
+            for _ in 0..<20 { #expect(try await desk.get("v1/lookup/X").status == 200) }
+            let refused = try await desk.get("v1/lookup/X")
+            #expect(refused.status == 429)
+            #expect(refused.errorCode == 4_290_000)
+            #expect(refused.errorMessage == "Rate limit exceeded.")
+            #expect(refused.retryAfter == String(desk.now.milliseconds + 100))
+            desk.move(by: 0.1)
+            #expect(try await desk.get("v1/lookup/X").status == 200)
+            #expect(try await desk.get("v1/lookup/X").status == 429)
+        }
+    }
+
+    @Test func `who may not ask uses up nothing`() async throws {
+        try await Desk.open(limitScale: 1) { desk in
+            for _ in 0..<40 {
+                let refused = try await desk.ask("GET", "v1/lookup/X", authorization: "Bearer a.b.c")
+                #expect(refused.status == 401)
+            }
+            #expect(try await desk.get("v1/lookup/X").status == 200)
+        }
+    }
+}

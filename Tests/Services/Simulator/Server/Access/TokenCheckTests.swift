@@ -1,0 +1,119 @@
+import AppStore
+import Foundation
+import Signatures
+import Testing
+
+@testable import Simulator
+
+/// F2: over HTTP, because an answer without a body is part of the promise.
+@Suite struct TokenCheckTests {
+    @Test func `who has the key is answered`() async throws {
+        try await Desk.open { desk in
+            let answer = try await desk.get("v1/transactions/1")
+            #expect(answer.errorCode == 4_040_010)
+        }
+    }
+
+    struct Attempt: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var change: @Sendable (inout DeskToken) throws -> Void
+    }
+
+    static let attempts = [
+        Attempt(testDescription: "an unknown key") { $0.keyId = "AAAAAAAAAA" },
+        Attempt(testDescription: "another private key under a known id") { $0.key = try .generate() },
+        Attempt(testDescription: "another issuer") { $0.issuerId = "00000000-0000-0000-0000-000000000000" },
+        Attempt(testDescription: "another audience") { $0.audience = "appstoreconnect-v2" },
+        Attempt(testDescription: "another app") { $0.bundleId = "com.example.stranger" },
+        Attempt(testDescription: "no app") { $0.bundleId = nil },
+        Attempt(testDescription: "expired") {
+            $0.issued = -1300
+            $0.expires = -1
+        },
+        Attempt(testDescription: "expires now") { $0.expires = 0 },
+        Attempt(testDescription: "lives longer than an hour") { $0.expires = 3601 },
+        Attempt(testDescription: "issued in the future") {
+            $0.issued = 120
+            $0.expires = 600
+        },
+        Attempt(testDescription: "issued before 1970, to overflow the difference") {
+            $0.issued = -9_000_000_000_000_000_000
+        },
+        Attempt(testDescription: "alg none") { $0.header = #"{"alg":"none","kid":"KEYID","typ":"JWT"}"# },
+        Attempt(testDescription: "alg HS256") { $0.header = #"{"alg":"HS256","kid":"KEYID","typ":"JWT"}"# },
+        Attempt(testDescription: "no typ") { $0.header = #"{"alg":"ES256","kid":"KEYID"}"# },
+        Attempt(testDescription: "two kids") {
+            $0.header = #"{"alg":"ES256","kid":"KEYID","kid":"AAAAAAAAAA","typ":"JWT"}"#
+        },
+        Attempt(testDescription: "a header that is no JSON") { $0.header = "ES256" },
+    ]
+
+    @Test(arguments: attempts)
+    func `what is not right is refused with 401 and nothing else`(attempt: Attempt) async throws {
+        try await Desk.open { desk in
+            let token = try desk.token.changed(attempt.change)
+            let answer = try await desk.ask(
+                "GET", "v1/transactions/1", authorization: "Bearer \(token.text(now: desk.now))")
+            #expect(answer.status == 401)
+            #expect(answer.body.isEmpty)
+        }
+    }
+
+    @Test func `an hour of life and a clock half a minute ahead are allowed`() async throws {
+        try await Desk.open { desk in
+            let token = desk.token.changed {
+                $0.issued = 30
+                $0.expires = 3630
+            }
+            let answer = try await desk.ask(
+                "GET", "v1/transactions/1", authorization: "Bearer \(token.text(now: desk.now))")
+            #expect(answer.status == 404)
+        }
+    }
+
+    @Test func `a changed signature, claims under another's signature and other schemes are refused`() async throws {
+        try await Desk.open { desk in
+            let good = try desk.token.text(now: desk.now)
+            let other = try desk.token.changed { $0.expires = 2400 }.text(now: desk.now)
+            let (mine, theirs) = (good.split(separator: "."), other.split(separator: "."))
+            let flipped = good.dropLast(10) + (good.suffix(10).first == "A" ? "B" : "A") + good.suffix(9)
+            let tokens = [
+                "Bearer \(flipped)", "Bearer \(mine[0]).\(theirs[1]).\(mine[2])", "Bearer \(mine[0]).\(mine[1]).",
+                "Bearer \(mine[0]).\(mine[1])", "Bearer \(good)=", "Bearer ", "Basic \(good)", good, "Bearer a.b.c",
+                "Bearer " + String(repeating: "A", count: 9_000),
+            ]
+            for token in tokens {
+                let answer = try await desk.ask("GET", "v1/transactions/1", authorization: token)
+                #expect(answer.status == 401, "\(token)")
+                #expect(answer.body.isEmpty)
+            }
+            let without = try await desk.send("GET", "/production/inApps/v1/transactions/1")
+            #expect(without.status == 401)
+        }
+    }
+
+    @Test func `a revoked key is refused from then on, and a further one is taken`() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let files = KeyFiles(directory: directory.url, bundleIds: ["com.example.app"])
+        try await Desk.open(keyFiles: files) { desk in
+            #expect(try await desk.get("v1/transactions/1").status == 404)
+            #expect(try await desk.send("POST", "/simulator/keys").status == 200)
+            let added = try #require(desk.keys.ids.first { $0 != desk.token.keyId })
+            #expect(try await desk.send("DELETE", "/simulator/keys/\(desk.token.keyId)").status == 200)
+            #expect(try await desk.get("v1/transactions/1").status == 401)
+
+            let pem = try String(contentsOfFile: directory.path("AuthKey_\(added).p8"), encoding: .utf8)
+            let issuerId = try #require(desk.keys[added]).issuerId
+            let further = try desk.token.changed {
+                $0.keyId = added
+                $0.key = try P256PrivateKey(pem: pem)
+                $0.issuerId = issuerId
+            }
+            let answer = try await desk.ask(
+                "GET", "v1/transactions/1", authorization: "Bearer \(further.text(now: desk.now))")
+            #expect(answer.status == 404)
+            #expect(try await desk.send("DELETE", "/simulator/keys/\(desk.token.keyId)").status == 404)
+        }
+    }
+}
