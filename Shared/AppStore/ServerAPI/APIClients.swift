@@ -4,7 +4,7 @@ public struct APIClients: Sendable {
     public let all: [AppStoreServerAPI]
 
     /// - Parameters:
-    ///   - baseURL: In the place of Apple's addresses, for a simulator.
+    ///   - baseURL: In the place of Apple's two addresses, for a simulator: it has `/production` and `/sandbox` below one.
     ///   - limitScale: Which part of Apple's limits to use.
     public init(
         apps: AppRegistry, keys: APIKeysFile, verifier: SignedDataVerifier, transport: APITransport, clock: APIClock,
@@ -16,7 +16,8 @@ public struct APIClients: Sendable {
             return [AppStoreEnvironment.production, .sandbox].filter { apps.accepts($0, for: app) }.map { environment in
                 AppStoreServerAPI(
                     app: app, environment: environment, credentials: credentials, verifier: verifier,
-                    transport: transport, clock: clock, baseURL: baseURL,
+                    transport: transport, clock: clock,
+                    baseURL: baseURL.map { "\($0)\($0.hasSuffix("/") ? "" : "/")\(environment.rawValue.lowercased())" },
                     limits: APIRateLimits(environment: environment, scale: limitScale, clock: clock), retry: retry,
                     observe: observe)
             }

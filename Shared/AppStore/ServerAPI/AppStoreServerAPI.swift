@@ -30,7 +30,8 @@ public struct AppStoreServerAPI: Sendable {
     private let clock: APIClock
 
     /// - Parameters:
-    ///   - baseURL: Scheme, host and port, in the place of Apple's. Tokens are sent there: unencrypted only to a simulator.
+    ///   - baseURL: In the place of Apple's: scheme, host, port and perhaps a path, without a slash at its end. Tokens are sent
+    ///     there: unencrypted only to a simulator.
     ///   - limits: To be shared by all clients of the same app and environment; nil makes one for this client and its copies.
     ///   - observe: Called after each attempt, for logs and metrics.
     public init(
@@ -44,7 +45,7 @@ public struct AppStoreServerAPI: Sendable {
         self.clock = clock
         caller = (baseURL ?? Self.address(of: environment)).map { base in
             APICaller(
-                base: String(base.reversed().drop { $0 == "/" }.reversed()), bundleId: app.bundleId,
+                base: base, bundleId: app.bundleId,
                 environment: environment, transport: transport,
                 tokens: TokenSource(credentials, bundleId: app.bundleId),
                 limits: limits ?? APIRateLimits(environment: environment, clock: clock), retry: retry, clock: clock,

@@ -3,11 +3,23 @@ import struct Foundation.Date
 /// Something signed in an answer, and what the verifier found.
 ///
 /// A refused one stands beside the others of its page: nothing that Apple adds or breaks in one transaction hides the rest.
-public struct SignedItem<Value: Payload>: Sendable {
+/// It prints as its verdict, never as its payload.
+public struct SignedItem<Value: Payload>: Sendable, CustomStringConvertible, CustomReflectable {
     /// The JWS as Apple sent it.
     public let jws: [UInt8]
     /// What is proven, or the one reason why nothing is.
     public let proof: Result<Proven<Value>, Refusal>
+
+    /// Proven, or the reason why not.
+    public var description: String {
+        switch proof {
+        case .success: "proven \(Value.self)"
+        case .failure(let refusal): "refused \(Value.self): \(refusal)"
+        }
+    }
+
+    /// The same.
+    public var customMirror: Mirror { Mirror(self, children: ["proof": description]) }
 
     /// The payload, where it is proven.
     public var value: Value? {

@@ -2,6 +2,7 @@ import struct Foundation.Date
 
 /// Brings one call to its end: limits, token, attempts, deadline.
 struct APICaller: Sendable {
+    /// Without a slash at its end.
     let base: String
     let bundleId: String
     let environment: AppStoreEnvironment

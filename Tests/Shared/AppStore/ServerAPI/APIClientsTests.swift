@@ -31,4 +31,47 @@ import Testing
             #expect(clients["b", .sandbox] == nil && clients["keyless", .production] == nil)
         }
     }
+
+    @Test func `a simulator has Apple's two addresses below one, and each client its own limits`() async throws {
+        let pem = try P256PrivateKey.generate().pem()
+        let apps = AppRegistry(apps: [APIDesk.app])
+        let entry = #"[{"bundleId":"\#(APIDesk.app.bundleId)","issuerId":"i","keyId":"k","privateKeyFile":"f"}]"#
+        let keys = try APIKeysFile(Array(entry.utf8), apps: apps) { _ in pem }
+        try await APIDesk.scene { _, _ in
+            .json(#"{"testNotificationToken":"t"}"#)
+        } _: { desk, store in
+            let clients = APIClients(
+                apps: apps, keys: keys, verifier: desk.verifier, transport: desk.transport, clock: desk.clock(),
+                baseURL: store.url, limitScale: 0.5)
+            for client in clients.all { for _ in 0..<2 { _ = try await client.requestTestNotification() } }
+            let line = "/inApps/v1/notifications/test"
+            #expect(
+                store.requests.map(\.target) == [
+                    "/production\(line)", "/production\(line)", "/sandbox\(line)", "/sandbox\(line)",
+                ])
+            #expect(desk.ticking.sleeps == [.seconds(2), .seconds(20)])
+        }
+    }
+
+    @Test func `keys that are read anew reach every client`() async throws {
+        let pem = try P256PrivateKey.generate().pem()
+        let apps = AppRegistry(apps: [APIDesk.app])
+        func keys(_ id: String) throws -> APIKeysFile {
+            let entry =
+                #"[{"bundleId":"\#(APIDesk.app.bundleId)","issuerId":"i","keyId":"\#(id)","privateKeyFile":"f"}]"#
+            return try APIKeysFile(Array(entry.utf8), apps: apps) { _ in pem }
+        }
+        try await APIDesk.scene { _, _ in
+            .json("{}")
+        } _: { desk, store in
+            let clients = APIClients(
+                apps: apps, keys: try keys("OLD"), verifier: desk.verifier, transport: desk.transport,
+                clock: desk.clock(), baseURL: store.url)
+            for client in clients.all { try await client.finishTransaction("1") }
+            await clients.use(try keys("NEW"))
+            for client in clients.all { try await client.finishTransaction("1") }
+            let ids = try store.requests.map { try APIDesk.token($0).header["kid"]?.string }
+            #expect(ids == ["OLD", "OLD", "NEW", "NEW"])
+        }
+    }
 }

@@ -206,7 +206,7 @@ import Testing
         try await APIDesk.scene { _, _ in
             .json(#"{"signedTransactionInfo":"a.b.c"}"#)
         } _: { desk, store in
-            _ = try await desk.client(store.url + "/").transactionInfo("../1?a=b#ü")
+            _ = try await desk.client(store.url).transactionInfo("../1?a=b#ü")
             #expect(store.requests.first?.target == "/inApps/v1/transactions/..%2F1%3Fa%3Db%23%C3%BC")
         }
     }

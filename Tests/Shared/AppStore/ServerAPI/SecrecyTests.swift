@@ -43,6 +43,25 @@ import Testing
         }
     }
 
+    @Test func `what is signed prints as its verdict`() async throws {
+        let material = try ForgeryMaterial(now: APIDesk.start)
+        let jws = String(decoding: try material.signed(material.transaction()), as: UTF8.self)
+        let forged = String(
+            decoding: try PayloadSigner(authority: material.stranger).sign(material.transaction().json), as: UTF8.self)
+        try await APIDesk.scene { _, _ in
+            .json(#"{"revision":"1","signedTransactions":["\#(jws)","\#(forged)"]}"#)
+        } _: { desk, store in
+            var client = desk.client(store.url)
+            client.verifier = try material.verifier()
+            for try await page in client.transactionHistory(of: "1") {
+                let printed = Self.texts(of: page)
+                #expect(printed.contains("proven JWSTransactionDecodedPayload"))
+                #expect(printed.contains("refused JWSTransactionDecodedPayload: chain-untrusted"))
+                #expect(!printed.contains("com.example.reader.monthly") && !printed.contains(jws.prefix(40)))
+            }
+        }
+    }
+
     @Test func `a token itself prints as its key's number`() async throws {
         try await APIDesk.scene { desk in
             let token = try BearerToken(desk.credentials.keys[0], number: 0, bundleId: "b", now: desk.now)
