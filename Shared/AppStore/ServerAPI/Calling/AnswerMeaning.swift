@@ -36,20 +36,30 @@ enum AnswerMeaning: Sendable, Hashable {
     }
 
     private init(_ answer: APIAnswer, of endpoint: APIEndpoint, now: Date) {
-        // Dates have whole seconds and took some time to arrive: only a real difference of clocks counts.
-        let serverDate = answer.serverDate.flatMap { abs($0.timeIntervalSince(now)) > 5 ? $0 : nil }
-        let pause = RetryAfter.pause(answer.retryAfter, now: serverDate ?? now)
-        let retryAfter = pause.map { now.addingTimeInterval($0 / .seconds(1)) }
-        let refusal = APIRefusal(endpoint: endpoint, status: answer.status, body: answer.body, retryAfter: retryAfter)
         switch answer.status {
         case 200..<300: self = .success(answer.body)
         case 401: self = .unauthorized(serverDate: answer.serverDate)
-        case 429: self = .tooMany(pause: pause)
-        case 500... where !endpoint.isRepeatable && refusal.code?.isRetryable != true:
+        case 429: self = .tooMany(pause: Self.pause(answer, now: now))
+        default: self.init(refusing: answer, of: endpoint, now: now)
+        }
+    }
+
+    private init(refusing answer: APIAnswer, of endpoint: APIEndpoint, now: Date) {
+        let pause = Self.pause(answer, now: now)
+        let retryAfter = pause.map { now.addingTimeInterval($0 / .seconds(1)) }
+        let refusal = APIRefusal(endpoint: endpoint, status: answer.status, body: answer.body, retryAfter: retryAfter)
+        if answer.status >= 500, !endpoint.isRepeatable, refusal.code?.isRetryable != true {
             // A server that broke down may have done it before; Apple's own "try again" says that it has not.
             self = .final(.unsettled(Self.unsettled(endpoint, "the answer was \(answer.status)")))
-        default: self = refusal.isRetryable ? .transient(.refused(refusal), pause: pause) : .final(.refused(refusal))
+        } else {
+            self = refusal.isRetryable ? .transient(.refused(refusal), pause: pause) : .final(.refused(refusal))
         }
+    }
+
+    /// Dates have whole seconds and took some time to arrive: only a real difference of clocks counts.
+    private static func pause(_ answer: APIAnswer, now: Date) -> Duration? {
+        let serverDate = answer.serverDate.flatMap { abs($0.timeIntervalSince(now)) > 5 ? $0 : nil }
+        return RetryAfter.pause(answer.retryAfter, now: serverDate ?? now)
     }
 
     private static func unsettled(_ endpoint: APIEndpoint, _ reason: String) -> String {

@@ -17,7 +17,10 @@ enum HTTPDate {
             let month = months.firstIndex(of: String(words[2]))
         else { return nil }
         let time = words[4].split(separator: ":").compactMap { Int($0) }
-        guard time.count == 3, let zone = TimeZone(secondsFromGMT: 0) else { return nil }
+        // Out of range a calendar would carry over, and could overflow.
+        guard time.count == 3, (0..<24).contains(time[0]), (0..<60).contains(time[1]), (0...60).contains(time[2]),
+            (1...31).contains(day), (1970...9999).contains(year), let zone = TimeZone(secondsFromGMT: 0)
+        else { return nil }
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = zone
         let parts = DateComponents(

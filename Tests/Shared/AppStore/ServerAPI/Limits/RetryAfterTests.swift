@@ -32,7 +32,9 @@ import Testing
 
     @Test(arguments: [
         nil, "", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 Nev 1994 08:49:37 GMT",
-        "Sun, x Nov 1994 08:49:37 GMT", "1780000000000",
+        "Sun, x Nov 1994 08:49:37 GMT",
+        "Sun, 06 Nov 9223372036854775807 08:49:37 GMT", "Sun, 06 Nov 1994 9223372036854775807:49:37 GMT",
+        "Sun, -9223372036854775808 Nov 1994 08:49:37 GMT", "1780000000000",
     ])
     func `anything else is no date`(text: String?) { #expect(HTTPDate.date(text) == nil) }
 }
