@@ -134,6 +134,39 @@ extension Metric {
     public static let recoveryRequests = counter(
         "storekeeper_recovery_requests_total", "Customers whose history Apple was asked for, by outcome.", ["outcome"])
 
+    // MARK: Coverage
+
+    /// 0 is the proof that nothing is.
+    public static let notificationsMissing = gauge(
+        "storekeeper_notifications_missing",
+        "Notifications that Apple lists and that are neither in the ledger nor refused.", ["bundle", "environment"])
+    /// Kinds: failures, sweep, heartbeats.
+    public static let coverageAge = gauge(
+        "storekeeper_coverage_age_seconds", "How long ago the time ends that is proven to be complete.",
+        ["bundle", "environment", "kind"])
+    /// Open, fetched, and failed of the last two days.
+    public static let recoveryWindows = gauge(
+        "storekeeper_recovery_windows", "Windows of Apple's history that are not closed.", ["state"])
+    /// Repetitions count.
+    public static let historyFetched = counter(
+        "storekeeper_history_fetched_total", "Notifications fetched from Apple's history, by reason of the window.",
+        ["reason"])
+    /// Test notifications.
+    public static let canaries = counter(
+        "storekeeper_canaries_total",
+        "Test notifications, by outcome: arrived, lost, unreached, unsent, refused (Apple would not send any).",
+        ["bundle", "environment", "outcome"])
+    /// Apple's own delay is in it.
+    public static let canaryTime = histogram(
+        "storekeeper_canary_seconds", "Time from asking Apple for a test notification to the ledger.",
+        ["environment"], buckets: [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300])
+    /// Each once per purchase and time.
+    public static let overdue = counter(
+        "storekeeper_overdue_purchases_total", "Purchases whose time passed and of which nothing was heard.")
+    /// The world failed the scheduler.
+    public static let schedulerRetries = counter(
+        "storekeeper_scheduler_retries_total", "Turns of the scheduler that failed and are tried again.", ["job"])
+
     // MARK: The process
 
     /// Tracing never holds the line up, so some may be lost.
@@ -150,7 +183,9 @@ extension Metric {
         settlementsFenced, deadLetters, lagRecords, lagSeconds, recordsExpired, rebalances, producerFatal,
         brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked, unknownApps, trustReloads,
         ledgerOutcomes, webhookToState, published, publisherRetries, apiRequests,
-        historyItems, recovered, sendAttempts, windowsClosed, recoveryRequests, spans,
+        historyItems, recovered, sendAttempts, windowsClosed, recoveryRequests,
+        notificationsMissing, coverageAge, recoveryWindows, historyFetched, canaries, canaryTime, overdue,
+        schedulerRetries, spans,
         buildInformation,
     ]
 }

@@ -4,7 +4,7 @@
 public enum Topics {
     /// What was posted to us, untouched. Without a key, so that a stranger cannot make a hot partition.
     public static let received = Topic<ReceivedNotification>(
-        "notifications.received", key: .none, writers: [.ingest, .recovery], readers: [.verifier])
+        "notifications.received", key: .none, writers: [.ingest, .recovery, .storekeeper], readers: [.verifier])
 
     /// What Apple provably signed for one of our apps.
     public static let verified = Topic<VerifiedNotification>(
@@ -17,7 +17,7 @@ public enum Topics {
     /// Dead letters of every stage: the original bytes with the reason in headers.
     public static let rejected = Topic<DeadLetter>(
         "notifications.rejected", key: .original, partitions: 8, retention: .seconds(30 * day),
-        writers: [.verifier, .deduplicator, .stateUpdater, .recovery], readers: [.storekeeper])
+        writers: [.verifier, .deduplicator, .stateUpdater, .scheduler, .recovery], readers: [.recovery, .storekeeper])
 
     /// Once a minute, from each ingest: alive, accepted, refused. Gaps are outages.
     public static let heartbeats = Topic<IngestHeartbeat>(
@@ -32,7 +32,7 @@ public enum Topics {
     /// Purchases of whose life something is missing.
     public static let recoveryRequests = Topic<RecoveryRequest>(
         "recovery.requests", key: .subscription, partitions: 8, retention: .seconds(30 * day),
-        writers: [.stateUpdater], readers: [.recovery])
+        writers: [.stateUpdater, .scheduler], readers: [.recovery])
 
     /// Apple's notification history, as it was fetched. Pages of a window spread: which of them comes first is no matter.
     public static let historyPages = Topic<HistoryPage>(

@@ -26,8 +26,16 @@ public struct KafkaSettlement<S: Stage>: Settlement where S.Output: TopicMessage
     public func settle(_ judged: Judged<S>) async throws -> Settled {
         let forwarded = judged.forwarded.map { ProducerRecord(output, $0.output) }
         try await producer.send(forwarded + refusals.records(of: judged))
+        return try await consumer.commit(judged)
+    }
+}
+
+extension Consumer {
+    /// Moves the group's position behind a batch whose effects are durable; ``Settled/fenced`` where the group has given the
+    /// partitions to others meanwhile.
+    public func commit(_ judged: Judged<some Stage>) throws -> Settled {
         do {
-            try await consumer.commit(judged.spans.map { TopicPartitionOffset($0.partition, offset: $0.next) })
+            try commit(judged.spans.map { TopicPartitionOffset($0.partition, offset: $0.next) })
             return .settled
         } catch let error as KafkaError where error.meaning == .fenced {
             return .fenced

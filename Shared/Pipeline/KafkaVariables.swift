@@ -28,9 +28,14 @@ extension Variable where Value == [String: String] {
 
 extension KafkaVariables {
     /// What librdkafka would refuse, found before anything starts.
-    public func problems(in settings: Settings<Self>) -> [ConfigurationProblem] {
+    public func problems(in settings: Settings<Self>) -> [ConfigurationProblem] { settings.kafkaProblems }
+}
+
+extension Settings where Table: KafkaVariables {
+    /// What librdkafka would refuse; for a table that has rules of its own as well.
+    public var kafkaProblems: [ConfigurationProblem] {
         do {
-            _ = try settings.kafka()
+            _ = try kafka()
             return []
         } catch let error as KafkaConfigurationError {
             return error.problems.map { ConfigurationProblem($0) }
@@ -38,9 +43,7 @@ extension KafkaVariables {
             return [ConfigurationProblem("The KAFKA_ variables cannot be used: \(error)")]
         }
     }
-}
 
-extension Settings where Table: KafkaVariables {
     /// The configuration of every Kafka client of the process.
     public func kafka() throws -> KafkaConfiguration {
         try KafkaConfiguration(environment: self.kafkaSettings, fallback: self.brokers)

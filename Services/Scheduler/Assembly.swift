@@ -1,0 +1,121 @@
+import AppStore
+import AppleAccess
+import Chassis
+import Contracts
+import Database
+import Kafka
+import Pipeline
+import Postgres
+import Storage
+
+import struct Foundation.UUID
+
+/// The parts of the process and what each of them is given.
+struct Assembly {
+    private let context: ServiceContext<Configuration>
+    private let newId: @Sendable () -> UUID
+    private let apple: AppleAPI
+    private let keeper: ProducerKeeper
+    private let clients: [CoverageStore.App: AppStoreServerAPI]
+
+    /// - Throws: `ConfigurationProblems` with what is wrong in the files.
+    init(_ context: ServiceContext<Configuration>, clock: APIClock, newId: @escaping @Sendable () -> UUID) throws {
+        let settings = context.settings
+        self.context = context
+        self.newId = newId
+        let trusted = try Trusted(
+            apps: settings.apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode)
+        apple = try AppleAPI(
+            trusted, keys: settings.keys, url: settings.api, limitShare: settings.limitShare,
+            developmentMode: settings.developmentMode, clock: clock)
+        keeper = try ProducerKeeper(try settings.kafka(), logger: context.logger)
+        clients = Self.clients(apple, deadline: settings.windowLease / 2)
+        for app in trusted.apps.all where !clients.keys.contains(where: { $0.bundleId == app.bundleId }) {
+            context.logger.warning(
+                "There is no key of Apple's API for an app: its history is not asked for, nothing is proven of it",
+                metadata: ["app": "\(app.bundleId)"])
+        }
+    }
+
+    private var apps: [CoverageStore.App] {
+        clients.keys.sorted { ($0.bundleId, $0.environment.rawValue) < ($1.bundleId, $1.environment.rawValue) }
+    }
+
+    func parts() async throws -> [any LongRunning] {
+        let listener = try await WorkerConnection(
+            context, stage: .scheduler, part: "heartbeats", reading: Topics.heartbeats.route, sharing: keeper)
+        let listening = listener.parts(
+            running: Listen(),
+            settlement: Remember(heartbeats: HeartbeatStore(connect()), connection: listener))
+        return [apple, keeper] + listening + [fetching()] + rounds()
+    }
+
+    /// A connection of its own for each kind of work, so that none waits behind another.
+    private func connect() -> PostgresConnection {
+        PostgresConnection(context.settings.postgres(for: "scheduler"), logger: context.logger)
+    }
+
+    private func fetching() -> Fetching {
+        let connection = connect()
+        let clients = clients
+        let fetch = Fetch(
+            claims: WindowClaimStore(connection), coverage: CoverageStore(connection), client: { clients[$0] },
+            producer: keeper.producer, slicing: context.settings.slicing,
+            leaseSeconds: context.settings.windowLease.components.seconds, now: context.clock.now, newId: newId,
+            logger: context.logger)
+        return Fetching(
+            fetch: fetch, apps: apps, width: context.settings.fetches, newHolder: newId,
+            pulse: context.health.pulse("fetching", limit: Fetching.turnLimit), logger: context.logger)
+    }
+
+    private func rounds() -> [Round] {
+        let settings = context.settings
+        let connection = connect()
+        let holder = newId()
+        func round(
+            _ name: String, every interval: Duration, _ turn: @escaping @Sendable () async throws -> Void
+        ) -> Round {
+            Round(
+                name, every: interval, leases: LeaseStore(connection), holder: holder, health: context.health,
+                logger: context.logger, turn: turn)
+        }
+        let windows = RecoveryWindowStore(connection)
+        let schedule = Schedule(
+            coverage: CoverageStore(connection), windows: windows, heartbeats: HeartbeatStore(connection), apps: apps,
+            failures: settings.failuresPlan, sweep: settings.sweepPlan, reach: settings.coverageReach.inSeconds,
+            now: context.clock.now, newId: newId, logger: context.logger)
+        let tidy = Tidy(
+            windows: windows, canaries: CanaryStore(connection), overdue: OverdueStore(connection),
+            heartbeats: HeartbeatStore(connection), now: context.clock.now, logger: context.logger)
+        var rounds = [
+            round("plan", every: min(.seconds(15), settings.failuresInterval), schedule.turn),
+            round("tidy", every: .seconds(3600), tidy.turn),
+        ]
+        if settings.canaryInterval > .zero {
+            let watch = CanaryWatch(
+                canaries: CanaryStore(connection), windows: windows, clients: clients,
+                interval: settings.canaryInterval.inSeconds, patience: settings.canaryPatience.inSeconds,
+                now: context.clock.now, newId: newId, logger: context.logger)
+            rounds.append(round("canary", every: .seconds(10), watch.turn))
+        }
+        if settings.overdueBudget > 0 {
+            let watch = OverdueWatch(
+                store: OverdueStore(connection), apps: apps, producer: keeper.producer,
+                patience: settings.overdueAfter.inSeconds, budget: settings.overdueBudget, now: context.clock.now)
+            rounds.append(round("overdue", every: .seconds(60), watch.turn))
+        }
+        return rounds
+    }
+
+    private static func clients(
+        _ apple: AppleAPI, deadline: Duration
+    ) -> [CoverageStore.App: AppStoreServerAPI] {
+        var clients: [CoverageStore.App: AppStoreServerAPI] = [:]
+        for var client in apple.clients.all {
+            guard let environment = StoreEnvironment(rawValue: client.environment.rawValue) else { continue }
+            client.deadline = deadline
+            clients[CoverageStore.App(environment, client.app.bundleId)] = client
+        }
+        return clients
+    }
+}

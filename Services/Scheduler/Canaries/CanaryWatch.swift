@@ -1,0 +1,105 @@
+import AppStore
+import Chassis
+import Contracts
+import Storage
+
+import struct Foundation.Date
+import struct Foundation.TimeInterval
+import struct Foundation.UUID
+
+/// Has Apple send a test notification now and then, and follows it into the ledger.
+///
+/// A heartbeat says that ingest runs; only this says that Apple reaches it and that the whole line behind it works.
+actor CanaryWatch {
+    private let canaries: CanaryStore
+    private let windows: RecoveryWindowStore
+    private let clients: [CoverageStore.App: AppStoreServerAPI]
+    private let interval: TimeInterval
+    private let patience: TimeInterval
+    private let now: @Sendable () -> Date
+    private let newId: @Sendable () -> UUID
+    private let logger: Logger
+    /// After a refusal nobody is asked again at once.
+    private var notBefore: [CoverageStore.App: Date] = [:]
+
+    init(
+        canaries: CanaryStore, windows: RecoveryWindowStore, clients: [CoverageStore.App: AppStoreServerAPI],
+        interval: TimeInterval, patience: TimeInterval, now: @escaping @Sendable () -> Date,
+        newId: @escaping @Sendable () -> UUID, logger: Logger
+    ) {
+        self.canaries = canaries
+        self.windows = windows
+        self.clients = clients
+        self.interval = interval
+        self.patience = patience
+        self.now = now
+        self.newId = newId
+        self.logger = logger
+    }
+
+    func turn() async throws {
+        for canary in try await canaries.waiting() { try await follow(canary) }
+        for (app, client) in clients { try await send(app, client) }
+    }
+
+    private func send(_ app: CoverageStore.App, _ client: AppStoreServerAPI) async throws {
+        if let date = notBefore[app], date > now() { return }
+        let last = try await canaries.lastRequested(app.environment, app.bundleId)
+        if let last, now().timeIntervalSince(last) < interval { return }
+        do {
+            let token = try await client.requestTestNotification()
+            try await canaries.add(
+                Canary(environment: app.environment, bundleId: app.bundleId, token: token, requestedAt: now()))
+        } catch let error as APIError {
+            notBefore[app] = now().addingTimeInterval(error.code == .serverNotificationURLNotFound ? interval : 300)
+            Metric.canaries.counter(app.bundleId, app.environment.rawValue, "refused").increment()
+            logger.warning(
+                "Apple sends no test notification: \(error)",
+                metadata: ["app": "\(app.bundleId)", "environment": "\(app.environment.rawValue)"])
+        }
+    }
+
+    private func follow(_ canary: Canary) async throws {
+        var canary = canary
+        let app = CoverageStore.App(canary.environment, canary.bundleId)
+        if let client = clients[app] { try await ask(client, about: &canary) }
+        if let uuid = canary.notificationUUID { canary.arrivedAt = try await canaries.arrival(of: uuid) }
+        canary.outcome = CanaryVerdict.outcome(of: canary, patience: patience, now: now())
+        try await canaries.update(canary, at: now())
+        guard let outcome = canary.outcome else { return }
+        Metric.canaries.counter(canary.bundleId, canary.environment.rawValue, outcome.rawValue).increment()
+        if let arrived = canary.arrivedAt {
+            Metric.canaryTime.timer(canary.environment.rawValue)
+                .recordSeconds(arrived.timeIntervalSince(canary.requestedAt))
+        }
+        guard outcome.isAlarming else { return }
+        logger.error(
+            "A test notification did not come through: \(outcome.rawValue)",
+            metadata: [
+                "app": "\(canary.bundleId)", "environment": "\(canary.environment.rawValue)",
+                "requested": "\(canary.requestedAt)", "apple": "\(canary.attemptResult ?? "nothing")",
+            ])
+        let scope = RecoveryWindow.Scope(
+            environment: canary.environment, bundleId: canary.bundleId,
+            from: canary.requestedAt.addingTimeInterval(-interval), to: now())
+        try await windows.open([.init(id: newId(), scope: scope, reason: .canary)], at: now())
+    }
+
+    /// What Apple says about it. Until it has sent it, it does not know it.
+    private func ask(_ client: AppStoreServerAPI, about canary: inout Canary) async throws {
+        do {
+            let status = try await client.testNotificationStatus(canary.token)
+            if let payload = status.signedPayload {
+                canary.notificationUUID = UncheckedNotification(payload)?.notificationUUID
+            }
+            let attempts = status.sendAttempts.filter { $0.attemptDate != nil }
+                .sorted { ($0.attemptDate ?? .distantPast) < ($1.attemptDate ?? .distantPast) }
+            canary.attemptedAt = attempts.first?.attemptDate
+            canary.attemptResult = attempts.last?.sendAttemptResult?.rawValue
+        } catch let error as APIError where error.code == .testNotificationNotFound {
+            return
+        } catch let error as APIError {
+            logger.debug("Apple says nothing about a test notification: \(error)")
+        }
+    }
+}

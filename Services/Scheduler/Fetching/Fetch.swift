@@ -1,0 +1,135 @@
+import AppStore
+import Chassis
+import Contracts
+import Kafka
+import Pipeline
+import Storage
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// Fetches a claimed window: page after page from Apple onto the log, and only then a note in the database how far it
+/// is. A crash repeats a page, which is harmless.
+struct Fetch: Sendable {
+    let claims: WindowClaimStore
+    let coverage: CoverageStore
+    /// Apple, for an app; nil where there is no key for it any more.
+    let client: @Sendable (CoverageStore.App) -> AppStoreServerAPI?
+    let producer: Producer
+    let slicing: Slicing
+    /// Longer than a call to Apple with all its waiting, and the log after it.
+    let leaseSeconds: Int64
+    let now: @Sendable () -> Date
+    let newId: @Sendable () -> UUID
+    let logger: Logger
+
+    /// How a claim ended.
+    enum End: Equatable {
+        case fetched
+        case divided(Int)
+        /// Another one has it by now.
+        case fenced
+        /// It goes on later, where it is.
+        case released
+        case restarted
+        case failed
+    }
+
+    func fetch(_ claim: WindowClaim) async throws -> End {
+        var claim = claim
+        let earliest = Horizon.earliest(claim.scope.environment, now: now())
+        guard claim.scope.to > earliest else { return try await lose(claim) }
+        if claim.partOf == nil, claim.pageToken == nil {
+            let parts = slicing.parts(of: claim.scope, reason: claim.reason, priority: claim.priority, id: newId)
+            if !parts.isEmpty {
+                return try await claims.divide(claim, into: parts, at: now()) ? .divided(parts.count) : .fenced
+            }
+        }
+        if claim.pageToken == nil, claim.start < earliest {
+            try await claims.restart(
+                claim, from: earliest, because: "its beginning was left out: \(Horizon.advice(claim.scope.environment))")
+            return .restarted
+        }
+        while true {
+            let page: NotificationHistoryPage?
+            do {
+                page = try await nextPage(of: claim)
+            } catch let error as APIError {
+                return try await stop(claim, Setback(error, of: claim, now: now()))
+            }
+            guard let page else {
+                try await claims.release(claim)
+                return .released
+            }
+            guard try await keep(page, of: &claim) else { return .fenced }
+            guard page.hasMore else { return .fetched }
+        }
+    }
+
+    /// Cut short by a shutdown, because it may wait for Apple's limit longer than we have.
+    /// - Returns: nil where there is no page to wait for: we are told to stop.
+    private func nextPage(of claim: WindowClaim) async throws -> NotificationHistoryPage? {
+        guard !Task.isShuttingDownGracefully else { return nil }
+        let app = CoverageStore.App(claim.scope.environment, claim.scope.bundleId)
+        guard let client = client(app) else {
+            throw APIError.unauthorized("there is no key for \(app.bundleId); add one to STOREKEEPER_API_KEYS_FILE")
+        }
+        let scope = claim.scope
+        let request = NotificationHistoryRequest(
+            startDate: claim.start, endDate: scope.to,
+            notificationType: scope.notificationType.map(NotificationType.init(rawValue:)),
+            notificationSubtype: scope.subtype.map(NotificationSubtype.init(rawValue:)),
+            onlyFailures: scope.onlyFailures ? true : nil)
+        let token = claim.pageToken
+        do {
+            return try await cancelWhenGracefulShutdown {
+                var pages = client.notificationHistory(request, from: token).makeAsyncIterator()
+                return try await pages.next()
+            }
+        } catch is CancellationError {
+            return nil
+        }
+    }
+
+    private func keep(_ page: NotificationHistoryPage, of claim: inout WindowClaim) async throws -> Bool {
+        let messages = PageMessages(page.items, of: claim, fetchedAt: now())
+        try await producer.send(messages.messages.map { ProducerRecord(Topics.historyPages, $0) })
+        let fetched = FetchedPage(
+            parts: messages.messages.count, items: page.items.count, reachedAt: messages.reachedAt,
+            nextToken: page.hasMore ? page.position : nil)
+        Metric.historyFetched.counter(claim.reason.rawValue).increment(by: page.items.count)
+        return try await claims.advance(&claim, by: fetched, seconds: leaseSeconds, at: now())
+    }
+
+    private func stop(_ claim: WindowClaim, _ setback: Setback) async throws -> End {
+        let metadata: Logger.Metadata = [
+            "window": "\(claim.id)", "app": "\(claim.scope.bundleId)",
+            "environment": "\(claim.scope.environment.rawValue)",
+        ]
+        switch setback {
+        case .restart(let start, let reason):
+            logger.info("A window begins anew from \(start): \(reason)", metadata: metadata)
+            try await claims.restart(claim, from: start, because: reason)
+            return .restarted
+        case .later(let seconds, let reason):
+            logger.warning("A window goes on in \(seconds) s: \(reason)", metadata: metadata)
+            try await claims.release(claim, notBefore: seconds, because: reason)
+            return .released
+        case .impossible(let reason):
+            logger.error("A window cannot be fetched: \(reason)", metadata: metadata)
+            try await claims.fail(claim, because: reason, at: now())
+            return .failed
+        }
+    }
+
+    /// Too long ago.
+    private func lose(_ claim: WindowClaim) async throws -> End {
+        let advice = Horizon.advice(claim.scope.environment)
+        if claim.reason == .sweep {
+            try await coverage.giveUp(
+                claim.scope.environment, claim.scope.bundleId, days: [claim.scope.from.startOfDay], window: claim.id,
+                because: advice, at: now())
+        }
+        return try await stop(claim, .impossible(because: advice))
+    }
+}

@@ -1,0 +1,69 @@
+import Storage
+
+import struct Foundation.Date
+import struct Foundation.TimeInterval
+
+/// When nobody was there to answer Apple, and when we answered that we cannot.
+struct Outages: Equatable {
+    /// A time in which notifications may have been lost or put off.
+    struct Outage: Equatable {
+        var from: Date
+        var to: Date
+        /// False where we only refused: Apple lists those as failures, and nothing else can be missing.
+        var isSilence: Bool
+    }
+
+    var found: [Outage] = []
+    /// Up to here the minutes are judged.
+    var until: Date
+
+    private static let minute: TimeInterval = 60
+    /// Heartbeats of several instances may come a little out of order.
+    private static let patience: TimeInterval = 2 * minute
+    /// Outages so close together are one.
+    private static let lull: TimeInterval = 10 * minute
+
+    /// Judges the minutes behind a coverage.
+    ///
+    /// A silence is seen when it is over: as long as no later heartbeat is known, it may as well be that nobody has read
+    /// them yet. Failures are asked for meanwhile as ever.
+    /// - Parameter minutes: with a heartbeat, in order, from where the coverage is planned until.
+    /// - Returns: nil where nothing new can be said.
+    init?(behind coverage: Coverage, in minutes: [HeartbeatStore.Minute]) {
+        guard let first = minutes.first?.start, let last = minutes.last?.start else { return nil }
+        // Before the first heartbeat ever there was nothing to be silent.
+        let isFirstTime = coverage.plannedUntil <= coverage.beginsAt
+        let start = isFirstTime ? max(first, coverage.plannedUntil) : coverage.plannedUntil
+        until = last.addingTimeInterval(-Self.patience)
+        guard until > coverage.plannedUntil else { return nil }
+        var expected = Date(timeIntervalSince1970: (start.timeIntervalSince1970 / Self.minute).rounded(.up) * Self.minute)
+        for minute in minutes where minute.start >= expected {
+            guard expected < until else { break }
+            if minute.start > expected { add(Outage(from: expected, to: minute.start, isSilence: true)) }
+            let next = minute.start.addingTimeInterval(Self.minute)
+            if minute.unavailable > 0 { add(Outage(from: minute.start, to: next, isSilence: false)) }
+            expected = next
+        }
+        // What was judged beyond the end is not judged again.
+        until = max(until, min(expected, last))
+    }
+
+    private mutating func add(_ outage: Outage) {
+        guard let last = found.last, outage.from.timeIntervalSince(last.to) <= Self.lull else {
+            found.append(outage)
+            return
+        }
+        found[found.count - 1].to = outage.to
+        found[found.count - 1].isSilence = last.isSilence || outage.isSilence
+    }
+}
+
+extension Outages.Outage {
+    /// What to ask Apple for: with some minutes around, because the edges are known to the minute only and an attempt
+    /// takes a while.
+    func scope(_ coverage: Coverage, margin: TimeInterval = 300, now: Date) -> RecoveryWindow.Scope {
+        RecoveryWindow.Scope(
+            environment: coverage.environment, bundleId: coverage.bundleId, from: from.addingTimeInterval(-margin),
+            to: min(to.addingTimeInterval(margin), now), onlyFailures: !isSilence)
+    }
+}

@@ -1,0 +1,42 @@
+import AppStore
+import Foundation
+import Storage
+import Testing
+
+@testable import Scheduler
+
+@Suite struct SetbackTests {
+    static let now = FailuresPlanTests.now
+
+    static func claim(restarts: Int = 0, setbacks: Int = 0, reached: TimeInterval? = nil) -> WindowClaim {
+        WindowClaim(
+            id: UUID(), holder: UUID(), scope: SlicingTests.scope(hours: 48), reason: .sweep, priority: 20, partOf: nil,
+            start: now, pageToken: "token", page: 4, reachedAt: reached.map { now.addingTimeInterval($0) },
+            setbacks: setbacks, restarts: restarts)
+    }
+
+    static func seconds(_ error: APIError, setbacks: Int = 0) -> Int64? {
+        guard case .later(let seconds, _) = Setback(error, of: claim(setbacks: setbacks), now: now) else { return nil }
+        return seconds
+    }
+
+    @Test func `a key that is refused waits a minute and says what to check`() {
+        let setback = Setback(.unauthorized("check the key"), of: Self.claim(), now: Self.now)
+        #expect(setback == .later(seconds: 60, because: "check the key"))
+    }
+
+    @Test func `a limit is waited for, not longer than five minutes at a time`() {
+        #expect(Self.seconds(.rateLimited(until: Self.now.addingTimeInterval(12.3))) == 13)
+        #expect(Self.seconds(.rateLimited(until: Self.now.addingTimeInterval(-5))) == 1)
+        #expect(Self.seconds(.rateLimited(until: .distantFuture)) == 300)
+    }
+
+    @Test func `what is away is tried again less and less often`() {
+        #expect([0, 1, 2, 5, 30].map { Self.seconds(.unreachable("away"), setbacks: $0) } == [1, 2, 4, 32, 300])
+    }
+
+    @Test func `what was never sent is not tried again`() {
+        let setback = Setback(.invalidRequest("no"), of: Self.claim(), now: Self.now)
+        #expect(setback == .impossible(because: "no"))
+    }
+}

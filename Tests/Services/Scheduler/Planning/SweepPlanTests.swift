@@ -1,0 +1,57 @@
+import Foundation
+import Storage
+import Testing
+
+@testable import Scheduler
+
+@Suite struct SweepPlanTests {
+    static let day = 86_400.0
+    static let midnight = FailuresPlanTests.now.startOfDay
+    let plan = SweepPlan(delay: 3600)
+
+    static func coverage(_ days: Double) -> Coverage {
+        let planned = midnight.addingTimeInterval(days * day)
+        return Coverage(
+            environment: .sandbox, bundleId: "com.example.app", kind: .sweep, beginsAt: planned, plannedUntil: planned,
+            provenUntil: planned)
+    }
+
+    func due(_ days: Double, at seconds: Double) -> SweepPlan.Due? {
+        plan.due(Self.coverage(days), now: Self.midnight.addingTimeInterval(seconds))
+    }
+
+    @Test func `a day is due when it is over and Apple has had its time`() {
+        #expect(due(-1, at: 3599) == nil)
+        #expect(due(-1, at: 3600)?.days == [Self.midnight.addingTimeInterval(-Self.day)])
+        #expect(due(-1, at: 3600)?.until == Self.midnight)
+        #expect(due(0, at: 3600) == nil)
+    }
+
+    @Test func `days that were left out are made up for`() {
+        #expect(due(-3, at: 7200)?.days.count == 3)
+        #expect(due(-3, at: 7200)?.until == Self.midnight)
+    }
+
+    @Test func `days that Apple no longer lists are lost, and the others are swept`() throws {
+        let due = try #require(due(-32, at: 7200))
+        // Sandbox: 30 days, less an hour.
+        #expect(due.lost.count == 3)
+        #expect(due.days.count == 29)
+        #expect(due.days.first == Self.midnight.addingTimeInterval(-29 * Self.day))
+        #expect(due.until == Self.midnight)
+    }
+
+    @Test func `not everything at once`() {
+        let due = SweepPlan(delay: 3600, limit: 5).due(
+            Self.coverage(-9), now: Self.midnight.addingTimeInterval(7200))
+        #expect(due?.days.count == 5)
+        #expect(due?.until == Self.midnight.addingTimeInterval(-4 * Self.day))
+    }
+
+    @Test func `a sweep asks for all of its day`() {
+        let scope = SweepPlan.scope(Self.coverage(-1), day: Self.midnight)
+        #expect(scope.to.timeIntervalSince(scope.from) == Self.day)
+        #expect(!scope.onlyFailures)
+        #expect(scope.notificationType == nil)
+    }
+}
