@@ -76,12 +76,19 @@ final class ConsumerHandle {
     }
 
     /// nil gives everything back, which is not the same as being assigned nothing.
+    ///
+    /// Returns when the partitions given up have stopped. librdkafka (2.0 to 2.15 at least) aborts the process if one that
+    /// is being stopped is given up again, and its own call returns before.
     func assign(_ positions: [TopicPartitionOffset]?) throws {
         let list = positions.map(PartitionList.init)
         let code = client.withPointer { client in
             list?.withPointer { rd_kafka_assign(client, $0) } ?? rd_kafka_assign(client, nil)
         }
         try KafkaError.check(code, doing: positions == nil ? "give the partitions back" : "take the partitions")
+        // The stops stand in the main thread's queue, and their answers behind a question asked now: a second question
+        // is answered after both.
+        _ = try assignment()
+        _ = try assignment()
     }
 
     func assignment() throws -> [TopicPartition] {

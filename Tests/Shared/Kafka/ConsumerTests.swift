@@ -32,6 +32,23 @@ import Testing
         #expect(try await consumer.turn(limit: 10, wait: .milliseconds(100)) == .idle)
     }
 
+    /// As where a settlement was fenced because a rebalance waits: the source goes back, and at once gives all back.
+    /// librdkafka up to 2.15 asserts that a partition it stops was not stopped already, which ends the process.
+    @Test func `partitions taken anew and given back at once do no harm`() async throws {
+        let cluster = try Cluster()
+        let topic = try await cluster.topic(partitions: 32)
+        try await fill(cluster, topic, 200)
+        let consumer = try cluster.consumer()
+        let positions = (0..<32).map { TopicPartitionOffset(topic: topic, partition: $0, offset: 0) }
+        for _ in 0..<50 {
+            try await consumer.assign(positions)
+            try await consumer.turns(limit: 10) { if case .records = $0 { true } else { false } }
+            try await consumer.assign(positions)
+            try await consumer.unassign()
+        }
+        #expect(try await consumer.assignment() == [])
+    }
+
     @Test func `a group goes on where it committed`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()
