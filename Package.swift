@@ -40,10 +40,11 @@ let libraries: [Target] = [
     library("Signatures", ["COpenSSL"]),
     library("Contracts", ["StrictJSON"]),
     library("Subscriptions", ["Contracts"]),
-    library("AppStore", ["Signatures", "StrictJSON"]),
+    library("AppStore", ["Signatures", "StrictJSON", httpClient]),
     library("Storage", ["Postgres", "Subscriptions", "Contracts", logging], resources: [.embedInCode("Migrations")]),
     library("Chassis", [logging, metrics, configuration, lifecycle, hummingbird, httpClient]),
     library("Database", ["Chassis", "Postgres"]),
+    library("AppleAccess", ["Chassis", "AppStore", "Signatures"]),
     library("Interpretation", ["AppStore", "Contracts", "Subscriptions", "Storage"]),
     library("Pipeline", ["Kafka", "Contracts", "Chassis", lifecycle]),
 ]
@@ -57,17 +58,24 @@ func service(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let services: [Target] = [
     service("Setup", ["Chassis", "Pipeline", "Kafka", "Contracts", "Storage", "Database", "Postgres"]),
     service("Ingest", ["Chassis", "Pipeline", "Kafka", "Contracts", "StrictJSON", hummingbird]),
-    service("Verifier", ["Chassis", "Pipeline", "Contracts", "AppStore", "Signatures", httpClient]),
+    service(
+        "Verifier", ["Chassis", "Pipeline", "Contracts", "AppleAccess", "AppStore", "Signatures", httpClient]),
     service("Deduplicator", ["Chassis", "Pipeline", "Contracts", "Storage", "Database", "Postgres"]),
     service(
         "StateUpdater",
         ["Chassis", "Pipeline", "Kafka", "Contracts", "Interpretation", "Storage", "Database", "Postgres"]),
+    service(
+        "Scheduler",
+        [
+            "Chassis", "Pipeline", "Kafka", "Contracts", "AppleAccess", "AppStore", "Subscriptions", "Storage",
+            "Database", "Postgres",
+        ]),
     service("Simulator", ["Contracts", "AppStore", "Signatures", signals, arguments, httpClient, hummingbird]),
     service(
         "Storekeeper",
         [
             "Chassis", "Threads", "Kafka", "Contracts", "StrictJSON", "AppStore", "Signatures", "Subscriptions",
-            "Storage", "Postgres", logging, signals, arguments, httpClient, hummingbird,
+            "Storage", "Database", "Pipeline", "Postgres", logging, signals, arguments, httpClient, hummingbird,
         ]),
 ]
 
@@ -93,6 +101,14 @@ let tests: [Target] = [
     tests("AppStoreTests", "Shared/AppStore", ["AppStore", "Signatures", "StrictJSON"]),
     tests("StorageTests", "Shared/Storage", ["Storage", "Postgres", "Contracts", "Subscriptions", "TestSupport"]),
     tests(
+        "AppleAccessTests", "Shared/AppleAccess", ["AppleAccess", "AppStore", "Chassis", "Signatures"]),
+    tests(
+        "InterpretationTests", "Shared/Interpretation",
+        [
+            "Interpretation", "Verifier", "StateUpdater", "Pipeline", "Contracts", "AppStore", "Signatures",
+            "Subscriptions", "Storage", "Postgres", "TestSupport",
+        ]),
+    tests(
         "ChassisTests", "Shared/Chassis", ["Chassis", metrics, lifecycle, logging, hummingbird, httpClient],
         exclude: ["Tracing/read_traces.py"]),
     tests("PipelineTests", "Shared/Pipeline", ["Pipeline", "Kafka", "Contracts", "Chassis", logging, lifecycle]),
@@ -117,12 +133,25 @@ let tests: [Target] = [
             "TestSupport", logging,
         ]),
     tests(
+        "SchedulerTests", "Services/Scheduler",
+        [
+            "Scheduler", "Simulator", "Chassis", "Pipeline", "Kafka", "Contracts", "AppStore", "Signatures",
+            "StrictJSON", "Subscriptions", "Storage", "Postgres", "TestSupport", logging, lifecycle, hummingbird,
+        ]),
+    tests(
         "SimulatorTests", "Services/Simulator",
         ["Simulator", "AppStore", "Signatures", "Contracts", "StrictJSON", logging, httpClient, hummingbird]),
     tests(
         "StorekeeperTests", "Services/Storekeeper",
-        ["Storekeeper", "AppStore", "Signatures", "Contracts", "Kafka", arguments]),
-    tests("EndToEndTests", "EndToEnd", ["Storekeeper", "Contracts", "Kafka", "Postgres", "TestSupport", httpClient]),
+        [
+            "Storekeeper", "AppStore", "Signatures", "StrictJSON", "Contracts", "Kafka", "Pipeline", "Subscriptions",
+            "Storage", "Postgres", "TestSupport", arguments, logging, hummingbird,
+        ]),
+    tests(
+        "EndToEndTests", "EndToEnd",
+        [
+            "Storekeeper", "Contracts", "Kafka", "Storage", "Postgres", "TestSupport", logging, hummingbird, httpClient,
+        ]),
 ]
 
 let package = Package(
