@@ -1,0 +1,242 @@
+import AppStore
+import Contracts
+import Foundation
+import Signatures
+import Testing
+
+@testable import Simulator
+
+/// The client that production uses, over every endpoint of the server: each was written from Apple's documentation alone,
+/// and what one of them misread shows here.
+@Suite struct ClientAgainstServerTests {
+    @Test func `history comes page by page, goes on from a token, and is what the verifier proves`() async throws {
+        try await Self.meet { desk, client in
+            let letters = try Story.subscriptions(45).map { try desk.send($0, answers: [.unavailable, .accepted]) }
+            let request = NotificationHistoryRequest(startDate: Desk.beginning, endDate: desk.now)
+            var items: [NotificationHistoryItem] = []
+            var token: String?
+            // Begun anew for each page, as by a scheduler that is killed and replaced.
+            repeat {
+                var pages = client.notificationHistory(request, from: token).makeAsyncIterator()
+                let page = try #require(try await pages.next())
+                items += page.items
+                token = page.position
+                #expect(page.hasMore == (items.count < 45))
+            } while items.count < 45
+            #expect(items.compactMap(\.signedPayload) == letters.map(\.payload.jws))
+            for item in items {
+                let results = item.sendAttempts.map { $0.sendAttemptResult?.rawValue }
+                #expect(results == ["UNSUCCESSFUL_HTTP_RESPONSE_CODE", "SUCCESS"])
+                #expect(item.sendAttempts.allSatisfy { $0.sendAttemptResult?.isKnown == true && $0.attemptDate != nil })
+                let jws = try #require(item.signedPayload)
+                guard case .success = Self.verifier.notification(jws, now: desk.now) else {
+                    return _ = Issue.record("history holds what is not proven")
+                }
+            }
+            let failures = NotificationHistoryRequest(
+                startDate: Desk.beginning, endDate: desk.now, notificationType: .subscribed,
+                notificationSubtype: .initialBuy, onlyFailures: true)
+            for try await page in client.notificationHistory(failures) { #expect(page.items.isEmpty) }
+        }
+    }
+
+    @Test func `transactions, statuses and refunds are proven and complete`() async throws {
+        try await Self.meet { desk, client in
+            var story = Story(daysAgo: 1000)
+            try desk.send(story.next(.subscribe))
+            for _ in 0..<24 { try desk.send(story.next(.renew)) }
+            var ids: [String] = []
+            var revision: String?
+            for try await page in client.transactionHistory(of: story.id) {
+                ids += try page.transactions.map { try #require($0.value?.transactionId) }
+                revision = page.position
+            }
+            #expect(ids.count == 25 && Set(ids).count == 25)
+            try desk.send(story.next(.refund))
+            var changed: [JWSTransactionDecodedPayload?] = []
+            for try await page in client.transactionHistory(of: story.id, from: revision) {
+                changed += page.transactions.map(\.value)
+            }
+            #expect(changed.map { $0?.transactionId } == [story.transactionId])
+            #expect(changed.first??.revocationDate != nil)
+
+            var refunds: [String?] = []
+            for try await page in client.refundHistory(of: story.id) {
+                refunds += page.transactions.map { $0.value?.transactionId }
+            }
+            #expect(refunds == [story.transactionId])
+
+            let statuses = try await client.subscriptionStatuses(of: story.id, statuses: [.revoked, .active])
+            let item = try #require(statuses.groups.first?.items.first)
+            #expect(item.status == .revoked)
+            #expect(item.transaction?.value?.transactionId == story.transactionId)
+            #expect(item.renewalInfo?.value?.autoRenewStatus == .off)
+
+            #expect(try await client.transactionInfo(story.id).value?.transactionId == story.id)
+            let app = try await client.appTransactionInfo(story.id)
+            #expect(app.value?.appTransactionId == story.life.customer.appTransactionId)
+            let order = try await client.lookUpOrder(OrderNumber(transactionId: story.id).text)
+            #expect(order.status == .valid)
+            #expect(order.transactions.map { $0.value?.transactionId } == [story.id])
+            #expect(try await client.lookUpOrder("MNOSUCH").status == .invalid)
+        }
+    }
+
+    @Test func `every parameter of the transaction history is understood`() async throws {
+        try await Self.meet { desk, client in
+            var story = Story()
+            try desk.send(story.next(.subscribe))
+            var query = TransactionHistoryQuery()
+            query.startDate = story.life.purchase?.purchaseDate
+            query.endDate = desk.now
+            query.productIds = [Product.subscriptions[1].id(in: "com.example.app"), "other"]
+            query.productTypes = [.autoRenewable, .consumable]
+            query.sort = .descending
+            query.subscriptionGroupIdentifiers = [Wording.subscriptionGroup]
+            query.inAppOwnershipType = .purchased
+            query.revoked = false
+            for version in [AppStoreServerAPI.TransactionHistoryVersion.v1, .v2] {
+                var found: [String?] = []
+                for try await page in client.transactionHistory(of: story.id, query, version: version) {
+                    found += page.transactions.map { $0.value?.transactionId }
+                }
+                #expect(found == [story.id])
+            }
+        }
+    }
+
+    @Test func `what changes something is understood`() async throws {
+        try await Self.meet { desk, client in
+            var story = Story()
+            try desk.send(story.next(.subscribe))
+            let end = try #require(story.life.purchase?.expiresDate)
+            let order = ExtendRenewalDateRequest(
+                extendByDays: 5, extendReasonCode: .serviceIssueOrOutage, requestIdentifier: "one")
+            let extended = try await client.extendRenewalDate(of: story.id, order)
+            #expect(extended.success == true)
+            #expect(extended.effectiveDate == end.adding(5 * 86_400))
+            #expect(desk.nextOrdered()?.announcement == .extended)
+
+            let product = Product.subscriptions[1].id(in: "com.example.app")
+            let all = MassExtendRenewalDateRequest(
+                extendByDays: 5, extendReasonCode: .other, requestIdentifier: "all", productId: product)
+            #expect(try await client.extendRenewalDates(all).requestIdentifier == "all")
+            #expect(desk.nextOrdered()?.announcement == .extended)
+            try desk.send(try #require(desk.nextOrdered()))
+            let status = try await client.massExtensionStatus(productId: product, requestIdentifier: "all")
+            #expect(status.complete == true && status.succeededCount == 1 && status.failedCount == 0)
+
+            let token = UUID(uuid: (15, 143, 173, 91, 217, 203, 70, 159, 161, 101, 112, 134, 119, 40, 149, 14))
+            try await client.setAppAccountToken(of: story.id, token)
+            let info = try await client.transactionInfo(story.id)
+            #expect(info.value?.appAccountToken == token.uuidString.lowercased())
+            try await client.sendConsumptionInformation(
+                story.id,
+                ConsumptionRequest(
+                    customerConsented: true, sampleContentProvided: false, deliveryStatus: .delivered,
+                    consumptionPercentage: 50_000, refundPreference: .decline))
+            try await client.finishTransaction(story.id)
+        }
+    }
+
+    @Test func `a test notification is followed from the request to its result`() async throws {
+        try await Self.meet { desk, client in
+            let token = try await client.requestTestNotification()
+            let early = await #expect(throws: APIError.self) { try await client.testNotificationStatus(token) }
+            #expect(early?.code == .testNotificationNotFound)
+            let letter = try desk.send(try #require(desk.nextOrdered()))
+            let status = try await client.testNotificationStatus(token)
+            #expect(status.signedPayload == letter.payload.jws)
+            #expect(status.sendAttempts.map { $0.sendAttemptResult?.rawValue } == ["SUCCESS"])
+        }
+    }
+
+    @Test func `Apple's errors arrive with their numbers`() async throws {
+        try await Self.meet { desk, client in
+            let unknown = await #expect(throws: APIError.self) { try await client.transactionInfo("77") }
+            #expect(unknown?.status == 404)
+            #expect(unknown?.code == .transactionIdNotFound)
+            #expect(unknown?.isRetryable == false)
+            let request = NotificationHistoryRequest(
+                startDate: Desk.beginning.adding(-200 * 86_400), endDate: desk.now)
+            let old = await #expect(throws: APIError.self) {
+                for try await _ in client.notificationHistory(request) {}
+            }
+            #expect(old?.code == .startDateTooFarInPast)
+        }
+    }
+
+    @Test func `faults that pass are overcome: a storm, an error, a closed connection, silence`() async throws {
+        try await Self.meet { desk, client in
+            var story = Story()
+            try desk.send(story.next(.subscribe))
+            for fault in [
+                ServerFault(kind: .storm, remaining: 2, delay: .milliseconds(5)),
+                ServerFault(kind: .error, remaining: 2, errorCode: 5_000_001),
+                ServerFault(kind: .close, remaining: 2),
+            ] {
+                desk.faults.add(fault)
+                let found = try await client.transactionInfo(story.id)
+                #expect(found.value?.transactionId == story.id)
+                #expect(desk.faults.all(now: desk.now).isEmpty)
+            }
+            desk.faults.add(ServerFault(kind: .slow, remaining: 1, delay: .seconds(600)))
+            let hasty = try Self.client(of: desk, with: [desk.token], patience: .seconds(1))
+            _ = try await hasty.transactionInfo(story.id)
+            #expect(desk.faults.all(now: desk.now).isEmpty)
+        }
+    }
+
+    @Test func `a key that is revoked is replaced by the other, and without one the client is told so`() async throws {
+        try await Self.meet { desk, _ in
+            // A client that is refused looks at the answer's Date for a wrong clock of its own.
+            desk.move(by: Date().timeIntervalSince(desk.now))
+            var story = Story()
+            try desk.send(story.next(.subscribe))
+            let second = try desk.token.changed {
+                $0.keyId = "SECONDKEY1"
+                $0.key = try .generate()
+            }
+            desk.keys.add(try second.accepted)
+            let both = try Self.client(of: desk, with: [desk.token, second])
+            _ = try await both.transactionInfo(story.id)
+            #expect(desk.keys.revoke(desk.token.keyId))
+            _ = try await both.transactionInfo(story.id)
+            #expect(desk.keys.revoke(second.keyId))
+            let refused = await #expect(throws: APIError.self) { try await both.transactionInfo(story.id) }
+            #expect(refused?.status == 401)
+        }
+    }
+
+    // MARK: The two
+
+    private static let registry = AppRegistry(apps: [
+        AcceptedApp(bundleId: "com.example.app", appAppleId: 1_234_567_890)
+    ])
+    private static let verifier = SignedDataVerifier(
+        trust: TrustStore(
+            roots: (try? LetterWriterTests.authority.get()).flatMap { try? Certificate(der: $0.root) }.map { [$0] }
+                ?? []),
+        apps: registry)
+    private static let transport = APITransport()
+
+    private static func meet(_ body: @Sendable (Desk, AppStoreServerAPI) async throws -> Void) async throws {
+        try await Desk.open { desk in try await body(desk, try client(of: desk, with: [desk.token])) }
+    }
+
+    /// - Parameter patience: short only where an answer is kept away on purpose; a busy machine must not look like that.
+    private static func client(
+        of desk: Desk, with tokens: [DeskToken], patience: Duration = .seconds(60)
+    ) throws -> AppStoreServerAPI {
+        let clock = APIClock(now: { desk.now }, random: { 0.5 })
+        let keys = tokens.map { AppStore.APIKey(issuerId: $0.issuerId, keyId: $0.keyId, privateKey: $0.key) }
+        return AppStoreServerAPI(
+            app: AcceptedApp(bundleId: "com.example.app", appAppleId: 1_234_567_890), environment: .production,
+            credentials: APICredentials(keys: keys), verifier: verifier, transport: transport, clock: clock,
+            baseURL: desk.address + "/production",
+            limits: APIRateLimits(environment: .production, scale: 1000, clock: clock),
+            retry: APIRetryPolicy(
+                attempts: 5, firstPause: .milliseconds(1), longestPause: .milliseconds(5),
+                attemptTimeout: patience))
+    }
+}
