@@ -1,0 +1,114 @@
+"""What Deploy/kubernetes-check asks of the manifests that kubectl has put together."""
+import os
+import re
+import subprocess
+import sys
+
+import kubernetes_validate
+import yaml
+
+manifests = [m for m in yaml.safe_load_all(open(sys.argv[1], encoding="utf-8")) if m]
+programs = sys.argv[2]
+problems = []
+
+
+def of_kind(kind):
+    return {m["metadata"]["name"]: m for m in manifests if m["kind"] == kind}
+
+
+def expect(fact, problem):
+    if not fact:
+        problems.append(problem)
+
+
+# Each is what the schema says. KEDA's kind is not Kubernetes' own.
+for manifest in manifests:
+    name = f"{manifest['kind']} {manifest['metadata']['name']}"
+    if manifest["kind"] == "ScaledObject":
+        continue
+    try:
+        kubernetes_validate.validate(manifest, kubernetes_validate.latest_version(), strict=True)
+    except kubernetes_validate.ValidationError as error:
+        problems.append(f"{name}: {'.'.join(map(str, error.path))}: {error.message}")
+
+deployments = of_kind("Deployment")
+services = {"ingest", "verifier", "deduplicator", "state-updater", "scheduler", "recovery"}
+expect(set(deployments) == services, f"deployments are {sorted(deployments)}")
+expect(set(of_kind("PodDisruptionBudget")) == services, "each service has one PodDisruptionBudget")
+expect("setup" in of_kind("Job"), "setup is a job")
+
+# Nobody is root, nobody writes, nobody can become more than it is.
+for name, workload in {**deployments, **of_kind("Job")}.items():
+    pod = workload["spec"]["template"]["spec"]
+    container = pod["containers"][0]
+    expect(pod["securityContext"]["runAsNonRoot"], f"{name}: runAsNonRoot")
+    expect(pod["automountServiceAccountToken"] is False, f"{name}: a token it does not need")
+    expect(container["securityContext"]["readOnlyRootFilesystem"], f"{name}: readOnlyRootFilesystem")
+    expect(container["securityContext"]["capabilities"] == {"drop": ["ALL"]}, f"{name}: capabilities")
+    expect("memory" in container["resources"]["limits"], f"{name}: no memory limit")
+    if name in deployments:
+        expect({"livenessProbe", "readinessProbe"} <= set(container), f"{name}: probes")
+        expect(pod["terminationGracePeriodSeconds"] > 25, f"{name}: less time to stop than the service takes itself")
+    secrets = {v["secret"]["secretName"] for v in pod.get("volumes", []) if "secret" in v}
+    if name in ("ingest", "verifier"):
+        expect(not secrets and "DATABASE_URL" not in str(container.get("env")), f"{name} must know no secret")
+    if not programs:
+        continue
+    # Every variable is one that the service's own table names.
+    table = subprocess.run([os.path.join(programs, name), "--help"], capture_output=True, text=True, check=True).stdout
+    for variable in container.get("env", []):
+        expect(re.search(rf"^  {variable['name']}  ", table, re.MULTILINE), f"{name} knows no {variable['name']}")
+
+# The arrows. A policy without a rule denies; what may go out is the union of those that choose a pod.
+components = services | {"setup"}
+
+
+def chosen(policy):
+    selector = policy["spec"]["podSelector"]
+    if labels := selector.get("matchLabels"):
+        return {labels["app.kubernetes.io/component"]}
+    if expressions := selector.get("matchExpressions"):
+        return set(expressions[0]["values"])
+    return components
+
+
+reach = {component: set() for component in components}
+denied = set()
+for policy in of_kind("NetworkPolicy").values():
+    if "Egress" not in policy["spec"]["policyTypes"]:
+        continue
+    denied |= chosen(policy)
+    for rule in policy["spec"].get("egress", []):
+        for target in rule["to"]:
+            namespace = target.get("namespaceSelector", {}).get("matchLabels", {}).get("kubernetes.io/metadata.name")
+            place = namespace or f"outside:{rule['ports'][0]['port']}"
+            for component in chosen(policy):
+                reach[component].add(place)
+arrows = {
+    "ingest": set(), "verifier": {"outside:80"}, "setup": {"postgres"}, "deduplicator": {"postgres"},
+    "state-updater": {"postgres"}, "scheduler": {"postgres", "outside:443"}, "recovery": {"postgres", "outside:443"},
+}
+expect(denied == components, "not everyone is denied what is not allowed")
+for component, places in arrows.items():
+    wanted = places | {"kube-system", "kafka"}
+    expect(reach[component] == wanted, f"{component} reaches {sorted(reach[component])}, not {sorted(wanted)}")
+
+# What scales reads a topic that there is, in the group that reads it, and not beyond its partitions.
+routes = open("Shared/Contracts/Topics.swift", encoding="utf-8").read()
+for name, scaled in of_kind("ScaledObject").items():
+    expect(scaled["spec"]["scaleTargetRef"]["name"] in deployments, f"{name} scales nothing")
+    for trigger in scaled["spec"]["triggers"]:
+        if trigger["type"] != "kafka":
+            continue
+        topic, group = trigger["metadata"]["topic"], trigger["metadata"]["consumerGroup"]
+        route = re.search(rf'"{re.escape(topic)}".*?readers: \[(.*?)\]\)', routes, re.DOTALL)
+        reader = re.sub(r"-(.)", lambda m: m.group(1).upper(), name)
+        expect(route and f".{reader}" in route.group(1), f"{name} does not read {topic}")
+        expect(group == f"storekeeper.{name}", f"{name} is not in the group {group}")
+        expect(scaled["spec"]["maxReplicaCount"] <= 64, f"{name}: more instances than partitions")
+
+for problem in problems:
+    print(f"kubernetes-check: {problem}", file=sys.stderr)
+if problems:
+    sys.exit(1)
+print(f"kubernetes-check: {len(manifests)} manifests, {len(services)} services: all agree")
