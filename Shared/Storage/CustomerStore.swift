@@ -4,7 +4,7 @@ import Subscriptions
 
 import struct Foundation.Date
 
-/// Which of the app's accounts claim which purchases.
+/// Which of the app's accounts claim which purchases, and which of them share an Apple account.
 public struct CustomerStore: Sendable {
     private let connection: PostgresConnection
 
@@ -22,11 +22,50 @@ public struct CustomerStore: Sendable {
         }
     }
 
-    /// The app's accounts that live on one Apple account with others, the earliest claim first: one list per Apple
-    /// account.
-    public func sharedAccounts(of bundleId: String, in environment: StoreEnvironment) async throws -> [[String]] {
-        try await connection.execute(Self.shared, environment.rawValue, bundleId).map { row in
-            try row.value("tokens", as: String.self).split(separator: " ").map(String.init)
+    /// Claims that do not come from a transaction; those of transactions are written with the ledger. Safe to repeat.
+    ///
+    /// Sharing that an upload brings about is noticed with the next news of the purchase.
+    public func add(_ claims: [AccountClaim], from source: ClaimSource) async throws {
+        _ = try await repeating {
+            try await connection.pipeline([ClaimStatements.command(claiming: claims, source: source)])
+        }
+    }
+
+    /// An Apple account that several of the app's accounts live on.
+    public struct SharedAccount: Sendable, Equatable {
+        /// Apple's id of the customer within the app, or a name made of a purchase where Apple tells none.
+        public var customer: String
+        /// The app.
+        public var bundleId: String
+        /// The app's accounts, the earliest claim first.
+        public var accounts: [Account]
+
+        /// One of the app's accounts.
+        public struct Account: Sendable, Equatable {
+            /// Its token.
+            public var appAccountToken: String
+            /// Its first claim.
+            public var since: Date
+            /// Whether it may use what the Apple account bought.
+            public var isServed: Bool
+        }
+    }
+
+    /// All Apple accounts that are shared, with who is served.
+    /// - Parameter bundleId: nil asks for all apps.
+    public func sharedAccounts(
+        of bundleId: String? = nil, in environment: StoreEnvironment
+    ) async throws -> [SharedAccount] {
+        try await connection.execute(Self.shared, environment.rawValue, bundleId).reduce(into: []) { found, row in
+            let account = SharedAccount.Account(
+                appAccountToken: try row.value("app_account_token"), since: try row.value("since"),
+                isServed: try row.value("is_served"))
+            let (customer, app): (String, String) = (try row.value("customer"), try row.value("bundle_id"))
+            if let last = found.last, last.customer == customer, last.bundleId == app {
+                found[found.count - 1].accounts.append(account)
+            } else {
+                found.append(SharedAccount(customer: customer, bundleId: app, accounts: [account]))
+            }
         }
     }
 
@@ -38,13 +77,12 @@ public struct CustomerStore: Sendable {
         where environment = $1::text::store_environment and bundle_id = $2::text
         """)
 
-    /// A token is a UUID, so a space parts them.
     static let shared = Statement(
         "customer-shared",
         """
-        select array_to_string(tokens, ' ') as tokens
+        select customer, bundle_id, app_account_token, since, is_served
         from shared_account
-        where environment = $1::text::store_environment and bundle_id = $2::text
-        order by customer
+        where environment = $1::text::store_environment and ($2::text is null or bundle_id = $2::text)
+        order by bundle_id, customer, since, app_account_token collate "C"
         """)
 }

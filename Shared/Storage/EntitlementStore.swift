@@ -30,13 +30,28 @@ public struct EntitlementStore: Sendable {
     public func entitlements(
         of purchases: [String], in environment: StoreEnvironment, at now: Date
     ) async throws -> [Row] {
-        try await connection.execute(Self.find, environment.rawValue, purchases, now).map { row in
-            Row(
-                key: SubscriptionKey(
-                    environment: environment, originalTransactionId: try row.value("original_transaction_id")),
-                transactionId: try row.optional("transaction_id"), until: try row.optional("available_until"),
-                verdict: try row.value("verdict"), givesAccess: try row.value("gives_access"))
-        }
+        try await connection.execute(Self.find, environment.rawValue, purchases, now)
+            .map { row in try Self.row(row, environment) }
+    }
+
+    /// What one of the app's accounts may use, sorted by key: all that its Apple accounts bought, unless the app's
+    /// policy refuses it what it shares with another account.
+    /// - Parameters:
+    ///   - token: the account.
+    ///   - now: the clock.
+    public func entitlements(
+        ofAccount token: String, of bundleId: String, in environment: StoreEnvironment, at now: Date
+    ) async throws -> [Row] {
+        try await connection.execute(Self.ofAccount, environment.rawValue, bundleId, token.lowercased(), now)
+            .map { row in try Self.row(row, environment) }
+    }
+
+    private static func row(_ row: Postgres.Row, _ environment: StoreEnvironment) throws -> Row {
+        Row(
+            key: SubscriptionKey(
+                environment: environment, originalTransactionId: try row.value("original_transaction_id")),
+            transactionId: try row.optional("transaction_id"), until: try row.optional("available_until"),
+            verdict: try row.value("verdict"), givesAccess: try row.value("gives_access"))
     }
 
     /// Sets the level of products within their groups, 1 being the highest; others stay as they are.
@@ -52,6 +67,13 @@ public struct EntitlementStore: Sendable {
         """
         select original_transaction_id, transaction_id, available_until, verdict, gives_access
         from entitlements_at($1::text::store_environment, $2::text[], $3::timestamptz)
+        """)
+
+    static let ofAccount = Statement(
+        "entitlement-of-account",
+        """
+        select original_transaction_id, transaction_id, available_until, verdict, gives_access
+        from account_entitlements($1::text::store_environment, $2::text, $3::text, $4::timestamptz)
         """)
 
     static let setLevels = Statement(

@@ -43,6 +43,79 @@ public struct InsightStore: Sendable {
         return try rows.first.flatMap { row in ExpiryReason(rawValue: try row.value("reason")) }
     }
 
+    /// How long a customer has been with one subscription group; see `Loyalty`.
+    public struct LoyaltyRow: Sendable, Equatable {
+        /// The group.
+        public var subscriptionGroupIdentifier: String
+        /// Start of the service without too long a gap.
+        public var recentStart: Date
+        /// Seconds of paid service since then.
+        public var paidSeconds: Double
+        /// When a year of it was or will be complete; nil where what is paid for is less.
+        public var reducedCommissionStart: Date?
+    }
+
+    /// How long some purchases, all that one customer has, were paid for: one row for each subscription group with
+    /// service that has begun.
+    /// - Parameter now: the clock.
+    public func loyalty(
+        of purchases: [String], in environment: StoreEnvironment, at now: Date
+    ) async throws -> [LoyaltyRow] {
+        try await connection.execute(Self.loyalty, environment.rawValue, purchases, now).map { row in
+            LoyaltyRow(
+                subscriptionGroupIdentifier: try row.value("subscription_group_id"),
+                recentStart: try row.value("recent_start_at"), paidSeconds: try row.value("paid_seconds"),
+                reducedCommissionStart: try row.optional("reduced_commission_at"))
+        }
+    }
+
+    /// Where a purchase stands with a price increase; nil where the purchase is not known.
+    public func priceConsent(of key: SubscriptionKey) async throws -> PriceConsent? {
+        let rows = try await connection.execute(
+            Self.priceConsent, key.environment.rawValue, key.originalTransactionId)
+        return try rows.first.map { row in
+            let toldAt: Date? = try row.optional("told_at")
+            let consent: String = try row.value("consent")
+            return switch (consent, toldAt) {
+            case ("pending", let date?): .pending(since: date)
+            case ("accepted", let date?): .accepted(at: date)
+            case ("refused", let date?): .refused(at: date)
+            default: .none
+            }
+        }
+    }
+
+    /// How often auto-renew was switched within each period, by transaction id; the empty id stands for an unknown one.
+    public func renewalSwitches(of key: SubscriptionKey) async throws -> [String: Int] {
+        try await connection.execute(Self.renewalSwitches, key.environment.rawValue, key.originalTransactionId)
+            .reduce(into: [:]) { counts, row in
+                counts[try row.value("transaction_id")] = Int(try row.value("switches", as: Int64.self))
+            }
+    }
+
+    static let loyalty = Statement(
+        "insight-loyalty",
+        """
+        select subscription_group_id, recent_start_at, paid_seconds, reduced_commission_at
+        from loyalty_at($1::text::store_environment, $2::text[], $3::timestamptz)
+        """)
+
+    static let priceConsent = Statement(
+        "insight-price-consent",
+        """
+        select consent, told_at
+        from price_consent
+        where environment = $1::text::store_environment and original_transaction_id = $2::text
+        """)
+
+    static let renewalSwitches = Statement(
+        "insight-renewal-switches",
+        """
+        select transaction_id, switches
+        from renewal_switch_count
+        where environment = $1::text::store_environment and original_transaction_id = $2::text
+        """)
+
     static let cancellations = Statement(
         "insight-cancellations",
         """

@@ -40,6 +40,7 @@ struct LedgerBatch: Sendable {
         var transactions: [TransactionVersion] = []
         var marks: [SubscriptionKey: Marks] = [:]
         var steps: [News] = []
+        var claims: [AccountClaim] = []
         var gaps: Gaps
         var changes: [NewsChange] = []
         var applied = Applied()
@@ -67,6 +68,7 @@ struct LedgerBatch: Sendable {
             effects.inserted.append((entry, learned.isAdvance))
             if learned.isAdvance { effects.applied.advanced += 1 } else { effects.applied.stale += 1 }
             effects.marks[news.key, default: Marks()].join(news)
+            if let claim = AccountClaim(news) { effects.claims.append(claim) }
             effects.changes += learned.changes.map { NewsChange(news: news, change: $0) }
             if learned.subscription != before?.subscription {
                 states[news.key] = SubscriptionRevision(

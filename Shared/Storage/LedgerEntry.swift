@@ -136,8 +136,10 @@ public struct Applied: Sendable, Equatable {
     public var stale = 0
     /// Steps of lives that nobody told, as far as the batch made them visible.
     public var skipped = 0
-    /// Rows of the timeline.
+    /// Rows of the timeline that tell of changed facts.
     public var changes = 0
+    /// Accounts of the app that were found to share an Apple account, each pair once and for all.
+    public var shared: [SharedAccountNotice] = []
 
     /// Nothing yet.
     public init() {}

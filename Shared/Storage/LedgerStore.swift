@@ -103,6 +103,9 @@ public struct LedgerStore: Sendable {
             TimelineStore.command(inserting: effects.changes, learnedAt: recordedAt),
             Command(LedgerStatements.flagConflicts, repeated.map(\.notificationUUID), repeated.map(\.decodedPayload)),
             conflicts, MarkStore.command(upserting: effects.marks), StepStore.command(inserting: effects.steps),
+            ClaimStatements.command(claiming: effects.claims, source: .transaction),
+            ClaimStatements.command(
+                noticingSharingIn: effects.inserted.compactMap(\.entry.news), at: recordedAt),
         ]
         let written = try transaction.pipeline(
             writing + SkippedStepStore.commands(for: effects.gaps, noticedAt: recordedAt))
@@ -111,6 +114,7 @@ public struct LedgerStore: Sendable {
             throw PostgresError.overtaken
         }
         effects.applied.conflicting = written[4].affected
+        effects.applied.shared = try written[9].map { row in try SharedAccountNotice(row) }
         return Attempt(transactionId: try read[6][0].value("id"), applied: effects.applied)
     }
 

@@ -24,13 +24,3 @@ public struct AccountClaim: Sendable, Hashable {
         self.since = since
     }
 }
-
-/// What to do where one Apple account feeds several of the app's accounts.
-public enum SharingPolicy: String, Sendable, Hashable, CaseIterable {
-    /// The account that claimed first is entitled, the others are not.
-    case firstWins
-    /// None is entitled until an operator decides.
-    case refuse
-    /// All are entitled.
-    case allow
-}

@@ -16,8 +16,12 @@ public struct AppleAccount: Sendable, Equatable {
     public var isShared: Bool { appAccountTokens.count > 1 }
 
     /// The app's accounts that are entitled to what was bought.
-    public func entitledTokens(_ policy: SharingPolicy) -> [String] {
+    /// - Parameter chosen: accounts of the app that an operator has chosen. Where one of them lives here, the chosen
+    ///   ones are entitled and no others, whatever the policy.
+    public func entitledTokens(_ policy: SharingPolicy, chosen: Set<String> = []) -> [String] {
         guard isShared else { return appAccountTokens }
+        let here = appAccountTokens.filter(chosen.contains)
+        guard here.isEmpty else { return here }
         return switch policy {
         case .firstWins: Array(appAccountTokens.prefix(1))
         case .refuse: []
@@ -25,30 +29,35 @@ public struct AppleAccount: Sendable, Equatable {
         }
     }
 
-    /// All Apple accounts that the claims speak of, sorted by their first purchase.
-    /// - Parameter claims: in any order, with any repetitions.
-    public static func all(in claims: some Collection<AccountClaim>) -> [AppleAccount] {
+    /// All Apple accounts that the claims and purchases speak of, sorted by their first purchase.
+    /// - Parameters:
+    ///   - claims: in any order, with any repetitions.
+    ///   - purchases: further ones, which no account of the app may have claimed; likewise.
+    public static func all(
+        in claims: some Collection<AccountClaim>, purchases: some Collection<OwnedPurchase> = [OwnedPurchase]()
+    ) -> [AppleAccount] {
         var groups: [Group] = []
-        for claim in claims {
-            let names = Group.names(of: claim)
-            var merged = Group(names: names, claims: [claim])
+        for purchase in Set(claims.map { OwnedPurchase($0) }).union(purchases) {
+            let names = Group.names(of: purchase)
+            var merged = Group(names: names, purchases: [purchase])
             groups.removeAll { group in
                 guard !group.names.isDisjoint(with: names) else { return false }
                 merged.names.formUnion(group.names)
-                merged.claims.formUnion(group.claims)
+                merged.purchases.formUnion(group.purchases)
                 return true
             }
             groups.append(merged)
         }
-        return groups.map(AppleAccount.init).sorted { left, right in
-            left.keys.lexicographicallyPrecedes(right.keys)
-        }
+        let claims = Dictionary(grouping: claims) { OwnedPurchase($0) }
+        return groups.map { group in
+            AppleAccount(group.purchases, claims: group.purchases.flatMap { claims[$0] ?? [] })
+        }.sorted { left, right in left.keys.lexicographicallyPrecedes(right.keys) }
     }
 
-    private init(_ group: Group) {
-        keys = Set(group.claims.map(\.key)).sorted()
+    private init(_ purchases: Set<OwnedPurchase>, claims: [AccountClaim]) {
+        keys = Set(purchases.map(\.key)).sorted()
         var first: [String: Date] = [:]
-        for claim in group.claims {
+        for claim in claims {
             first[claim.appAccountToken] = min(first[claim.appAccountToken] ?? claim.since, claim.since)
         }
         appAccountTokens = first.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
@@ -56,20 +65,23 @@ public struct AppleAccount: Sendable, Equatable {
 
     private struct Group {
         var names: Set<Name>
-        var claims: Set<AccountClaim>
+        var purchases: Set<OwnedPurchase>
 
-        static func names(of claim: AccountClaim) -> Set<Name> {
-            let purchase = Name(
-                environment: claim.key.environment, bundleId: claim.bundleId, kind: 0,
-                id: claim.key.originalTransactionId)
-            guard let id = claim.appTransactionId else { return [purchase] }
-            return [
-                purchase, Name(environment: claim.key.environment, bundleId: claim.bundleId, kind: 1, id: id),
+        static func names(of purchase: OwnedPurchase) -> Set<Name> {
+            let environment = purchase.key.environment
+            var names: Set = [
+                Name(
+                    environment: environment, bundleId: purchase.bundleId, kind: 0,
+                    id: purchase.key.originalTransactionId)
             ]
+            if let id = purchase.appTransactionId {
+                names.insert(Name(environment: environment, bundleId: purchase.bundleId, kind: 1, id: id))
+            }
+            return names
         }
     }
 
-    /// What claims of one customer have in common: a purchase (0) or Apple's id of the customer (1).
+    /// What purchases of one customer have in common: the purchase (0) or Apple's id of the customer (1).
     private struct Name: Hashable {
         var environment: StoreEnvironment
         var bundleId: String

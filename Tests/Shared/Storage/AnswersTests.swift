@@ -117,18 +117,4 @@ import Testing
             #expect(cancellations > 0)
         }
     }
-
-    @Test(arguments: 440...443 as ClosedRange<UInt64>)
-    func `an Apple account that feeds several of the app's accounts is found`(seed: UInt64) async throws {
-        try await Self.use(seed: seed) { connection, _ async throws in
-            let store = CustomerStore(connection)
-            let claims = try await store.claims(of: "com.example.app", in: .production)
-            let accounts = AppleAccount.all(in: claims).filter(\.isShared)
-            #expect(!accounts.isEmpty)
-            let shared = try await store.sharedAccounts(of: "com.example.app", in: .production)
-            #expect(Set(shared) == Set(accounts.map(\.appAccountTokens)))
-            #expect(shared.count == accounts.count)
-            #expect(try await store.claims(of: "com.example.app", in: .sandbox).isEmpty)
-        }
-    }
 }

@@ -1,0 +1,91 @@
+import Contracts
+import Postgres
+import Subscriptions
+
+import struct Foundation.Date
+
+/// What operators decided about Apple accounts that several of the app's accounts live on.
+///
+/// Kept in the database rather than in a file, so that every process and every query answers alike at once.
+public struct SharingStore: Sendable {
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    public init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// The policy of every app that has one of its own, by bundle identifier; the others have `SharingPolicy.standard`.
+    public func policies() async throws -> [String: SharingPolicy] {
+        try await connection.execute(Self.policies).reduce(into: [:]) { policies, row in
+            let policy: String = try row.value("policy")
+            policies[try row.value("bundle_id")] = SharingPolicy(rawValue: policy)
+        }
+    }
+
+    /// Takes effect at once, for all that is asked from now on.
+    public func setPolicy(_ policy: SharingPolicy, of bundleId: String, at time: Date) async throws {
+        _ = try await repeating {
+            try await connection.execute(Self.setPolicy, bundleId, policy.rawValue, time)
+        }
+    }
+
+    /// The accounts that operators chose.
+    public func chosen(of bundleId: String, in environment: StoreEnvironment) async throws -> Set<String> {
+        Set(
+            try await connection.execute(Self.chosen, environment.rawValue, bundleId).map { row in
+                try row.value("app_account_token")
+            })
+    }
+
+    /// From now on this account is served where it shares an Apple account, and others there only if chosen as well.
+    public func choose(
+        _ token: String, of bundleId: String, in environment: StoreEnvironment, at time: Date
+    ) async throws {
+        _ = try await repeating {
+            try await connection.execute(Self.choose, environment.rawValue, bundleId, token.lowercased(), time)
+        }
+    }
+
+    /// Takes a choice back; the policy decides again.
+    /// - Returns: whether there was one.
+    public func unchoose(
+        _ token: String, of bundleId: String, in environment: StoreEnvironment
+    ) async throws -> Bool {
+        try await repeating {
+            try await connection.execute(Self.unchoose, environment.rawValue, bundleId, token.lowercased())
+        }.affected > 0
+    }
+
+    static let policies = Statement("sharing-policies", "select bundle_id, policy from sharing_policy")
+
+    static let setPolicy = Statement(
+        "sharing-set-policy",
+        """
+        insert into sharing_policy (bundle_id, policy, decided_at)
+        values ($1::text, $2::text, $3::timestamptz)
+        on conflict (bundle_id) do update
+        set policy = excluded.policy, decided_at = excluded.decided_at
+        """)
+
+    static let chosen = Statement(
+        "sharing-chosen",
+        """
+        select app_account_token
+        from chosen_account
+        where environment = $1::text::store_environment and bundle_id = $2::text
+        """)
+
+    static let choose = Statement(
+        "sharing-choose",
+        """
+        insert into chosen_account (environment, bundle_id, app_account_token, decided_at)
+        values ($1::text::store_environment, $2::text, $3::text, $4::timestamptz)
+        on conflict do nothing
+        """)
+
+    static let unchoose = Statement(
+        "sharing-unchoose",
+        """
+        delete from chosen_account
+        where environment = $1::text::store_environment and bundle_id = $2::text and app_account_token = $3::text
+        """)
+}

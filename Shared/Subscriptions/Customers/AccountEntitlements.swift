@@ -1,0 +1,31 @@
+import struct Foundation.Date
+
+/// What one of the app's accounts may use: all that the Apple accounts bought which it lives on, as far as it need not
+/// share them.
+public struct AccountEntitlements: Sendable, Equatable {
+    /// Of everything that the account is served.
+    public let served: Entitlements
+    /// Purchases that it is refused because another account of the app lives on the same Apple account, sorted.
+    public let refused: [SubscriptionKey]
+
+    /// - Parameters:
+    ///   - token: the account, lower-case UUID text.
+    ///   - bundleId: the app.
+    ///   - accounts: of the app in one environment; others may be left out if the account does not live on them.
+    ///   - holdings: all purchases of these Apple accounts, each once, in any order.
+    ///   - policy: of the app.
+    ///   - chosen: what operators chose.
+    ///   - levels: of the products.
+    ///   - now: the clock.
+    public init(
+        of token: String, bundleId: String, accounts: [AppleAccount], holdings: [Holding], policy: SharingPolicy,
+        chosen: Set<String> = [], levels: GroupLevels, at now: Date
+    ) {
+        let accounts = accounts.filter { $0.appAccountTokens.contains(token) }
+        let serving = Set(
+            accounts.filter { $0.entitledTokens(policy, chosen: chosen).contains(token) }.flatMap(\.keys))
+        let mine = holdings.filter { serving.contains($0.subscription.key) && $0.subscription.bundleId == bundleId }
+        served = Entitlements(of: mine, levels: levels, at: now)
+        refused = Set(accounts.flatMap(\.keys)).subtracting(serving).sorted()
+    }
+}

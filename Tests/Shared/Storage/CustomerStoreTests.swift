@@ -1,0 +1,251 @@
+import Contracts
+import Foundation
+import Postgres
+import Subscriptions
+import TestSupport
+import Testing
+
+@testable import Storage
+
+/// Who lives on whose Apple account: the database answers as the pure functions do (E1, E6).
+@Suite(.serialized) struct CustomerStoreTests {
+    static let app = "com.example.app"
+    static let tokens = (1...5).map { "7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7\($0)" }
+
+    /// Purchases of few customers, whose transactions name few accounts and few of Apple's ids, or none.
+    static func lives(seed: UInt64, mixing: Int = 4) -> [LedgerEntry] {
+        var fixtures = Fixtures(seed: seed)
+        return (0..<70).map { index in
+            var entry = fixtures.entry(purchases: 9, offset: Int64(index))
+            guard var news = entry.news, var facts = news.transaction else { return entry }
+            let purchase = Int(news.key.originalTransactionId.suffix(1)) ?? 0
+            let dice = Int.random(in: 0..<1000, using: &fixtures.generator)
+            // Mostly one customer for each two purchases, and one account for each customer.
+            let customer = dice % (5 * mixing) == 0 ? dice % 5 : purchase / 2
+            facts.appTransactionId = dice % 3 == 0 ? nil : "70\(customer)"
+            facts.appAccountToken = dice % 4 == 0 ? nil : tokens[dice % (3 * mixing) == 1 ? dice % 5 : purchase / 2]
+            news.transaction = facts
+            news.bundleId = dice % 40 == 0 ? "com.example.other" : app
+            entry.news = news
+            return entry
+        }
+    }
+
+    static func use(
+        _ entries: [LedgerEntry], _ body: (PostgresConnection) async throws -> Void
+    ) async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            _ = try await LedgerStore(connection).apply(
+                entries, moving: [Fixtures.move(0, Int64(entries.count))], recordedAt: Fixtures.now)
+            try await body(connection)
+        }
+    }
+
+    /// All Apple accounts of the app, by the pure function.
+    static func accounts(_ connection: PostgresConnection) async throws -> [AppleAccount] {
+        AppleAccount.all(
+            in: try await CustomerStore(connection).claims(of: app, in: .production),
+            purchases: try await SubscriptionStore(connection).all().filter { $0.bundleId == app }
+                .map { OwnedPurchase($0) })
+    }
+
+    @Test(arguments: 500...511 as ClosedRange<UInt64>)
+    func `claims are those of all transactions ever told, in any order and any batches`(seed: UInt64) async throws {
+        let entries = Self.lives(seed: seed)
+        var expected: [String: AccountClaim] = [:]
+        for claim in entries.compactMap({ $0.news.flatMap { AccountClaim($0) } }) where claim.bundleId == Self.app {
+            let name = claim.key.originalTransactionId + claim.appAccountToken
+            guard var known = expected[name] else {
+                expected[name] = claim
+                continue
+            }
+            known.since = min(known.since, claim.since)
+            known.appTransactionId = [known.appTransactionId, claim.appTransactionId].compactMap(\.self).min()
+            expected[name] = known
+        }
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var generator = SeededGenerator(state: seed)
+            let shuffled = entries.shuffled(using: &generator)
+            for (index, start) in stride(from: 0, to: shuffled.count, by: 11).enumerated() {
+                let batch = Array(shuffled[start..<min(start + 11, shuffled.count)])
+                _ = try await LedgerStore(connection).apply(
+                    batch, moving: [Fixtures.move(Int64(index), Int64(index) + 1)], recordedAt: Fixtures.now)
+            }
+            let found = try await CustomerStore(connection).claims(of: Self.app, in: .production)
+            #expect(Set(found) == Set(expected.values))
+            #expect(found.count == expected.count)
+        }
+    }
+
+    @Test(arguments: 520...531 as ClosedRange<UInt64>)
+    func `shared Apple accounts and who is served are the same by SQL and by the pure function`(
+        seed: UInt64
+    ) async throws {
+        try await Self.use(Self.lives(seed: seed)) { connection async throws in
+            let store = CustomerStore(connection)
+            let sharing = SharingStore(connection)
+            let accounts = try await Self.accounts(connection).filter(\.isShared)
+            #expect(!accounts.isEmpty)
+            for policy in SharingPolicy.allCases {
+                try await sharing.setPolicy(policy, of: Self.app, at: Fixtures.now)
+                for isChosen in [false, true] {
+                    if isChosen {
+                        try await sharing.choose(Self.tokens[3], of: Self.app, in: .production, at: Fixtures.now)
+                    }
+                    let chosen = try await sharing.chosen(of: Self.app, in: .production)
+                    #expect(chosen.isEmpty != isChosen)
+                    let shared = try await store.sharedAccounts(of: Self.app, in: .production)
+                    let found = shared.map { one in
+                        [one.accounts.map(\.appAccountToken), one.accounts.filter(\.isServed).map(\.appAccountToken)]
+                    }
+                    let expected = accounts.map { one in
+                        [one.appAccountTokens, one.entitledTokens(policy, chosen: chosen)]
+                    }
+                    #expect(found.count == expected.count)
+                    #expect(Set(found) == Set(expected))
+                }
+                #expect(try await sharing.unchoose(Self.tokens[3], of: Self.app, in: .production))
+            }
+            #expect(try await store.sharedAccounts(in: .sandbox).isEmpty)
+        }
+    }
+
+    @Test(arguments: 540...551 as ClosedRange<UInt64>)
+    func `what an account may use is the same by SQL and by the pure function, under every policy`(
+        seed: UInt64
+    ) async throws {
+        try await Self.use(Self.lives(seed: seed)) { connection async throws in
+            let store = EntitlementStore(connection)
+            let accounts = try await Self.accounts(connection)
+            var holdings: [Holding] = []
+            for subscription in try await SubscriptionStore(connection).all() {
+                holdings.append(
+                    Holding(
+                        subscription: subscription,
+                        transactions: try await TransactionStore(connection).transactions(of: subscription.key)))
+            }
+            var (served, refused) = (0, 0)
+            for policy in SharingPolicy.allCases {
+                try await SharingStore(connection).setPolicy(policy, of: Self.app, at: Fixtures.now)
+                for (token, day) in zip(Self.tokens, [0, 20, 41, 45, 60]) {
+                    let now = Fixtures.epoch.addingTimeInterval(Double(day) * 86_400)
+                    let expected = AccountEntitlements(
+                        of: token, bundleId: Self.app, accounts: accounts, holdings: holdings, policy: policy,
+                        levels: GroupLevels(), at: now)
+                    let found = try await store.entitlements(
+                        ofAccount: token.uppercased(), of: Self.app, in: .production, at: now)
+                    #expect(
+                        found
+                            == expected.served.rulings.map { ruling in
+                                EntitlementStore.Row(
+                                    key: ruling.key, transactionId: ruling.transaction?.transactionId,
+                                    until: ruling.until, verdict: ruling.verdict.rawValue,
+                                    givesAccess: ruling.verdict.givesAccess)
+                            })
+                    served += found.count
+                    refused += expected.refused.count
+                }
+            }
+            #expect(served > 0)
+            #expect(refused > 0)
+        }
+    }
+
+    /// A purchase of the given account and Apple customer.
+    static func purchase(
+        _ id: String, of token: String?, by customer: String?, day: Double, _ fixtures: inout Fixtures
+    ) -> LedgerEntry {
+        var entry = fixtures.entry(purchases: 1)
+        let date = Fixtures.epoch.addingTimeInterval(day * 86_400)
+        entry.originalTransactionId = id
+        entry.news = News(
+            key: SubscriptionKey(environment: .production, originalTransactionId: id),
+            stamp: Stamp(signedDate: date, notificationUUID: entry.notificationUUID), bundleId: app,
+            notificationType: "SUBSCRIBED", subtype: "INITIAL_BUY", status: 1,
+            transaction: TransactionFacts(
+                transactionId: id, productId: "gold", productType: "Auto-Renewable Subscription", purchaseDate: date,
+                expiresDate: date.addingTimeInterval(30 * 86_400), appAccountToken: token, signedDate: date,
+                appTransactionId: customer), renewal: nil)
+        return entry
+    }
+
+    @Test func `sharing is noticed once, with the news that showed it, and told on the timeline`() async throws {
+        var fixtures = Fixtures(seed: 560)
+        let first = Self.purchase("1", of: Self.tokens[0], by: "70", day: 0, &fixtures)
+        let second = Self.purchase("2", of: Self.tokens[1], by: "70", day: 1, &fixtures)
+        let stranger = Self.purchase("3", of: Self.tokens[2], by: "71", day: 2, &fixtures)
+        let again = Self.purchase("2", of: Self.tokens[1], by: "70", day: 3, &fixtures)
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var noticed: [SharedAccountNotice] = []
+            for (index, entry) in [first, second, stranger, again, second].enumerated() {
+                let outcome = try await LedgerStore(connection).apply(
+                    [entry], moving: [Fixtures.move(Int64(index), Int64(index) + 1)], recordedAt: Fixtures.now)
+                guard case .applied(let applied) = outcome else { continue }
+                noticed += applied.shared
+            }
+            #expect(noticed.map(\.key.originalTransactionId) == ["2"])
+            #expect(noticed.map(\.appAccountToken) == [Self.tokens[1]])
+            #expect(noticed.map(\.firstAccountToken) == [Self.tokens[0]])
+            let key = SubscriptionKey(environment: .production, originalTransactionId: "2")
+            let told = try await TimelineStore(connection).changes(of: key).filter { $0.fact == "sharedAccount" }
+            #expect(told.map(\.from) == [Self.tokens[0]])
+            #expect(told.map(\.to) == [Self.tokens[1]])
+            #expect(told.map(\.notificationUUID) == [second.notificationUUID])
+            // The outbox takes it to whoever listens.
+            let waiting = try await OutboxStore(connection).changes()
+            #expect(waiting.contains { $0.message.fact == "sharedAccount" })
+        }
+    }
+
+    @Test func `two accounts in one batch, and two on one purchase, are noticed too`() async throws {
+        var fixtures = Fixtures(seed: 561)
+        let batch = [
+            Self.purchase("1", of: Self.tokens[0], by: "70", day: 0, &fixtures),
+            Self.purchase("2", of: Self.tokens[1], by: "70", day: 1, &fixtures),
+            Self.purchase("3", of: Self.tokens[2], by: nil, day: 2, &fixtures),
+            Self.purchase("3", of: Self.tokens[3], by: nil, day: 3, &fixtures),
+        ]
+        try await LedgerStoreTests.use { connection, _ async throws in
+            let outcome = try await LedgerStore(connection).apply(
+                batch, moving: [Fixtures.move(0, 4)], recordedAt: Fixtures.now)
+            guard case .applied(let applied) = outcome else {
+                Issue.record("fenced")
+                return
+            }
+            let pairs = applied.shared.map { [$0.firstAccountToken, $0.appAccountToken] }
+            #expect(
+                Set(pairs) == [[Self.tokens[0], Self.tokens[1]], [Self.tokens[2], Self.tokens[3]]])
+            #expect(pairs.count == 2)
+        }
+    }
+
+    @Test func `an upload claims as a transaction does, and the next news of the purchase shows the sharing`()
+        async throws
+    {
+        var fixtures = Fixtures(seed: 562)
+        let entry = Self.purchase("1", of: nil, by: "70", day: 0, &fixtures)
+        try await Self.use([entry]) { connection async throws in
+            let store = CustomerStore(connection)
+            let key = SubscriptionKey(environment: .production, originalTransactionId: "1")
+            let claims = Self.tokens.prefix(2).enumerated().map { place, token in
+                AccountClaim(
+                    key: key, bundleId: Self.app, appTransactionId: nil, appAccountToken: token,
+                    since: Fixtures.now.addingTimeInterval(Double(place)))
+            }
+            try await store.add(claims, from: .upload)
+            try await store.add(claims, from: .upload)
+            #expect(try await Set(store.claims(of: Self.app, in: .production)) == Set(claims))
+            let now = Fixtures.epoch.addingTimeInterval(86_400)
+            let answers = EntitlementStore(connection)
+            for (token, isServed) in zip(Self.tokens.prefix(2), [true, false]) {
+                let rows = try await answers.entitlements(ofAccount: token, of: Self.app, in: .production, at: now)
+                #expect(rows.map(\.givesAccess) == (isServed ? [true] : []))
+            }
+            let next = Self.purchase("1", of: nil, by: "70", day: 1, &fixtures)
+            let outcome = try await LedgerStore(connection).apply(
+                [next], moving: [Fixtures.move(1, 2)], recordedAt: Fixtures.now)
+            guard case .applied(let applied) = outcome else { return }
+            #expect(applied.shared.map(\.appAccountToken) == [Self.tokens[1]])
+        }
+    }
+}
