@@ -16,7 +16,7 @@ struct Configuration: WorkerVariables, DatabaseVariables {
     let api = Variable.apiURL.optional
     let roots = Variable.rootFiles.optional
     let developmentMode = Variable.developmentMode
-    let limitShare = Variable.apiLimitShare(default: "0.8")
+    let limitShare = Variable.apiLimitShare(default: "0.95")
     let failuresInterval = Variable.duration(
         "STOREKEEPER_FAILURES_INTERVAL", "between two questions for what Apple could not deliver", default: "5m")
     let failuresOverlap = Variable.duration(

@@ -69,7 +69,9 @@ struct Schedule: Sendable {
             let advice = Horizon.advice(row.environment)
             logger.error(
                 "Days can no longer be proven: \(advice)",
-                metadata: ["app": "\(row.bundleId)", "environment": "\(row.environment.rawValue)", "days": "\(due.lost.count)"])
+                metadata: [
+                    "app": "\(row.bundleId)", "environment": "\(row.environment.rawValue)", "days": "\(due.lost.count)",
+                ])
             try await coverage.giveUp(
                 row.environment, row.bundleId, days: due.lost, window: newId(), because: advice, at: now())
         }

@@ -47,7 +47,8 @@ struct Fetch: Sendable {
         }
         if claim.pageToken == nil, claim.start < earliest {
             try await claims.restart(
-                claim, from: earliest, because: "its beginning was left out: \(Horizon.advice(claim.scope.environment))")
+                claim, from: earliest, because: "its beginning was left out: \(Horizon.advice(claim.scope.environment))"
+            )
             return .restarted
         }
         while true {

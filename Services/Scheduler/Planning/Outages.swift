@@ -36,7 +36,8 @@ struct Outages: Equatable {
         let start = isFirstTime ? max(first, coverage.plannedUntil) : coverage.plannedUntil
         until = last.addingTimeInterval(-Self.patience)
         guard until > coverage.plannedUntil else { return nil }
-        var expected = Date(timeIntervalSince1970: (start.timeIntervalSince1970 / Self.minute).rounded(.up) * Self.minute)
+        let minutesBefore = (start.timeIntervalSince1970 / Self.minute).rounded(.up)
+        var expected = Date(timeIntervalSince1970: minutesBefore * Self.minute)
         for minute in minutes where minute.start >= expected {
             guard expected < until else { break }
             if minute.start > expected { add(Outage(from: expected, to: minute.start, isSilence: true)) }

@@ -83,7 +83,8 @@ public struct WindowClaimStore: Sendable {
     /// - Parameters:
     ///   - seconds: nobody claims it before.
     ///   - reason: nil where nothing stood in the way.
-    public func release(_ claim: WindowClaim, notBefore seconds: Int64 = 0, because reason: String? = nil) async throws {
+    public func release(_ claim: WindowClaim, notBefore seconds: Int64 = 0, because reason: String? = nil) async throws
+    {
         _ = try await repeating {
             try await connection.execute(Self.release, claim.id, claim.holder, seconds, reason)
         }

@@ -8,7 +8,8 @@ import Testing
     static let now = FailuresPlanTests.now
 
     @Test(arguments: [
-        (false, false, nil, Canary.Outcome.unsent), (true, false, "TIMED_OUT", .unreached), (true, false, "SUCCESS", .lost),
+        (false, false, nil, Canary.Outcome.unsent), (true, false, "TIMED_OUT", .unreached),
+        (true, false, "SUCCESS", .lost),
         (true, true, "SUCCESS", .arrived), (true, true, "TIMED_OUT", .arrived),
     ])
     func `what became of it, when its time is up`(

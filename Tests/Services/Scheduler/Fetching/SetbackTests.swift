@@ -1,9 +1,9 @@
 import AppStore
 import Foundation
-import Storage
 import Testing
 
 @testable import Scheduler
+@testable import Storage
 
 @Suite struct SetbackTests {
     static let now = FailuresPlanTests.now

@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `days that Apple no longer lists are lost, and the others are swept`() throws {
-        let due = try #require(due(-32, at: 7200))
+        let due = try #require(self.due(-32, at: 7200))
         // Sandbox: 30 days, less an hour.
         #expect(due.lost.count == 3)
         #expect(due.days.count == 29)

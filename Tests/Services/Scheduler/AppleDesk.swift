@@ -1,0 +1,208 @@
+import AppStore
+import Contracts
+import Foundation
+import Hummingbird
+import Kafka
+import Logging
+import Postgres
+import Signatures
+import Storage
+import Synchronization
+import TestSupport
+
+@testable import Scheduler
+@testable import Simulator
+
+/// The simulator's API on a port of its own with an archive to be filled by hand, a broker and a database. The calendar
+/// stands still.
+final class AppleDesk: Sendable {
+    /// The real time, because the client learns Apple's from the answers.
+    static let now = Date(milliseconds: Date().milliseconds)
+    static let app = CoverageStore.App(.production, "com.example.app")
+    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    private static let apple = Simulator.App(
+        bundleId: app.bundleId, appAppleId: 1_234_567_890, environment: app.environment)
+    private static let authority = Result { try DevelopmentAuthority(now: now) }
+
+    let faults = FaultList()
+    let ring: KeyRing
+    let broker: DevelopmentBroker
+    let producer: Producer
+    let database: PostgresConfiguration
+    let connection: PostgresConnection
+    private let archive = Archive(limit: 10_000)
+    private let keys: [(key: APIKey, accepted: AcceptedKey)]
+    private let writer: LetterWriter
+    private let transport = APITransport()
+    private let port = Mutex(0)
+    private let sent = Mutex<[String]>([])
+
+    private init(_ database: PostgresConfiguration) throws {
+        let authority = try Self.authority.get()
+        writer = LetterWriter(authority: authority, impostor: authority)
+        keys = try ["FIRST", "SECOND"].map { name in
+            let key = try P256PrivateKey.generate()
+            return (
+                APIKey(issuerId: "issuer", keyId: name, privateKey: key),
+                AcceptedKey(issuerId: "issuer", keyId: name, publicKey: try key.publicKey())
+            )
+        }
+        ring = KeyRing(keys.map(\.accepted))
+        self.database = database
+        connection = TestDatabase.connection(database)
+        broker = try DevelopmentBroker(topics: [(Topics.historyPages.name, 2)])
+        producer = try Producer(broker.configuration, logger: Self.logger)
+    }
+
+    static func open(_ body: @Sendable (AppleDesk) async throws -> Void) async throws {
+        try await TestDatabase.use { database async throws in
+            let desk = try AppleDesk(database)
+            let result = try await desk.server.answering(on: "127.0.0.1", port: 0) { port in
+                desk.port.withLock { $0 = port }
+                let result: Result<Void, any Error>
+                do { result = .success(try await body(desk)) } catch { result = .failure(error) }
+                return result
+            }
+            try await desk.transport.shutdown()
+            await desk.producer.close(deadline: .seconds(5))
+            try result.get()
+        }
+    }
+
+    private var server: StoreServer {
+        let office = PostOffice(Outbox(plan: Plan(apps: [Self.apple], count: 1), now: Self.now))
+        let api = StoreAPI(
+            apps: [Self.apple], archive: archive, office: office, writer: writer, keys: ring,
+            limits: RateLimits(scale: 1000), faults: faults, tokenLife: 3600, present: { Self.now },
+            now: { Self.now })
+        return StoreServer(
+            api: api,
+            control: ServerControl(
+                archive: archive, office: office, keys: ring, keyFiles: nil, faults: faults, now: { Self.now }))
+    }
+
+    // MARK: Apple's side
+
+    /// Lets the revoked keys be good again.
+    func acceptAll() { for key in keys { ring.add(key.accepted) } }
+
+    /// Apple sent as many notifications, one each second, the last of them a minute ago, and none was taken.
+    func send(_ count: Int) throws {
+        for index in 0..<count {
+            var biography = Biography(of: Self.apple, seed: UInt64(index), now: Self.now)
+            let seconds = Double(index - count) - 60
+            try deliver(biography.charge(), at: Self.now.addingTimeInterval(seconds), status: 503)
+        }
+    }
+
+    /// Apple sent a test notification that it was asked for.
+    func sendTest(token: String, status: Int) throws -> UUID {
+        let uuid = UUID(uuidString: String(token.prefix(36))) ?? UUID()
+        let notice = Notice(uuid: uuid, announcement: .test, app: Self.apple, signedDate: Self.now)
+        try deliver(notice, at: Self.now, status: status)
+        return uuid
+    }
+
+    private func deliver(_ notice: Notice, at date: Date, status: Int) throws {
+        let letter = try writer.write(Draft(notice: notice))
+        archive.note(notice)
+        let delivery = Delivery(letter: letter, attempt: 1)
+        _ = archive.begin(delivery, at: { date })
+        archive.end(delivery, Answer(status: status, duration: .milliseconds(1)), sentAt: date)
+        sent.withLock { $0.append(notice.uuid.uuidString.lowercased()) }
+    }
+
+    /// The uuids of all that was sent.
+    var book: Set<String> { Set(sent.withLock { $0 }) }
+
+    // MARK: Our side
+
+    func client(deadline: Duration = .seconds(20)) -> AppStoreServerAPI {
+        let registry = AppRegistry(apps: [
+            AcceptedApp(bundleId: Self.app.bundleId, appAppleId: Self.apple.appAppleId)
+        ])
+        var client = AppStoreServerAPI(
+            app: AcceptedApp(bundleId: Self.app.bundleId, appAppleId: Self.apple.appAppleId),
+            environment: .production, credentials: APICredentials(keys: keys.map(\.key)),
+            verifier: SignedDataVerifier(trust: .apple, apps: registry), transport: transport,
+            clock: APIClock(now: { Self.now }, random: { 0 }),
+            baseURL: "http://127.0.0.1:\(port.withLock { $0 })/production")
+        client.deadline = deadline
+        return client
+    }
+
+    func fetch(
+        slice: TimeInterval = 86_400, deadline: Duration = .seconds(20), over connection: PostgresConnection? = nil
+    ) -> Fetch {
+        let connection = connection ?? self.connection
+        let client = client(deadline: deadline)
+        return Fetch(
+            claims: WindowClaimStore(connection), coverage: CoverageStore(connection),
+            client: { $0 == Self.app ? client : nil }, producer: producer,
+            slicing: Slicing(length: slice, longOutage: 1e9), leaseSeconds: 60, now: { Self.now }, newId: { UUID() },
+            logger: Self.logger)
+    }
+
+    /// Opens a window over the last so many seconds.
+    func open(seconds: TimeInterval = 3600, reason: RecoveryWindow.Reason = .manual) async throws -> UUID {
+        let id = UUID()
+        let scope = RecoveryWindow.Scope(
+            environment: Self.app.environment, bundleId: Self.app.bundleId, from: Self.now.addingTimeInterval(-seconds),
+            to: Self.now)
+        try await RecoveryWindowStore(connection).open(
+            [.init(id: id, scope: scope, reason: reason)], at: Self.now)
+        return id
+    }
+
+    func claim() async throws -> WindowClaim? {
+        try await WindowClaimStore(connection).claim(for: UUID(), apps: [Self.app], seconds: 60).first
+    }
+
+    /// Claims and fetches until nothing is left to be claimed.
+    /// - Returns: how the claims ended.
+    func fetchAll(_ fetch: Fetch) async throws -> [Fetch.End] {
+        var ends: [Fetch.End] = []
+        while let claim = try await claim() { ends.append(try await fetch.fetch(claim)) }
+        return ends
+    }
+
+    /// Makes what is held or put off free to be claimed, as the passing of time would.
+    func passTime() async throws {
+        try await connection.run(
+            unsafeScript: "update recovery_window set held_until = null, not_before = null where state = 'open'")
+    }
+
+    func window(_ id: UUID) async throws -> RecoveryWindow? {
+        try await RecoveryWindowStore(connection).window(id)
+    }
+
+    /// Reads pages off the log until all of these uuids are among them.
+    func pages(until uuids: Set<String>) async throws -> [HistoryPage] {
+        let consumer = try Consumer(
+            broker.configuration, group: UUID().uuidString, offsetReset: .earliest, logger: Self.logger)
+        try await consumer.assign(
+            [Int32(0), 1].map {
+                TopicPartitionOffset(TopicPartition(topic: Topics.historyPages.name, partition: $0), offset: 0)
+            })
+        var pages: [HistoryPage] = []
+        let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+        while !uuids.isSubset(of: pages.uuids), ContinuousClock.now < deadline {
+            guard case .records(let records) = try await consumer.turn(limit: 1000, wait: .seconds(5)) else { continue }
+            for record in records { pages.append(try HistoryPage(WireRecord(key: record.key, value: record.value))) }
+        }
+        await consumer.close(deadline: .seconds(5))
+        return pages
+    }
+}
+
+extension [HistoryPage] {
+    /// Of all that is listed, once each.
+    var uuids: Set<String> { Set(allUUIDs) }
+
+    /// In the order of the log.
+    var allUUIDs: [String] {
+        flatMap(\.items).compactMap {
+            UncheckedNotification($0.signedPayload)?.notificationUUID?.uuidString.lowercased()
+        }
+    }
+}

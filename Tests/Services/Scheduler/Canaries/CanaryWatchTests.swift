@@ -1,0 +1,84 @@
+import Contracts
+import Foundation
+import Postgres
+import Storage
+import Testing
+
+@testable import Scheduler
+@testable import Simulator
+
+@Suite(.timeLimit(.minutes(3))) struct CanaryWatchTests {
+    /// - Parameter minutes: how long after the test notification was asked for.
+    static func watch(_ desk: AppleDesk, minutes: Double = 0) -> CanaryWatch {
+        CanaryWatch(
+            canaries: CanaryStore(desk.connection), windows: RecoveryWindowStore(desk.connection),
+            clients: [AppleDesk.app: desk.client()], interval: 3600, patience: 300,
+            now: { AppleDesk.now.addingTimeInterval(minutes * 60) }, newId: { UUID() }, logger: AppleDesk.logger)
+    }
+
+    static func newest(_ desk: AppleDesk) async throws -> Canary {
+        try #require(try await CanaryStore(desk.connection).newest(1).first)
+    }
+
+    static func record(_ uuid: UUID, _ desk: AppleDesk) async throws {
+        let entry = LedgerEntry(
+            notificationUUID: uuid, notificationType: "TEST", subtype: nil, environment: .production,
+            bundleId: AppleDesk.app.bundleId, appAppleId: nil, originalTransactionId: nil, transactionId: nil,
+            signedDate: AppleDesk.now, receivedAt: AppleDesk.now, source: .webhook, decodedPayload: "{}",
+            signedPayload: [1], news: nil, position: LogPosition(topic: "t", partition: 0, offset: 0))
+        _ = try await LedgerStore(desk.connection).apply([entry], moving: [], recordedAt: AppleDesk.now)
+    }
+
+    @Test func `one is sent each interval, and followed into the ledger`() async throws {
+        try await AppleDesk.open { desk in
+            try await Self.watch(desk).turn()
+            try await Self.watch(desk, minutes: 59).turn()
+            #expect(try await CanaryStore(desk.connection).newest(9).count == 1)
+            let canary = try await Self.newest(desk)
+            #expect(canary.outcome == .unsent)
+        }
+        try await AppleDesk.open { desk in
+            try await Self.watch(desk).turn()
+            let uuid = try desk.sendTest(token: try await Self.newest(desk).token, status: 200)
+            try await Self.watch(desk, minutes: 1).turn()
+            #expect(try await Self.newest(desk).notificationUUID == uuid)
+            #expect(try await Self.newest(desk).outcome == nil)
+            try await Self.record(uuid, desk)
+            try await Self.watch(desk, minutes: 2).turn()
+            let canary = try await Self.newest(desk)
+            #expect(canary.outcome == .arrived)
+            #expect(canary.attemptResult == "SUCCESS")
+            #expect(try await RecoveryWindowStore(desk.connection).windows().isEmpty)
+            try await Self.watch(desk, minutes: 61).turn()
+            #expect(try await CanaryStore(desk.connection).newest(9).count == 2)
+        }
+    }
+
+    @Test(arguments: [(200, Canary.Outcome.lost), (503, .unreached)])
+    func `one that does not come through opens a window for all that may share its fate`(
+        status: Int, outcome: Canary.Outcome
+    ) async throws {
+        try await AppleDesk.open { desk in
+            try await Self.watch(desk).turn()
+            _ = try desk.sendTest(token: try await Self.newest(desk).token, status: status)
+            try await Self.watch(desk, minutes: 6).turn()
+            #expect(try await Self.newest(desk).outcome == outcome)
+            let windows = try await RecoveryWindowStore(desk.connection).windows()
+            #expect(windows.map(\.reason) == [.canary])
+            #expect(windows.first?.scope.to == AppleDesk.now.addingTimeInterval(360))
+            try await Self.watch(desk, minutes: 7).turn()
+            #expect(try await RecoveryWindowStore(desk.connection).windows().count == 1)
+        }
+    }
+
+    @Test func `where Apple knows no address it is not asked again before the next interval`() async throws {
+        try await AppleDesk.open { desk in
+            desk.faults.add(ServerFault(kind: .noURL, remaining: 1))
+            let watch = Self.watch(desk)
+            try await watch.turn()
+            try await watch.turn()
+            #expect(try await CanaryStore(desk.connection).newest(9).isEmpty)
+            #expect(desk.faults.all(now: AppleDesk.now).isEmpty)
+        }
+    }
+}
