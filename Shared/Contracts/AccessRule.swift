@@ -1,0 +1,60 @@
+/// What a service has to be allowed at the brokers, and nothing more: an entry of Kafka's access-control list, by Kafka's
+/// names. Follows from the route map, so it cannot lag behind it.
+public struct AccessRule: Sendable, Hashable {
+    /// What the rule is about.
+    public enum Resource: Sendable, Hashable {
+        case topic(String)
+        /// Consumer groups whose names begin so: a service with several workers has a group for each.
+        case groups(prefix: String)
+    }
+
+    /// Kafka's operations.
+    public enum Operation: String, Sendable, Hashable {
+        case create = "Create"
+        case describe = "Describe"
+        case read = "Read"
+        case write = "Write"
+    }
+
+    /// The command of the service.
+    public var service: String
+    /// What the rule is about.
+    public var resource: Resource
+    /// In Kafka's order of power, least first.
+    public var operations: [Operation]
+
+    /// All fields.
+    public init(service: String, resource: Resource, operations: [Operation]) {
+        self.service = service
+        self.resource = resource
+        self.operations = operations
+    }
+
+    /// Every rule of the house, service by service: `setup` first, then in the order a message meets them.
+    public static let all: [AccessRule] =
+        Topics.all.map { AccessRule(service: "setup", resource: .topic($0.name), operations: [.describe, .create]) }
+        + Service.allCases.flatMap { rules(of: $0) }
+
+    private static func rules(of service: Service) -> [AccessRule] {
+        let topics = Topics.all.compactMap { route -> AccessRule? in
+            var operations: [Operation] = [.describe]
+            if route.readers.contains(service) { operations.append(.read) }
+            if route.writers.contains(service) { operations.append(.write) }
+            // The command line shows how far everybody is behind, so it sees every topic.
+            guard operations.count > 1 || service == .storekeeper else { return nil }
+            return AccessRule(service: service.rawValue, resource: .topic(route.name), operations: operations)
+        }
+        let groups: [AccessRule] =
+            if service == .storekeeper {
+                [
+                    AccessRule(
+                        service: service.rawValue, resource: .groups(prefix: "storekeeper."), operations: [.describe])
+                ]
+            } else if Topics.all.contains(where: { $0.readers.contains(service) }) {
+                [AccessRule(service: service.rawValue, resource: .groups(prefix: service.group), operations: [.read])]
+            } else {
+                []
+            }
+        return topics + groups
+    }
+}

@@ -1,0 +1,44 @@
+import Contracts
+import Testing
+
+@Suite struct AccessRuleTests {
+    private static func topics(of service: String, for operation: AccessRule.Operation) -> Set<String> {
+        Set(
+            AccessRule.all.compactMap { rule in
+                guard rule.service == service, rule.operations.contains(operation),
+                    case .topic(let name) = rule.resource
+                else { return nil }
+                return name
+            })
+    }
+
+    @Test func `ingest, which strangers reach, may write two topics and read none`() {
+        #expect(Self.topics(of: "ingest", for: .write) == [Topics.received.name, Topics.heartbeats.name])
+        #expect(Self.topics(of: "ingest", for: .read).isEmpty)
+        #expect(
+            !AccessRule.all.contains { rule in
+                if case .groups = rule.resource { rule.service == "ingest" } else { false }
+            })
+    }
+
+    @Test func `nobody but setup creates topics, and setup creates all and reads none`() {
+        #expect(Self.topics(of: "setup", for: .create) == Set(Topics.all.map(\.name)))
+        #expect(Self.topics(of: "setup", for: .read).isEmpty)
+        for service in Service.allCases { #expect(Self.topics(of: service.rawValue, for: .create).isEmpty) }
+    }
+
+    @Test func `every arrow of the route map is allowed, and no other`() {
+        for service in Service.allCases {
+            let reads = Set(Topics.all.filter { $0.readers.contains(service) }.map(\.name))
+            let writes = Set(Topics.all.filter { $0.writers.contains(service) }.map(\.name))
+            #expect(Self.topics(of: service.rawValue, for: .read) == reads)
+            #expect(Self.topics(of: service.rawValue, for: .write) == writes)
+        }
+    }
+
+    @Test func `who reads may join the groups of its own name`() {
+        let rule = AccessRule(
+            service: "verifier", resource: .groups(prefix: Service.verifier.group), operations: [.read])
+        #expect(AccessRule.all.contains(rule))
+    }
+}
