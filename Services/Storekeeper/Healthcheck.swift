@@ -20,7 +20,7 @@ struct Healthcheck: Verb {
         } catch {
             throw Failure("\(url) does not answer: \(error)")
         }
-        print(page.text, terminator: page.text.hasSuffix("\n") ? "" : "\n")
+        surroundings.print(page.text.split(separator: "\n").map { String($0).visible }.joined(separator: "\n"))
         if !(200...299).contains(page.status) { throw ExitCode.failure }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Chassis
 import Foundation
 
 do {
@@ -8,10 +9,18 @@ do {
         try command.run()
         exit(0)
     }
+    let environment = ProcessInfo.processInfo.environment
     try await verb.run(
-        in:
-            Surroundings(
-                now: { Date() }, seed: { .random(in: 1...999_999) }, executable: Bundle.main.executablePath))
+        in: Surroundings(
+            now: { Date() }, seed: { .random(in: 1...999_999) }, id: { UUID() },
+            executable: Bundle.main.executablePath, environment: environment,
+            user: environment["SUDO_USER"] ?? NSUserName(), print: { print($0) },
+            warn: { try? FileHandle.standardError.write(contentsOf: Data("\($0)\n".utf8)) }))
+} catch let problems as ConfigurationProblems {
+    try FileHandle.standardError.write(contentsOf: Data("Error: \(problems)\n".utf8))
+    exit(Exit.code(for: problems))
+} catch let interruption as Interruption {
+    exit(Exit.code(for: interruption))
 } catch {
     CommandLineTool.exit(withError: error)
 }

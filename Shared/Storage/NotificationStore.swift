@@ -37,7 +37,7 @@ public struct LedgerLine: Sendable, Equatable {
 
 /// Reads the ledger.
 public struct NotificationStore: Sendable {
-    private let connection: PostgresConnection
+    let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
@@ -84,7 +84,7 @@ public struct NotificationStore: Sendable {
         }
     }
 
-    private static func line(_ row: Row) throws -> LedgerLine {
+    static func line(_ row: Row) throws -> LedgerLine {
         LedgerLine(
             notificationUUID: try row.value("notification_uuid"), notificationType: try row.value("notification_type"),
             subtype: try row.optional("subtype"), environment: try SubscriptionStore.environment(row),

@@ -36,8 +36,8 @@ final class Backlog: Sendable {
     /// - Parameter forgets: whether what the broker drops is to be counted. Of a real one it is what has grown old.
     init(_ configuration: KafkaConfiguration, forgets: Bool, logger: Logger) throws {
         self.forgets = forgets
-        readers = try Role.allCases.compactMap { role in
-            try role.reading.map { try Reader(role, $0.route, $0.group, configuration, logger) }
+        readers = try Role.allCases.flatMap { role in
+            try role.readings.map { try Reader(role, $0.route, $0.group, configuration, logger) }
         }
     }
 

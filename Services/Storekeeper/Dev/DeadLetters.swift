@@ -1,8 +1,6 @@
-import AppStore
 import Contracts
 import Kafka
 import Logging
-import StrictJSON
 import Synchronization
 
 /// The dead letters of a run, read as they come: the development broker does not keep them for long.
@@ -11,14 +9,21 @@ final class DeadLetters: Sendable {
     private let start: [TopicPartitionOffset]
     private let letters = Mutex<[Check.Refused]>([])
 
-    /// Begins at what is written from now on; what was there belongs to an earlier run.
-    init(_ configuration: KafkaConfiguration, logger: Logger) async throws {
+    /// Where reading begins.
+    enum Start {
+        case beginning
+        /// At what is written from now on; what was there belongs to an earlier run.
+        case end
+    }
+
+    init(_ configuration: KafkaConfiguration, from origin: Start = .end, logger: Logger) async throws {
         let route = Topics.rejected.route
         consumer = try Consumer(configuration, group: "\(Service.storekeeper.group).dev", logger: logger)
         var start: [TopicPartitionOffset] = []
         for partition in 0..<Int32(route.partitions) {
             let partition = TopicPartition(topic: route.name, partition: partition)
-            start.append(TopicPartitionOffset(partition, offset: try await consumer.watermarks(partition).high))
+            let (low, high) = try await consumer.watermarks(partition)
+            start.append(TopicPartitionOffset(partition, offset: origin == .end ? high : low))
         }
         self.start = start
         // No member of the group: assigned by ourselves, so that nobody shares the partitions with us.
@@ -51,17 +56,10 @@ final class DeadLetters: Sendable {
     }
 
     private static func refused(_ record: ConsumerRecord) -> Check.Refused {
-        let wire = WireRecord(
-            key: record.key, value: record.value, headers: record.headers.map { WireHeader($0.name, $0.value) })
-        guard let letter = try? DeadLetter(wire) else { return Check.Refused(uuid: nil, reason: "no dead letter") }
-        return Check.Refused(uuid: uuid(in: letter.original.value), reason: letter.reason)
-    }
-
-    /// What a payload calls itself, believed for the comparison with our own book only.
-    static func uuid(in signedPayload: [UInt8]) -> String? {
-        guard let jws = CompactJWS(signedPayload[...]), let payload = Base64.decode(jws.payload, .url),
-            let document = try? JSONDocument(payload)
-        else { return nil }
-        return document.root["notificationUUID"]?.string?.lowercased()
+        guard let letter = try? DeadLetter(WireRecord(record)) else {
+            return Check.Refused(uuid: nil, reason: "no dead letter")
+        }
+        // Believed for the comparison with our own book only.
+        return Check.Refused(uuid: LetterContents(letter).notificationUUID, reason: letter.reason)
     }
 }

@@ -93,7 +93,7 @@ struct Dev: Verb {
             seed: seed ?? surroundings.seed(), subscriptions: subscriptions, duplicates: duplicates,
             reorder: reorder, tampered: tampered)
         let bench = Bench(
-            programs: try Programs(beside: surroundings.executable), environment: ProcessInfo.processInfo.environment,
+            programs: try Programs(beside: surroundings.executable), environment: surroundings.environment,
             counts: [
                 .verifier: verifiers, .deduplicator: deduplicators, .stateUpdater: stateUpdaters, .ingest: ingests,
             ],
@@ -115,9 +115,9 @@ struct Dev: Verb {
         if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-            print(String(decoding: try encoder.encode(verdict), as: UTF8.self))
+            surroundings.print(String(decoding: try encoder.encode(verdict), as: UTF8.self))
         } else {
-            verdict.lines.forEach { print($0) }
+            verdict.lines.forEach(surroundings.print)
         }
         if !verdict.isClean { throw ExitCode.failure }
     }

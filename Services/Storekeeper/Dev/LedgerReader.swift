@@ -59,11 +59,10 @@ struct LedgerReader: Sendable {
     /// Of the notifications recorded last; nil if there are none.
     func latency(ofLast limit: Int) async throws -> Snapshot.Latency? {
         let milliseconds = try await StatusStore(connection).latencies(ofLast: limit).map { $0 * 1000 }.sorted()
-        guard let max = milliseconds.last else { return nil }
-        func percentile(_ share: Double) -> Double {
-            milliseconds[min(milliseconds.count - 1, Int(share * Double(milliseconds.count)))]
-        }
-        return Snapshot.Latency(p50: percentile(0.5), p95: percentile(0.95), max: max)
+        guard let p50 = milliseconds.percentile(0.5), let p95 = milliseconds.percentile(0.95),
+            let max = milliseconds.last
+        else { return nil }
+        return Snapshot.Latency(p50: p50, p95: p95, max: max)
     }
 
     /// The newest first. What became something else is shown rather than what was learned for the first time, of which

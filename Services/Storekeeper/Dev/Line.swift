@@ -142,7 +142,7 @@ actor Line {
         let ingestPort = role == .ingest ? try await port(in: files[1], of: process, until: deadline) : nil
         ingestPorts[name] = ingestPort
         try await becomesReady(process, adminPort: adminPort, until: deadline)
-        if role.reading != nil { try await getsPartitions(process, adminPort: adminPort, until: deadline) }
+        if !role.readings.isEmpty { try await getsPartitions(process, adminPort: adminPort, until: deadline) }
         instances[name] = Instance(
             name: name, role: role, process: process, adminPort: adminPort, ingestPort: ingestPort)
     }

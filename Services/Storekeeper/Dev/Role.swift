@@ -9,13 +9,13 @@ enum Role: String, CaseIterable, Sendable, Hashable, Codable {
     case verifier
     case ingest
 
-    /// What it reads, and in which group; nil for ingest, which reads no topic.
-    var reading: (route: Route, group: String)? {
+    /// What it reads, and in which groups; nothing for ingest, which reads no topic.
+    var readings: [(route: Route, group: String)] {
         switch self {
-        case .stateUpdater: (Topics.unique.route, Service.stateUpdater.group)
-        case .deduplicator: (Topics.verified.route, Service.deduplicator.group)
-        case .verifier: (Topics.received.route, Service.verifier.group)
-        case .ingest: nil
+        case .stateUpdater: [(Topics.unique.route, Service.stateUpdater.group)]
+        case .deduplicator: [(Topics.verified.route, Service.deduplicator.group)]
+        case .verifier: [(Topics.received.route, Service.verifier.group)]
+        case .ingest: []
         }
     }
 }

@@ -9,7 +9,8 @@ struct Verdict: Sendable, Codable {
     var latency: Snapshot.Latency?
     /// From the first notification to the last one stored.
     var seconds: Double
-    var seed: UInt64
+    /// Nil where somebody else ran the simulator.
+    var seed: UInt64?
 
     /// Whether everything is as it should be.
     var isClean: Bool
@@ -18,7 +19,7 @@ struct Verdict: Sendable, Codable {
 
     init(
         findings: Findings, droppedByBroker: Int64, stalled: Bool, latency: Snapshot.Latency?, seconds: Double,
-        seed: UInt64
+        seed: UInt64?
     ) {
         self.findings = findings
         self.droppedByBroker = droppedByBroker
@@ -67,8 +68,10 @@ struct Verdict: Sendable, Codable {
                         + "\(LiveView.milliseconds(latency.p95)), all within \(LiveView.milliseconds(latency.max))"))
         }
         let rate = (perSecond * 10).rounded() / 10
-        lines.append(
-            row("whole run", "\((seconds * 10).rounded() / 10) s, \(rate) notifications per second, seed \(seed)"))
+        if let seed {
+            lines.append(
+                row("whole run", "\((seconds * 10).rounded() / 10) s, \(rate) notifications per second, seed \(seed)"))
+        }
         return lines + examples
     }
 

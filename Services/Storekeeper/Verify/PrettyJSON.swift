@@ -29,7 +29,7 @@ struct PrettyJSON {
             }
             text += "\n" + indentation + "]"
         default:
-            text += Self.visible(String(decoding: value.rawBytes, as: UTF8.self))
+            text += String(decoding: value.rawBytes, as: UTF8.self).visible
         }
     }
 
@@ -38,23 +38,6 @@ struct PrettyJSON {
         writer.beginArray()
         writer.element(key)
         writer.endArray()
-        return visible(String(decoding: writer.bytes.dropFirst().dropLast(), as: UTF8.self))
-    }
-
-    /// The text with what steers a terminal or turns the direction of writing shown as JSON escapes it: a payload that
-    /// nobody has proven must not paint over what is said of it.
-    static func visible(_ text: String) -> String {
-        var visible = ""
-        for scalar in text.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator:
-                for unit in String(scalar).utf16 {
-                    let digits = String(unit, radix: 16)
-                    visible += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                }
-            default: visible.unicodeScalars.append(scalar)
-            }
-        }
-        return visible
+        return String(decoding: writer.bytes.dropFirst().dropLast(), as: UTF8.self).visible
     }
 }

@@ -31,8 +31,8 @@ struct Verify: Verb {
     @Option(help: "The environment it must be from. Default: any.")
     var environment: String?
 
-    @Option(help: "The time to judge at, such as 2026-01-31T12:00:00Z. Default: now.", transform: Self.time)
-    var at: Date?
+    @Option(help: "The time to judge at, \(When.help). Default: now.")
+    var at: When?
 
     @Flag(help: "Print a JSON object.")
     var json = false
@@ -59,8 +59,8 @@ struct Verify: Verb {
             environment: environment.map { AppStoreEnvironment(rawValue: $0) })
         let proof = Proof(
             of: try SignedInput(Self.content(of: input)).jws, kind: kind, trust: trust, identity: identity,
-            now: at ?? surroundings.now())
-        print(json ? proof.json : proof.text)
+            now: at?.date(now: surroundings.now()) ?? surroundings.now())
+        surroundings.print(json ? proof.json : proof.text)
         if proof.refusal != nil { throw ExitCode.failure }
     }
 
@@ -79,13 +79,6 @@ struct Verify: Verb {
         } catch {
             throw ValidationError("\(path.prefix(200)) cannot be read, and is not a signed payload either")
         }
-    }
-
-    private static func time(_ text: String) throws -> Date {
-        for style in [Date.ISO8601FormatStyle(), Date.ISO8601FormatStyle(includingFractionalSeconds: true)] {
-            if let date = try? style.parse(text) { return date }
-        }
-        throw ValidationError("\(text) is not a time such as 2026-01-31T12:00:00Z")
     }
 }
 

@@ -1,0 +1,66 @@
+import AppStore
+import ArgumentParser
+import Foundation
+
+/// `storekeeper lookup`: what Apple says.
+struct Lookup: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lookup", abstract: "Ask Apple about a customer's order.", subcommands: [LookupOrder.self])
+}
+
+/// `storekeeper lookup order`: what was bought under the order number of a receipt.
+struct LookupOrder: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "order", abstract: "Show what was bought under the order number of a customer's receipt.",
+        discussion: "Exits 1 where Apple calls the number invalid. Apple has no such question in the sandbox.")
+
+    @OptionGroup var apple: AppleOptions
+    @OptionGroup var output: OutputOptions
+
+    @Argument(help: "The order number, such as MVX4Y6ZTQ1.")
+    var order: String
+
+    func run(in surroundings: Surroundings) async throws {
+        let answer = try await apple.withClient(in: surroundings) { try await $0.lookUpOrder(order) }
+        guard answer.status == .valid else {
+            throw Failure("Apple knows no order \(order.visible) of this app: mistyped, or of another app")
+        }
+        try output.list(
+            answer.transactions.map(TransactionRow.init), none: "The order holds no transactions.", in: surroundings)
+    }
+}
+
+/// A transaction in an answer of Apple's.
+struct TransactionRow: ListedRow {
+    var transactionId: String?
+    var originalTransactionId: String?
+    var productId: String?
+    var type: String?
+    var purchasedAt: Date?
+    var expiresAt: Date?
+    var revokedAt: Date?
+    /// Nil where it is proven to be Apple's.
+    var refusal: String?
+
+    init(_ item: SignedItem<JWSTransactionDecodedPayload>) {
+        transactionId = item.value?.transactionId
+        originalTransactionId = item.value?.originalTransactionId
+        productId = item.value?.productId
+        type = item.value?.type?.rawValue
+        purchasedAt = item.value?.purchaseDate
+        expiresAt = item.value?.expiresDate
+        revokedAt = item.value?.revocationDate
+        if case .failure(let refusal) = item.proof { self.refusal = "\(refusal.reason.rawValue): \(refusal.message)" }
+    }
+
+    static let columns: [TextTable.Column] = [
+        "transaction", "original", "product", "type", "purchased", "expires", "revoked", "proven",
+    ]
+
+    var cells: [String] {
+        [
+            transactionId ?? "-", originalTransactionId ?? "-", productId ?? "-", type ?? "-", purchasedAt?.text ?? "-",
+            expiresAt?.text ?? "-", revokedAt?.text ?? "-", refusal.map { "NO: \($0)" } ?? "yes",
+        ]
+    }
+}

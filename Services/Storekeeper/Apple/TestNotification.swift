@@ -1,0 +1,111 @@
+import AppStore
+import ArgumentParser
+import Foundation
+import Storage
+
+/// `storekeeper test-notification`: does what Apple sends reach the database?
+struct TestNotification: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "test-notification", abstract: "Let Apple send a test notification and follow it to the database.",
+        discussion: """
+            Says where it ends: whether Apple has sent it, what our server answered it, and whether the ledger has it. \
+            Exit codes: 0 it is in the ledger; 1 it is not, with the reason.
+            """)
+
+    @OptionGroup var apple: AppleOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var output: OutputOptions
+
+    @Option(help: "Seconds to wait for it.")
+    var timeout = 120.0
+
+    func run(in surroundings: Surroundings) async throws {
+        let connection = try database.connection(for: "test-notification", in: surroundings)
+        let ledger = NotificationStore(connection)
+        let course = try await apple.withClient(in: surroundings) { client in
+            try await Interruption.interrupting {
+                try await follow(client, ledger, surroundings)
+            }
+        }
+        if output.json { try output.print(json: course, in: surroundings) }
+        guard course.recordedAt != nil else { throw Failure(course.diagnosis) }
+    }
+
+    private func follow(
+        _ client: AppStoreServerAPI, _ ledger: NotificationStore, _ surroundings: Surroundings
+    ) async throws -> TestCourse {
+        func say(_ line: String) { if !output.json { surroundings.print(line) } }
+        var course = TestCourse(
+            bundleId: client.app.bundleId, environment: client.environment.rawValue, requestedAt: surroundings.now())
+        course.token = try await client.requestTestNotification()
+        say("Apple was asked to send a test notification for \(course.bundleId), \(course.environment).")
+        let deadline = ContinuousClock.now + .seconds(timeout)
+        while true {
+            if course.attempts.last?.isSuccess != true {
+                do {
+                    let before = course
+                    course.note(try await client.testNotificationStatus(course.token))
+                    if course.attempts != before.attempts, let last = course.attempts.last {
+                        say("Apple sent \(course.notificationUUID ?? "it"): \(last.result)")
+                    }
+                } catch let error as APIError where error.code == .testNotificationNotFound {}
+            }
+            if let uuid = course.notificationUUID.flatMap({ UUID(uuidString: $0) }),
+                let line = try await ledger.line(uuid)
+            {
+                course.recordedAt = line.recordedAt
+                let seconds = line.recordedAt.timeIntervalSince(line.receivedAt)
+                say("It is in the ledger, \(LiveView.milliseconds(seconds * 1000)) after it was received.")
+                return course
+            }
+            guard ContinuousClock.now < deadline else { return course }
+            try await Task.sleep(for: .milliseconds(500))
+        }
+    }
+}
+
+/// What is known of a test notification.
+struct TestCourse: Sendable, Encodable {
+    /// One attempt of Apple's to reach us.
+    struct Attempt: Sendable, Encodable, Equatable {
+        var at: Date?
+        /// Apple's word.
+        var result: String
+
+        var isSuccess: Bool { result == SendAttemptResult.success.rawValue }
+    }
+
+    var bundleId: String
+    var environment: String
+    var requestedAt: Date
+    var token = ""
+    var notificationUUID: String?
+    var attempts: [Attempt] = []
+    var recordedAt: Date?
+
+    init(bundleId: String, environment: String, requestedAt: Date) {
+        self.bundleId = bundleId
+        self.environment = environment
+        self.requestedAt = requestedAt
+    }
+
+    /// Takes Apple's word on it. Nothing of it is proven; the ledger says what is.
+    mutating func note(_ item: NotificationHistoryItem) {
+        notificationUUID = item.signedPayload.flatMap { LetterContents(signedPayload: $0).notificationUUID }
+        attempts = item.sendAttempts.map {
+            Attempt(at: $0.attemptDate, result: $0.sendAttemptResult?.rawValue ?? "unknown")
+        }
+    }
+
+    /// Why it is not in the ledger, and where to look.
+    var diagnosis: String {
+        guard let last = attempts.last else {
+            return "Apple has not sent it in time; it may still come: storekeeper events list --type TEST"
+        }
+        guard last.isSuccess else {
+            return "Apple could not deliver it: \(last.result); check the address in App Store Connect, the firewall "
+                + "(17.0.0.0/8), TLS, and what the load balancer answers"
+        }
+        return "Apple had our 200, and the ledger lacks it: storekeeper status and rejected list say where it is"
+    }
+}

@@ -1,0 +1,110 @@
+import AppStore
+import Contracts
+import Foundation
+import Kafka
+import Pipeline
+
+/// Asks Apple about customers, some at a time, and puts what is signed onto the line.
+struct BackfillRun: Sendable {
+    /// What came of it.
+    struct Tally: Sendable, Equatable {
+        var customers = 0
+        var parts = 0
+        /// By original transaction id: why Apple told nothing, or what could not be proven.
+        var refused: [String: String] = [:]
+    }
+
+    let client: AppStoreServerAPI
+    let producer: Producer
+    let book: BackfillBook
+    let parallel: Int
+    let now: @Sendable () -> Date
+
+    private struct Customer: Sendable {
+        var id: String
+        var outcome: Result<Int, Refused>
+    }
+
+    private struct Refused: Error {
+        var reason: String
+    }
+
+    /// - Parameters:
+    ///   - ids: those that are left.
+    ///   - total: with those that an earlier run has done.
+    /// - Throws: what is no single customer's fault: Apple or Kafka away, a key refused. Who was not done is not noted.
+    func run(_ ids: [String], of total: Int) async throws -> Tally {
+        let display = ProgressDisplay()
+        var progress = ProgressLine(
+            noun: "customers", total: total, done: total - ids.count, doneBefore: total - ids.count, elapsed: .zero)
+        var tally = Tally()
+        try await withThrowingTaskGroup(of: Customer.self) { group in
+            var waiting = ids.makeIterator()
+            for _ in 0..<parallel {
+                if let id = waiting.next() { group.addTask { try await customer(id) } }
+            }
+            while let customer = try await group.next() {
+                if let id = waiting.next() { group.addTask { try await self.customer(id) } }
+                tally.customers += 1
+                switch customer.outcome {
+                case .success(let parts): tally.parts += parts
+                case .failure(let refused): tally.refused[customer.id] = refused.reason
+                }
+                progress.done += 1
+                display.show(progress, isLast: progress.done == total)
+            }
+        }
+        return tally
+    }
+
+    private func customer(_ id: String) async throws -> Customer {
+        do {
+            let parts = try await parts(of: id)
+            let receivedAt = now()
+            try await producer.send(
+                parts.signed.map { jws in
+                    ProducerRecord(
+                        Topics.received,
+                        ReceivedNotification(signedPayload: jws, source: .history, receivedAt: receivedAt))
+                })
+            if let refusal = parts.refusals.first {
+                return Customer(id: id, outcome: .failure(Refused(reason: "not proven: \(refusal)")))
+            }
+            try book.note(id)
+            return Customer(id: id, outcome: .success(parts.signed.count))
+        } catch let error as APIError {
+            // What Apple says of this customer is an answer; all else concerns everybody.
+            guard case .refused = error, !error.isRetryable else {
+                throw Failure("\(error). What is done is kept; the same command goes on from here.")
+            }
+            return Customer(id: id, outcome: .failure(Refused(reason: "\(error)")))
+        }
+    }
+
+    /// The newest last: nothing older overwrites it in whatever order they are applied.
+    private func parts(of id: String) async throws -> (signed: [[UInt8]], refusals: [Refusal]) {
+        var parts = Parts()
+        var query = TransactionHistoryQuery()
+        query.sort = .ascending
+        for try await page in client.transactionHistory(of: id, query) {
+            for transaction in page.transactions { parts.add(transaction) }
+        }
+        for item in try await client.subscriptionStatuses(of: id).groups.flatMap(\.items) {
+            if let transaction = item.transaction { parts.add(transaction) }
+            if let renewalInfo = item.renewalInfo { parts.add(renewalInfo) }
+        }
+        return (parts.signed, parts.refusals)
+    }
+
+    private struct Parts {
+        var signed: [[UInt8]] = []
+        var refusals: [Refusal] = []
+
+        mutating func add<Value>(_ item: SignedItem<Value>) {
+            switch item.proof {
+            case .success: signed.append(item.jws)
+            case .failure(let refusal): refusals.append(refusal)
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import ArgumentParser
+import Chassis
+import Database
+import Postgres
+
+/// Where the database is: the services' variables, and options that outweigh them.
+struct DatabaseOptions: ParsableArguments {
+    @Option(
+        name: .customLong("database-url"),
+        help: "The database; a password in it is seen by whoever lists processes. Default: DATABASE_URL.")
+    var url: String?
+
+    @Option(help: "The schema that holds the tables. Default: STOREKEEPER_DATABASE_SCHEMA, else public.")
+    var schema: String?
+
+    /// A connection that is known to the server by the command's name.
+    /// - Throws: `ConfigurationProblems` where nothing says which database.
+    func connection(for command: String, in surroundings: Surroundings) throws -> PostgresConnection {
+        PostgresConnection(try configuration(for: command, in: surroundings), logger: .silent)
+    }
+
+    /// Whether anything says which database.
+    func isGiven(in surroundings: Surroundings) -> Bool {
+        (try? configuration(for: "", in: surroundings)) != nil
+    }
+
+    func configuration(for command: String, in surroundings: Surroundings) throws -> PostgresConfiguration {
+        try settings(in: surroundings).postgres(for: command)
+    }
+
+    private func settings(in surroundings: Surroundings) throws -> Settings<Variables> {
+        var environment = surroundings.environment(of: Self.names)
+        if let url { environment["DATABASE_URL"] = url }
+        if let schema { environment["STOREKEEPER_DATABASE_SCHEMA"] = schema }
+        return try Settings(Variables(), environment: environment)
+    }
+
+    private static let names = ["DATABASE_URL", "STOREKEEPER_DATABASE_PASSWORD_FILE", "STOREKEEPER_DATABASE_SCHEMA"]
+
+    private struct Variables: DatabaseVariables {
+        let database = Variable.databaseURL
+        let databasePasswordFile = Variable.databasePasswordFile
+        let schema = Variable.databaseSchema
+    }
+}

@@ -1,0 +1,26 @@
+/// One thing in full: its facts, and the payload below them. The payload keeps the spelling of its numbers and the order of
+/// its members.
+struct FactSheet<Row: Encodable> {
+    var row: Row
+    /// For people; a fact that is nil is left out.
+    var facts: [(name: String, text: String?)]
+    /// What stands above the payload.
+    var title = ""
+    var payload: [UInt8]?
+    /// What stands in the place of a payload that is none.
+    var noPayload = "none"
+
+    func print(_ output: OutputOptions, in surroundings: Surroundings) throws {
+        let payload = payload.flatMap { PrettyJSON($0)?.text }
+        guard !output.json else {
+            // Without the brace at the end.
+            let fields = try OutputOptions.json(row).dropLast(2)
+            return surroundings.print("\(fields),\n  \"payload\" : \(payload ?? "null")\n}")
+        }
+        for (name, text) in facts {
+            guard let text else { continue }
+            surroundings.print(name + String(repeating: " ", count: max(1, 13 - name.count)) + text.visible)
+        }
+        surroundings.print("\n" + title + (payload ?? noPayload))
+    }
+}

@@ -1,0 +1,44 @@
+/// How far a long job is, as one line. Pure.
+struct ProgressLine: Sendable {
+    /// What is counted, such as `customers`.
+    var noun: String
+    var total: Int
+    var done: Int
+    /// Of `done`, what an earlier run had done already: it says nothing of our pace.
+    var doneBefore = 0
+    var elapsed: Duration
+
+    /// For a terminal: a bar, the rate, and how long it may still take.
+    func bar(width: Int = 30) -> String {
+        let share = total > 0 ? Double(done) / Double(total) : 1
+        let full = Int((share * Double(width)).rounded(.down))
+        let bar = String(repeating: "#", count: full) + String(repeating: ".", count: width - full)
+        return "[\(bar)] \(text)"
+    }
+
+    /// The same without the bar.
+    var text: String {
+        let percent = total > 0 ? done * 100 / total : 100
+        return "\(done) of \(total) \(noun) (\(percent) %)\(pace)"
+    }
+
+    private var pace: String {
+        let seconds = elapsed.seconds
+        let ours = done - doneBefore
+        guard seconds > 0, ours > 0 else { return "" }
+        let rate = Double(ours) / seconds
+        let rounded = rate < 10 ? "\((rate * 10).rounded() / 10)" : "\(Int(rate.rounded()))"
+        guard done < total else { return ", \(rounded) a second" }
+        return ", \(rounded) a second, \(Self.span(seconds: Int((Double(total - done) / rate).rounded(.up)))) left"
+    }
+
+    /// `59 s`, `12 min`, `3 h 5 min`, `2 d 4 h`.
+    static func span(seconds: Int) -> String {
+        switch seconds {
+        case ..<120: "\(seconds) s"
+        case ..<7200: "\(seconds / 60) min"
+        case ..<172_800: "\(seconds / 3600) h \(seconds % 3600 / 60) min"
+        default: "\(seconds / 86_400) d \(seconds % 86_400 / 3600) h"
+        }
+    }
+}

@@ -1,0 +1,41 @@
+/// Rows under headings, each column as wide as its widest cell. Whatever the cells hold is safe for a terminal.
+struct TextTable: Sendable {
+    /// A column.
+    struct Column: Sendable, ExpressibleByStringLiteral {
+        var heading: String
+        var isNumber = false
+
+        init(stringLiteral heading: String) { self.heading = heading }
+
+        /// Aligned right.
+        static func number(_ heading: String) -> Column {
+            var column = Column(stringLiteral: heading)
+            column.isNumber = true
+            return column
+        }
+    }
+
+    var columns: [Column]
+    var rows: [[String]]
+
+    /// Heading first; no spaces at the ends.
+    var lines: [String] {
+        let cells = [columns.map(\.heading)] + rows.map { $0.map(\.visible) }
+        let widths = columns.indices.map { index in cells.map { $0[index].count }.max() ?? 0 }
+        return cells.map { row in
+            let line = columns.indices.map { index in
+                let space = String(repeating: " ", count: widths[index] - row[index].count)
+                return columns[index].isNumber ? space + row[index] : row[index] + space
+            }.joined(separator: "  ")
+            return line.trimmingEnd
+        }
+    }
+}
+
+extension String {
+    var trimmingEnd: String {
+        var text = self
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+}

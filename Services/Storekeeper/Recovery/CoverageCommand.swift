@@ -1,0 +1,175 @@
+import ArgumentParser
+import Contracts
+import Foundation
+import Storage
+
+/// `storekeeper coverage`: the calendar of what is proven.
+struct CoverageCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "coverage", abstract: "Show, day by day, what is proven to be complete.",
+        discussion: """
+            A day (UTC) is proven once everything Apple lists of it is in the ledger, or was refused by name. \
+            --windows shows the questions to Apple behind it. Exits 1 where a day is given up or lacks notifications.
+            """)
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var output: OutputOptions
+
+    @Option(help: "From this day on, \(When.help). Default: 30 days ago.")
+    var from: When?
+
+    @Option(help: "Before this day. Default: now.")
+    var to: When?
+
+    @Option(help: "Only of this app, by its bundle id.")
+    var app: String?
+
+    @Option(help: "Only Production or Sandbox.")
+    var environment: StoreEnvironment?
+
+    @Flag(help: "List the windows of Apple's history that were asked for, the newest first.")
+    var windows = false
+
+    @Option(help: "With --windows: at most so many.")
+    var limit = 50
+
+    func run(in surroundings: Surroundings) async throws {
+        let connection = try database.connection(for: "coverage", in: surroundings)
+        guard !windows else {
+            var filter = RecoveryWindowStore.Filter()
+            filter.environment = environment
+            filter.bundleId = app
+            filter.onlyWhole = true
+            let rows = try await RecoveryWindowStore(connection).windows(filter, limit: limit).map(WindowRow.init)
+            return try output.list(rows, none: "No window was opened yet.", in: surroundings)
+        }
+        let now = surroundings.now()
+        let days = try await CoverageStore(connection).days(
+            from: (from ?? .ago(30 * 86_400)).date(now: now), to: to?.date(now: now) ?? now, environment: environment,
+            bundleId: app)
+        let rows = days.map(DayRow.init)
+        try output.list(
+            rows, none: "No day was looked at yet; the scheduler does, from the app's first notification on.",
+            in: surroundings)
+        if rows.contains(where: { $0.isWrong }) { throw ExitCode.failure }
+    }
+}
+
+/// A day of the calendar, as it is listed.
+struct DayRow: ListedRow {
+    var day: String
+    var bundleId: String
+    var environment: String
+    /// `proven`, `missing`, `being proven` or `given up`.
+    var state: String
+    var listed: Int64
+    var missing: Int64
+    var recovered: Int64
+    var refused: Int64
+    var unreadable: Int64
+    var stillMissing: Int64
+    var provenAt: Date?
+    var givenUp: String?
+
+    init(_ day: CoverageDay) {
+        self.day = day.day.day
+        bundleId = day.bundleId
+        environment = day.environment.rawValue
+        listed = day.counts.listed
+        missing = day.counts.missing
+        recovered = day.counts.recovered
+        refused = day.counts.refused
+        unreadable = day.counts.unreadable
+        stillMissing = day.counts.stillMissing
+        provenAt = day.provenAt
+        givenUp = day.givenUp
+        state =
+            if day.provenAt != nil {
+                "proven"
+            } else if day.givenUp != nil {
+                "given up"
+            } else {
+                day.counts.stillMissing > 0 ? "missing" : "being proven"
+            }
+    }
+
+    var isWrong: Bool { state == "given up" || state == "missing" }
+
+    static let columns: [TextTable.Column] = [
+        "day", "app", "environment", "state", .number("listed"), .number("were missing"), .number("recovered"),
+        .number("refused"), .number("still missing"), "since", "why",
+    ]
+
+    var cells: [String] {
+        [
+            day, bundleId, environment, state, "\(listed)", "\(missing)", "\(recovered)", "\(refused)",
+            "\(stillMissing)", provenAt?.text ?? "-", givenUp ?? "-",
+        ]
+    }
+}
+
+/// A window, as it is listed.
+struct WindowRow: ListedRow {
+    var id: String
+    var bundleId: String
+    var environment: String
+    var from: Date
+    var to: Date
+    var notificationType: String?
+    var subtype: String?
+    var onlyFailures: Bool
+    var reason: String
+    var state: String
+    var parts: Int
+    var pages: Int
+    var listed: Int64
+    var missing: Int64
+    var recovered: Int64
+    var refused: Int64
+    var unreadable: Int64
+    var stillMissing: Int64
+    var attempts: Int
+    var openedAt: Date
+    var fetchedAt: Date?
+    var closedAt: Date?
+    var lastError: String?
+
+    init(_ window: RecoveryWindow) {
+        id = window.id.uuidString.lowercased()
+        bundleId = window.scope.bundleId
+        environment = window.scope.environment.rawValue
+        from = window.scope.from
+        to = window.scope.to
+        notificationType = window.scope.notificationType
+        subtype = window.scope.subtype
+        onlyFailures = window.scope.onlyFailures
+        reason = window.reason.rawValue
+        state = window.state.rawValue
+        parts = window.parts
+        pages = window.pages
+        listed = window.counts.listed
+        missing = window.counts.missing
+        recovered = window.counts.recovered
+        refused = window.counts.refused
+        unreadable = window.counts.unreadable
+        stillMissing = window.counts.stillMissing
+        attempts = window.attempts
+        openedAt = window.createdAt
+        fetchedAt = window.fetchedAt
+        closedAt = window.closedAt
+        lastError = window.lastError
+    }
+
+    static let columns: [TextTable.Column] = [
+        "opened", "app", "environment", "from", "to", "reason", "state", .number("listed"), .number("were missing"),
+        .number("recovered"), .number("refused"), "closed", "last error",
+    ]
+
+    var cells: [String] {
+        [
+            openedAt.text, bundleId, environment, from.text, to.text, onlyFailures ? "\(reason), failures" : reason,
+            state,
+            "\(listed)", "\(missing)", "\(recovered)", "\(refused)", closedAt?.text ?? "-", lastError ?? "-",
+        ]
+    }
+}

@@ -1,0 +1,112 @@
+import ArgumentParser
+import Contracts
+import Foundation
+import Storage
+
+/// `storekeeper recover`: a stretch of Apple's history is fetched and compared, and what we lack is put onto the line.
+struct Recover: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "recover", abstract: "Fetch a stretch of Apple's notification history and mend what is missing.",
+        discussion: """
+            Opens one window per app and environment; the scheduler fetches them, the recovery service puts back what the \
+            ledger lacks. Follows them until they close. Apple keeps 180 days, 30 in the sandbox; what is older comes by \
+            storekeeper backfill. Exit codes: 0 closed, nothing is missing; 1 failed, or still missing; 130 interrupted, \
+            which stops the looking and not the work.
+            """)
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var output: OutputOptions
+
+    @Option(help: "Apple's first attempt was at or after, \(When.help).")
+    var from: When
+
+    @Option(help: "And before. Default: now.")
+    var to: When?
+
+    @Option(help: "Only this app, by its bundle id. Default: all that the scheduler knows.")
+    var app: String?
+
+    @Option(help: "Only Production or Sandbox. Default: both, where the app has them.")
+    var environment: StoreEnvironment?
+
+    @Option(help: "Only this notificationType. Without --subtype Apple lists those that have none.")
+    var type: String?
+
+    @Option(help: "Only this subtype.")
+    var subtype: String?
+
+    @Flag(help: "Only what Apple could not deliver.")
+    var failures = false
+
+    @Flag(help: "Say which windows would be opened, and do nothing.")
+    var dryRun = false
+
+    @Flag(help: "Open the windows and do not wait for them.")
+    var noWait = false
+
+    func validate() throws {
+        if subtype != nil, type == nil { throw ValidationError("--subtype needs --type") }
+    }
+
+    func run(in surroundings: Surroundings) async throws {
+        let connection = try database.connection(for: "recover", in: surroundings)
+        let now = surroundings.now()
+        let plan = RecoverPlan(
+            from: from.date(now: now), to: min(to?.date(now: now) ?? now, now), now: now, notificationType: type,
+            subtype: subtype, onlyFailures: failures)
+        let known = try await CoverageStore(connection).coverage().map { RecoverPlan.App($0.environment, $0.bundleId) }
+        let apps = try RecoverPlan.chosen(of: known, app: app, environment: environment)
+        let requests = try plan.requests(for: apps, id: surroundings.id)
+        plan.warnings(for: apps).forEach { surroundings.warn($0) }
+        guard !dryRun else {
+            return try output.list(requests.map(PlannedWindowRow.init), none: "", in: surroundings)
+        }
+        let store = RecoveryWindowStore(connection)
+        try await store.open(requests, at: now)
+        guard !noWait else { return try await show(requests.map(\.id), store, surroundings) }
+        try await Interruption.interrupting {
+            try await WindowWatch(store: store).follow(requests.map(\.id))
+        }
+        try await show(requests.map(\.id), store, surroundings)
+    }
+
+    private func show(_ ids: [UUID], _ store: RecoveryWindowStore, _ surroundings: Surroundings) async throws {
+        var filter = RecoveryWindowStore.Filter()
+        filter.ids = ids
+        let windows = try await store.windows(filter)
+        try output.list(windows.map(WindowRow.init), none: "", in: surroundings)
+        if windows.contains(where: { $0.state == .failed || ($0.state == .closed && $0.counts.stillMissing > 0) }) {
+            throw ExitCode.failure
+        }
+    }
+}
+
+/// A window that would be opened.
+struct PlannedWindowRow: ListedRow {
+    var bundleId: String
+    var environment: String
+    var from: Date
+    var to: Date
+    var notificationType: String?
+    var subtype: String?
+    var onlyFailures: Bool
+
+    init(_ request: RecoveryWindow.Request) {
+        bundleId = request.scope.bundleId
+        environment = request.scope.environment.rawValue
+        from = request.scope.from
+        to = request.scope.to
+        notificationType = request.scope.notificationType
+        subtype = request.scope.subtype
+        onlyFailures = request.scope.onlyFailures
+    }
+
+    static let columns: [TextTable.Column] = ["app", "environment", "from", "to", "type", "subtype", "only failures"]
+
+    var cells: [String] {
+        [
+            bundleId, environment, from.text, to.text, notificationType ?? "-", subtype ?? "-",
+            onlyFailures ? "yes" : "no",
+        ]
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Storage
+
+/// What became of dead letters by hand: read from, and written to, the trail of operators' actions.
+struct LetterTrail: Sendable {
+    /// What was done last.
+    enum State: String, Codable, Sendable {
+        case open
+        case replayed
+        case resolved
+        /// No database was asked.
+        case unknown
+    }
+
+    let store: OperatorActionStore
+    let cluster: String
+
+    static let replayed = "rejected.replay"
+    static let resolved = "rejected.resolve"
+
+    /// What was done to each of the letters, oldest first.
+    func actions(on ids: [LetterID]) async throws -> [LetterID: [OperatorAction]] {
+        let subjects = Dictionary(uniqueKeysWithValues: Set(ids).map { ($0.subject(in: cluster), $0) })
+        var actions: [LetterID: [OperatorAction]] = [:]
+        for action in try await store.actions(on: Array(subjects.keys)) {
+            if let id = subjects[action.subject] { actions[id, default: []].append(action) }
+        }
+        return actions
+    }
+
+    /// Those that nobody has dealt with.
+    func open(_ letters: [LoggedLetter]) async throws -> [LoggedLetter] {
+        let actions = try await actions(on: letters.map(\.id))
+        return letters.filter { Self.state(after: actions[$0.id] ?? []) == .open }
+    }
+
+    static func state(after actions: [OperatorAction]) -> State {
+        switch actions.last?.action {
+        case replayed: .replayed
+        case resolved: .resolved
+        default: .open
+        }
+    }
+
+    func record(_ action: String, on ids: [LetterID], by hand: Hand, at date: Date) async throws {
+        try await store.record(
+            ids.map {
+                OperatorAction(
+                    actedAt: date, actor: hand.actor, action: action, subject: $0.subject(in: cluster), note: hand.note)
+            })
+    }
+}
+
+/// Who does something by hand, and why.
+struct Hand: Sendable {
+    var actor: String
+    var note: String?
+}

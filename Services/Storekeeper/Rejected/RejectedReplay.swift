@@ -1,0 +1,25 @@
+import ArgumentParser
+
+/// `storekeeper rejected replay`.
+struct RejectedReplay: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "replay", abstract: "Put dead letters back onto the line, through all its checks.",
+        discussion: """
+            For what was refused through our own fault: an app that was not configured, a bug that is mended. A letter \
+            that is refused again comes back as a new one. Harmless to repeat: what the ledger holds has no effect a \
+            second time.
+            """)
+
+    @OptionGroup var kafka: KafkaOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var hand: HandOptions
+    @OptionGroup var letters: LetterSelectionOptions
+
+    @Flag(help: "Say how many, and do nothing.")
+    var dryRun = false
+
+    func run(in surroundings: Surroundings) async throws {
+        try await LetterReplay(kafka: kafka, database: database, hand: hand, isDry: dryRun)
+            .run(letters.selection(now: surroundings.now()), in: surroundings)
+    }
+}

@@ -1,0 +1,42 @@
+import ArgumentParser
+import Foundation
+import Storage
+
+/// `storekeeper rejected trail`.
+struct RejectedTrail: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "trail", abstract: "Show what was done by hand: who, when, what and why, newest first.")
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var output: OutputOptions
+
+    @Option(help: "At most so many.")
+    var limit = 50
+
+    func run(in surroundings: Surroundings) async throws {
+        let store = OperatorActionStore(try database.connection(for: "rejected trail", in: surroundings))
+        try output.list(
+            try await store.newest(limit).map(ActionRow.init), none: "Nothing was done by hand.", in: surroundings)
+    }
+}
+
+/// An action, as it is listed.
+struct ActionRow: ListedRow {
+    var actedAt: Date
+    var actor: String
+    var action: String
+    var subject: String
+    var note: String?
+
+    init(_ action: OperatorAction) {
+        actedAt = action.actedAt
+        actor = action.actor
+        self.action = action.action
+        subject = action.subject
+        note = action.note
+    }
+
+    static let columns: [TextTable.Column] = ["when", "who", "what", "to what", "why"]
+
+    var cells: [String] { [actedAt.text, actor, action, subject, note ?? "-"] }
+}

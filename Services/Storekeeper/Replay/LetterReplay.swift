@@ -1,0 +1,64 @@
+import Contracts
+import Foundation
+import Kafka
+import Pipeline
+import Storage
+
+/// Puts dead letters back onto the line and writes down that somebody did.
+struct LetterReplay {
+    var kafka: KafkaOptions
+    var database: DatabaseOptions
+    var hand: HandOptions
+    var isDry: Bool
+
+    func run(_ selection: LetterSelection, in surroundings: Surroundings) async throws {
+        let configuration = try kafka.configuration(in: surroundings)
+        let connection = try database.connection(for: "replay", in: surroundings)
+        let log = try await DeadLetterLog(configuration)
+        let trail = LetterTrail(store: OperatorActionStore(connection), cluster: log.cluster)
+        let letters = try await log.selected(selection, trail)
+        await log.close()
+        guard !isDry else { return surroundings.print("\(letters.count) dead letters would go back onto the line.") }
+        let producer = try Producer(configuration, logger: .silent)
+        try await producer.send(letters.map { ProducerRecord(replaying: $0.letter) })
+        await producer.close(deadline: .seconds(5))
+        do {
+            try await trail.record(
+                LetterTrail.replayed, on: letters.map(\.id), by: hand.hand(in: surroundings), at: surroundings.now())
+        } catch {
+            throw Failure(
+                """
+                \(letters.count) dead letters went back onto the line, but the trail could not be written: \(error). \
+                They show as open; to replay them once more is harmless.
+                """)
+        }
+        surroundings.print("\(letters.count) dead letters went back onto the line.")
+    }
+}
+
+extension ProducerRecord {
+    /// The signed payload of a dead letter at the beginning of the line; a record that holds none goes back where it
+    /// stood, untouched.
+    init(replaying letter: DeadLetter) {
+        let original = letter.original
+        let received = try? ReceivedNotification(original)
+        let verified = try? VerifiedNotification(original)
+        if letter.position.topic == Topics.received.name {
+            self.init(
+                Topics.received,
+                ReceivedNotification(
+                    signedPayload: original.value, source: .replay,
+                    receivedAt: received?.receivedAt ?? letter.refusedAt, traceparent: received?.traceparent))
+        } else if let verified {
+            self.init(
+                Topics.received,
+                ReceivedNotification(
+                    signedPayload: verified.signedPayload, source: .replay, receivedAt: verified.receivedAt,
+                    traceparent: verified.traceparent))
+        } else {
+            self.init(
+                topic: letter.position.topic, key: original.key, value: original.value,
+                headers: original.headers.map { RecordHeader(name: $0.name, value: $0.value) })
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import Contracts
+import Foundation
+
+/// `storekeeper replay`: what was here once goes over the line again.
+struct Replay: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "replay", abstract: "Put dead letters, or what the ledger holds, back onto the line.",
+        discussion: """
+            --rejected: the open dead letters (see also storekeeper rejected). --uuid, or --from and --to: the signed \
+            originals of the ledger, for example after a bug in what is made of them was mended. Everything passes all \
+            checks again; what is known has no effect a second time. The trail keeps who did it and why.
+            """)
+
+    @OptionGroup var kafka: KafkaOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var hand: HandOptions
+
+    @Flag(help: "The open dead letters.")
+    var rejected = false
+
+    @Option(help: "With --rejected: only of this stage.")
+    var stage: String?
+
+    @Option(help: "With --rejected: only with this reason.")
+    var reason: String?
+
+    @Option(
+        name: .customLong("uuid"), help: "A notification of the ledger; repeat for several.",
+        transform: UUIDArgument.read)
+    var uuids: [UUID] = []
+
+    @Option(help: "What was recorded (with --rejected: refused) at or after, \(When.help).")
+    var from: When?
+
+    @Option(help: "And before.")
+    var to: When?
+
+    @Option(help: "Of the ledger: only Production or Sandbox.")
+    var environment: StoreEnvironment?
+
+    @Option(help: "Of the ledger: only of this app, by its bundle id.")
+    var app: String?
+
+    @Flag(help: "Say how many, and do nothing.")
+    var dryRun = false
+
+    func validate() throws {
+        let isWindow = !rejected && (from != nil || to != nil)
+        if [rejected, !uuids.isEmpty, isWindow].count(where: { $0 }) != 1 {
+            throw ValidationError("say one of --rejected, --uuid, or --from with --to")
+        }
+        if isWindow, from == nil || to == nil { throw ValidationError("a window has a --from and a --to") }
+        if !rejected, stage != nil || reason != nil { throw ValidationError("--stage and --reason need --rejected") }
+        if !isWindow, environment != nil || app != nil {
+            throw ValidationError("--environment and --app need --from and --to")
+        }
+    }
+
+    func run(in surroundings: Surroundings) async throws {
+        let now = surroundings.now()
+        guard !rejected else {
+            let query = LetterQuery(
+                stage: stage, reason: reason, from: from?.date(now: now), to: to?.date(now: now))
+            return try await LetterReplay(kafka: kafka, database: database, hand: hand, isDry: dryRun)
+                .run(.open(query), in: surroundings)
+        }
+        let what: LedgerReplay.Selection =
+            if uuids.isEmpty, let from, let to {
+                .window(from.date(now: now), to.date(now: now), environment, bundleId: app)
+            } else {
+                .uuids(uuids)
+            }
+        try await LedgerReplay(kafka: kafka, database: database, hand: hand, isDry: dryRun).run(what, in: surroundings)
+    }
+}

@@ -1,0 +1,35 @@
+import Storage
+
+import struct Foundation.Date
+
+extension RecoveryStatus {
+    /// What a person has to look at, most urgent first: what is lost, what may be, what does not get on.
+    func attention(at now: Date) -> [String] {
+        func age(_ date: Date) -> String { StatusText.age(now.timeIntervalSince(date)) }
+        let failed = RecoveryWindow.State.failed.rawValue
+        var sentences = missing.filter { $0.count > 0 }.map {
+            "\($0.count) notifications of \($0.bundleId) \($0.environment) are missing: storekeeper coverage"
+        }
+        for canary in canaries {
+            guard let outcome = canary.outcome, outcome != Canary.Outcome.arrived.rawValue else { continue }
+            let word = canary.attemptResult.map { ", Apple says \($0)" } ?? ""
+            sentences.append(
+                "the last test notification of \(canary.bundleId) \(canary.environment) is \(outcome)\(word)")
+        }
+        for window in unsettled.filter({ $0.state == failed }).prefix(3) {
+            sentences.append("window \(window.id) failed: \(window.lastError ?? "it does not say why")")
+        }
+        let slow = unsettled.filter { $0.state != failed && now.timeIntervalSince($0.openedAt) > Self.patience }
+        for window in slow.prefix(3) {
+            let setback = window.lastError.map { ": \($0)" } ?? ""
+            sentences.append("window \(window.id) stands open for \(age(window.openedAt))\(setback)")
+        }
+        for proof in proofs where proof.kind == Coverage.Kind.failures.rawValue {
+            guard now.timeIntervalSince(proof.provenUntil) > Self.proofAge else { continue }
+            sentences.append(
+                "delivery of \(proof.bundleId) \(proof.environment) was proven \(age(proof.provenUntil)) ago: "
+                    + "is the scheduler running?")
+        }
+        return sentences
+    }
+}

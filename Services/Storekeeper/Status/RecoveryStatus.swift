@@ -1,0 +1,128 @@
+import Foundation
+import Postgres
+import Storage
+
+/// What is proven complete, and what is being done about the rest.
+struct RecoveryStatus: Sendable, Encodable, Equatable {
+    /// One kind of proof of one app.
+    struct Proof: Sendable, Encodable, Equatable {
+        var bundleId: String
+        var environment: String
+        var kind: String
+        var provenUntil: Date
+    }
+
+    /// Notifications that a proof lists and the ledger lacks.
+    struct Missing: Sendable, Encodable, Equatable {
+        var bundleId: String
+        var environment: String
+        var count: Int64
+    }
+
+    /// A window that waits or failed.
+    struct Window: Sendable, Encodable, Equatable {
+        var id: String
+        var reason: String
+        var state: String
+        var openedAt: Date
+        var lastError: String?
+    }
+
+    /// The newest test notification of an app.
+    struct CanaryState: Sendable, Encodable, Equatable {
+        var bundleId: String
+        var environment: String
+        var requestedAt: Date
+        var arrivedAt: Date?
+        /// Nil while it is waited for.
+        var outcome: String?
+        var attemptResult: String?
+    }
+
+    var proofs: [Proof]
+    var missing: [Missing]
+    /// By state.
+    var windows: [String: Int64]
+    /// Those not closed, the oldest first.
+    var unsettled: [Window]
+    var canaries: [CanaryState]
+
+    /// A window may stand open for so long.
+    static let patience: TimeInterval = 3600
+    /// A proof of delivery may be so old: it is renewed every few minutes.
+    static let proofAge: TimeInterval = 7200
+
+    init(
+        proofs: [Proof] = [], missing: [Missing] = [], windows: [String: Int64] = [:], unsettled: [Window] = [],
+        canaries: [CanaryState] = []
+    ) {
+        self.proofs = proofs
+        self.missing = missing
+        self.windows = windows
+        self.unsettled = unsettled
+        self.canaries = canaries
+    }
+
+    init(_ connection: PostgresConnection, now: Date) async throws {
+        let store = CoverageStore(connection)
+        let status = try await store.status()
+        proofs = try await store.coverage().map {
+            Proof(
+                bundleId: $0.bundleId, environment: $0.environment.rawValue, kind: $0.kind.rawValue,
+                provenUntil: $0.provenUntil)
+        }
+        missing = status.missing.map {
+            Missing(bundleId: $0.key.bundleId, environment: $0.key.environment.rawValue, count: $0.value)
+        }.sorted { ($0.bundleId, $0.environment) < ($1.bundleId, $1.environment) }
+        windows = Dictionary(uniqueKeysWithValues: status.windows.map { ($0.key.rawValue, $0.value) })
+        var filter = RecoveryWindowStore.Filter()
+        filter.states = [.open, .fetched, .failed]
+        filter.onlyWhole = true
+        unsettled = try await RecoveryWindowStore(connection).windows(filter).map {
+            Window(
+                id: $0.id.uuidString.lowercased(), reason: $0.reason.rawValue, state: $0.state.rawValue,
+                openedAt: $0.createdAt, lastError: $0.lastError)
+        }.sorted { $0.openedAt < $1.openedAt }
+        var newest: [CanaryState] = []
+        for canary in try await CanaryStore(connection).newest(100) {
+            let state = CanaryState(canary)
+            if !newest.contains(where: { $0.bundleId == state.bundleId && $0.environment == state.environment }) {
+                newest.append(state)
+            }
+        }
+        canaries = newest
+    }
+
+    func lines(at now: Date) -> [String] {
+        func age(_ date: Date) -> String { StatusText.age(now.timeIntervalSince(date)) }
+        var lines = proofs.map {
+            "\($0.bundleId) \($0.environment): \($0.kind) proven until \($0.provenUntil.text), "
+                + "\(age($0.provenUntil)) ago"
+        }
+        if proofs.isEmpty { lines.append("nothing is proven yet: is the scheduler running, with API keys?") }
+        lines += missing.map { "\($0.bundleId) \($0.environment): \($0.count) missing" }
+        let counts = RecoveryWindow.State.allCases.compactMap { state in
+            windows[state.rawValue].map { "\($0) \(state.rawValue)" }
+        }
+        lines.append("windows: \(counts.isEmpty ? "none" : counts.joined(separator: ", "))")
+        lines += unsettled.prefix(5).map {
+            "  \($0.id) \($0.reason), \($0.state), opened \(age($0.openedAt)) ago\($0.lastError.map { ": \($0)" } ?? "")"
+        }
+        lines += canaries.map { canary in
+            let end = canary.arrivedAt.map {
+                "arrived after \(StatusText.age($0.timeIntervalSince(canary.requestedAt)))"
+            }
+            return "canary \(canary.bundleId) \(canary.environment), \(age(canary.requestedAt)) ago: "
+                + (end ?? canary.outcome ?? "waited for")
+        }
+        return lines
+    }
+}
+
+extension RecoveryStatus.CanaryState {
+    init(_ canary: Canary) {
+        self.init(
+            bundleId: canary.bundleId, environment: canary.environment.rawValue, requestedAt: canary.requestedAt,
+            arrivedAt: canary.arrivedAt, outcome: canary.outcome?.rawValue, attemptResult: canary.attemptResult)
+    }
+}

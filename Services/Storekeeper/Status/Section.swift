@@ -1,0 +1,32 @@
+/// A part of the status screen: what was found, or why nothing was. One part that cannot be read hides no other.
+enum Section<Value: Sendable & Encodable>: Sendable, Encodable {
+    case read(Value)
+    case unreadable(String)
+
+    init(_ body: () async throws -> Value) async {
+        do { self = .read(try await body()) } catch { self = .unreadable("\(error)") }
+    }
+
+    var value: Value? {
+        guard case .read(let value) = self else { return nil }
+        return value
+    }
+
+    var problem: String? {
+        guard case .unreadable(let problem) = self else { return nil }
+        return problem
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case unreadable
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .read(let value): try value.encode(to: encoder)
+        case .unreadable(let problem):
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(problem, forKey: .unreadable)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Contracts
+import Foundation
+import Kafka
+
+/// Asks Kafka how far each stage is behind: in messages, and in the age of the oldest that waits.
+struct StageLag: Sendable {
+    /// A consumer group at work.
+    struct Reader: Sendable {
+        var name: String
+        var group: String
+        var topic: String
+    }
+
+    let configuration: KafkaConfiguration
+
+    private static let patience: Duration = .seconds(5)
+
+    /// In the order in which a message meets them.
+    static let readers = Role.allCases.reversed().flatMap { role in
+        role.readings.map { reading in
+            let isOnly = role.readings.count == 1
+            return Reader(
+                name: isOnly ? role.rawValue : "\(role.rawValue) (\(reading.route.name))", group: reading.group,
+                topic: reading.route.name)
+        }
+    }
+
+    func stages(now: Date) async throws -> [StatusReport.Stage] {
+        let admin = try KafkaAdmin(configuration, patience: Self.patience, logger: .silent)
+        let topics = try await admin.topics()
+        var stages: [StatusReport.Stage] = []
+        for reader in Self.readers {
+            guard topics[reader.topic] != nil else {
+                throw Failure("the topic \(reader.topic) does not exist; run storekeeper setup")
+            }
+            let lags = try await admin.lag(group: reader.group, topics: [reader.topic])
+            let waiting = lags.reduce(0) { $0 + $1.records }
+            let oldest = try await oldest(lags.filter { $0.records > 0 })
+            stages.append(
+                StatusReport.Stage(
+                    name: reader.name, topic: reader.topic, waiting: waiting,
+                    behindSeconds: oldest.map { max(0, now.timeIntervalSince($0)) }))
+        }
+        return stages
+    }
+
+    /// When the oldest unread record was written, as far as the broker hands it out in time.
+    private func oldest(_ lags: [PartitionLag]) async throws -> Date? {
+        guard !lags.isEmpty else { return nil }
+        let consumer = try Consumer(configuration, group: "\(Service.storekeeper.group).status", logger: .silent)
+        try await consumer.assign(
+            lags.map { TopicPartitionOffset($0.partition, offset: max($0.committed ?? $0.low, $0.low)) })
+        var unseen = Set(lags.map(\.partition))
+        var oldest: Date?
+        let deadline = ContinuousClock.now + Self.patience
+        while !unseen.isEmpty, ContinuousClock.now < deadline {
+            guard case .records(let records) = try await consumer.turn(limit: 1000, wait: .seconds(1)) else { continue }
+            for record in records where unseen.remove(record.topicPartition) != nil {
+                if let timestamp = record.timestamp { oldest = min(oldest ?? timestamp, timestamp) }
+            }
+        }
+        await consumer.close(deadline: .seconds(1))
+        return oldest
+    }
+}

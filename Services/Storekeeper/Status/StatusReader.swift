@@ -1,0 +1,48 @@
+import Foundation
+import Kafka
+import Postgres
+import Storage
+
+/// Gathers the status screen, every part by itself.
+struct StatusReader: Sendable {
+    let database: PostgresConfiguration
+    let kafka: KafkaConfiguration
+    /// How many notifications the latency is taken of.
+    let sample: Int
+
+    func report(at now: Date) async -> StatusReport {
+        let connection = PostgresConnection(database, logger: .silent)
+        async let stages = Section { try await StageLag(configuration: kafka).stages(now: now) }
+        // One connection answers one question after the other; Kafka answers meanwhile.
+        let ledger = await Section { try await self.ledger(connection) }
+        let refused = await Section { try await self.refused(connection, now) }
+        let receivers = await Section { try await self.receivers(connection, now) }
+        let recovery = await Section { try await RecoveryStatus(connection, now: now) }
+        var report = StatusReport(
+            at: now, stages: await stages, ledger: ledger, refused: refused, receivers: receivers, recovery: recovery)
+        report.attention = Attention().sentences(on: report)
+        await connection.close()
+        return report
+    }
+
+    private func ledger(_ connection: PostgresConnection) async throws -> StatusReport.Ledger {
+        let newest = try await IncidentStore(connection).newest()
+        let milliseconds = try await StatusStore(connection).latencies(ofLast: sample).map { $0 * 1000 }.sorted()
+        return StatusReport.Ledger(
+            lastReceivedAt: newest?.receivedAt, lastRecordedAt: newest?.recordedAt, sample: milliseconds.count,
+            webhookToStateP50: milliseconds.percentile(0.5), webhookToStateP99: milliseconds.percentile(0.99))
+    }
+
+    private func refused(_ connection: PostgresConnection, _ now: Date) async throws -> [StatusReport.Refused] {
+        try await IncidentStore(connection).rejections(since: now.addingTimeInterval(-86_400)).map {
+            StatusReport.Refused(stage: $0.stage, reason: $0.reason, count: $0.count)
+        }
+    }
+
+    private func receivers(_ connection: PostgresConnection, _ now: Date) async throws -> [StatusReport.Receiver] {
+        try await IncidentStore(connection).receivers(since: now.addingTimeInterval(-3600)).map {
+            StatusReport.Receiver(
+                instance: $0.instance, lastMinute: $0.lastMinute, accepted: $0.accepted, refused: $0.refused)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Contracts
+import Postgres
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// What somebody looks for in the ledger. A field that is nil restricts nothing.
+public struct NotificationSearch: Sendable, Equatable {
+    /// Apple's word.
+    public var notificationType: String?
+    /// Apple's word.
+    public var subtype: String?
+    /// Where the purchase was made.
+    public var environment: StoreEnvironment?
+    /// The app, by its bundle identifier.
+    public var bundleId: String?
+    /// How it came to us.
+    public var source: NotificationSource?
+    /// Recorded at or after.
+    public var from: Date?
+    /// Recorded before.
+    public var to: Date?
+
+    /// Everything.
+    public init() {}
+}
+
+extension NotificationStore {
+    /// What was found, the one recorded last first. Reads backwards by time until it has enough: a rare kind without a
+    /// `from` reads the whole ledger.
+    public func newest(_ limit: Int, where search: NotificationSearch) async throws -> [LedgerLine] {
+        try await connection.execute(
+            Self.search, search.notificationType, search.subtype, search.environment?.rawValue, search.bundleId,
+            search.source?.rawValue, search.from, search.to, Int64(limit)
+        ).map { row in try Self.line(row) }
+    }
+
+    /// How many were recorded within a time.
+    public func count(from: Date, to: Date, environment: StoreEnvironment?, bundleId: String?) async throws -> Int {
+        let rows = try await connection.execute(Self.countBetween, from, to, environment?.rawValue, bundleId)
+        return Int(try rows[0].value("count", as: Int64.self))
+    }
+
+    /// Those recorded within a time, page by page in the order of their uuids.
+    /// - Parameter uuid: the last one of the page before.
+    public func uuids(
+        from: Date, to: Date, environment: StoreEnvironment?, bundleId: String?, after uuid: UUID?, limit: Int
+    ) async throws -> [UUID] {
+        let first = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+        return try await connection.execute(
+            Self.uuidsBetween, from, to, environment?.rawValue, bundleId, uuid ?? first, Int64(limit)
+        ).map { row in try row.value("notification_uuid") }
+    }
+
+    /// The line of one notification; nil where the ledger has none.
+    public func line(_ uuid: UUID) async throws -> LedgerLine? {
+        try await connection.execute(Self.one, uuid).first.map { row in try Self.line(row) }
+    }
+
+    static let search = Statement(
+        "notification-search",
+        """
+        select notification_uuid, notification_type, subtype, environment::text as environment, bundle_id,
+            original_transaction_id, transaction_id, signed_at, received_at, recorded_at, source, has_advanced,
+            content_conflicts
+        from notification
+        where recorded_at >= coalesce($6::timestamptz, '-infinity')
+            and recorded_at < coalesce($7::timestamptz, 'infinity')
+            and ($1::text is null or notification_type = $1::text)
+            and ($2::text is null or subtype = $2::text)
+            and ($3::text is null or environment = $3::text::store_environment)
+            and ($4::text is null or bundle_id = $4::text)
+            and ($5::text is null or source = $5::text)
+        order by recorded_at desc, notification_uuid
+        limit $8::bigint
+        """)
+
+    static let one = Statement(
+        "notification-one",
+        """
+        select notification_uuid, notification_type, subtype, environment::text as environment, bundle_id,
+            original_transaction_id, transaction_id, signed_at, received_at, recorded_at, source, has_advanced,
+            content_conflicts
+        from notification
+        where notification_uuid = $1::uuid
+        """)
+
+    static let countBetween = Statement(
+        "notification-count-between",
+        """
+        select count(*) as count
+        from notification
+        where recorded_at >= $1::timestamptz and recorded_at < $2::timestamptz
+            and ($3::text is null or environment = $3::text::store_environment)
+            and ($4::text is null or bundle_id = $4::text)
+        """)
+
+    static let uuidsBetween = Statement(
+        "notification-uuids-between",
+        """
+        select notification_uuid
+        from notification
+        where recorded_at >= $1::timestamptz and recorded_at < $2::timestamptz
+            and ($3::text is null or environment = $3::text::store_environment)
+            and ($4::text is null or bundle_id = $4::text)
+            and notification_uuid > $5::uuid
+        order by notification_uuid
+        limit $6::bigint
+        """)
+}

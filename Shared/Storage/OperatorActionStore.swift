@@ -1,0 +1,87 @@
+import Postgres
+
+import struct Foundation.Date
+
+/// One thing that somebody did by hand.
+public struct OperatorAction: Sendable, Equatable {
+    /// When.
+    public var actedAt: Date
+    /// Who, as the operating system knows the person or as they called themselves.
+    public var actor: String
+    /// What, by the command's name.
+    public var action: String
+    /// To what.
+    public var subject: String
+    /// Why, in the person's words.
+    public var note: String?
+
+    /// All fields.
+    public init(actedAt: Date, actor: String, action: String, subject: String, note: String?) {
+        self.actedAt = actedAt
+        self.actor = actor
+        self.action = action
+        self.subject = subject
+        self.note = note
+    }
+}
+
+/// The trail of what people did by hand. Rows are only ever added.
+public struct OperatorActionStore: Sendable {
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    public init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// Writes down what was done.
+    public func record(_ actions: [OperatorAction]) async throws {
+        guard !actions.isEmpty else { return }
+        _ = try await connection.execute(
+            Self.insert, actions.map(\.actedAt), actions.map(\.actor), actions.map(\.action), actions.map(\.subject),
+            actions.map(\.note))
+    }
+
+    /// What was done to some subjects, oldest first.
+    public func actions(on subjects: [String]) async throws -> [OperatorAction] {
+        guard !subjects.isEmpty else { return [] }
+        return try await connection.execute(Self.bySubject, subjects).map { row in try Self.action(row) }
+    }
+
+    /// What was done last, newest first.
+    public func newest(_ limit: Int) async throws -> [OperatorAction] {
+        try await connection.execute(Self.newest, Int64(limit)).map { row in try Self.action(row) }
+    }
+
+    private static func action(_ row: Row) throws -> OperatorAction {
+        OperatorAction(
+            actedAt: try row.value("acted_at"), actor: try row.value("actor"), action: try row.value("action"),
+            subject: try row.value("subject"), note: try row.optional("note"))
+    }
+
+    static let insert = Statement(
+        "operator-action-insert",
+        """
+        insert into operator_action (acted_at, actor, action, subject, note)
+        select acted_at, actor, action, subject, note
+        from unnest($1::timestamptz[], $2::text[], $3::text[], $4::text[], $5::text[])
+            with ordinality as given (acted_at, actor, action, subject, note, place)
+        order by place
+        """)
+
+    static let bySubject = Statement(
+        "operator-action-by-subject",
+        """
+        select acted_at, actor, action, subject, note
+        from operator_action
+        where subject = any ($1::text[])
+        order by id
+        """)
+
+    static let newest = Statement(
+        "operator-action-newest",
+        """
+        select acted_at, actor, action, subject, note
+        from operator_action
+        order by id desc
+        limit $1::bigint
+        """)
+}

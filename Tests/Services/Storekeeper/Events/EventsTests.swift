@@ -1,0 +1,107 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Storekeeper
+
+struct EventsTests {
+    private struct Row: Decodable {
+        var notificationUUID: String
+        var notificationType: String
+        var recordedAt: String
+        var environment: String
+    }
+
+    @Test func `the list shows the newest first and restricts by every option`() async throws {
+        try await TestDatabase.use { database async throws in
+            _ = try await SampleLedger.fill(database)
+            func listed(_ arguments: String...) async throws -> [String] {
+                let outcome = await CommandOutcome.of(
+                    ["events", "list", "--json"] + arguments, environment: database.environment)
+                #expect(outcome.code == 0, "\(outcome.complaint)")
+                return try outcome.json(as: [Row].self).compactMap { UUID(uuidString: $0.notificationUUID) }.map {
+                    [SampleLedger.bought: "bought", SampleLedger.renewed: "renewed", SampleLedger.strange: "strange"][
+                        $0]
+                        ?? "?"
+                }
+            }
+            #expect(try await listed() == ["strange", "renewed", "bought"])
+            #expect(try await listed("--limit", "1") == ["strange"])
+            #expect(try await listed("--type", "DID_RENEW") == ["renewed"])
+            #expect(try await listed("--subtype", "INITIAL_BUY") == ["bought"])
+            #expect(try await listed("--environment", "Sandbox") == ["strange"])
+            #expect(try await listed("--app", "com.example.other") == [])
+            #expect(try await listed("--source", "history") == [])
+            // Recorded 3598, 3538 and 3478 s before the test's now.
+            #expect(try await listed("--from", "3540s") == ["strange", "renewed"])
+            #expect(try await listed("--to", "3540s") == ["bought"])
+            #expect(try await listed("--purchase", SampleLedger.purchase) == ["bought", "renewed"])
+            #expect(try await listed("--purchase", SampleLedger.purchase, "--type", "DID_RENEW") == ["renewed"])
+        }
+    }
+
+    @Test func `a type that steers a terminal is shown and steers nothing`() async throws {
+        try await TestDatabase.use { database async throws in
+            _ = try await SampleLedger.fill(database)
+            for format in [[], ["--json"]] {
+                let outcome = await CommandOutcome.of(["events", "list"] + format, environment: database.environment)
+                #expect(!outcome.text.unicodeScalars.contains("\u{1B}"))
+                #expect(outcome.text.contains(#"\u001b[2J"#))
+            }
+        }
+    }
+
+    @Test func `one is shown with its payload as it was written, or as it was signed`() async throws {
+        try await TestDatabase.use { database async throws in
+            _ = try await SampleLedger.fill(database)
+            let uuid = SampleLedger.renewed.uuidString
+            let shown = await CommandOutcome.of(["events", "show", uuid], environment: database.environment)
+            #expect(shown.code == 0)
+            #expect(shown.text.contains("DID_RENEW") && shown.text.contains(#""price": 1.10"#))
+            let json = await CommandOutcome.of(["events", "show", uuid, "--json"], environment: database.environment)
+            #expect(json.text.contains(#""price": 1.10"#))
+            let object = try JSONSerialization.jsonObject(with: Data(json.text.utf8)) as? [String: Any]
+            #expect(object?["payload"] is [String: Any] && object?["notificationType"] as? String == "DID_RENEW")
+            let original = await CommandOutcome.of(
+                ["events", "show", uuid, "--original"], environment: database.environment)
+            #expect(original.text == "head.\(uuid.lowercased()).tail")
+        }
+    }
+
+    @Test func `one that the ledger lacks is said to be lacking, with where to look`() async throws {
+        try await TestDatabase.use { database async throws in
+            let outcome = await CommandOutcome.of(
+                ["events", "show", UUID().uuidString], environment: database.environment)
+            #expect(outcome.code == 1)
+            #expect(outcome.complaint.contains("rejected list"))
+        }
+    }
+
+    @Test func `the timeline tells what became of a purchase`() async throws {
+        try await TestDatabase.use { database async throws in
+            _ = try await SampleLedger.fill(database)
+            let outcome = await CommandOutcome.of(
+                ["events", "timeline", SampleLedger.purchase], environment: database.environment)
+            #expect(outcome.code == 0)
+            let change = outcome.text.split(separator: "\n").first { $0.contains("pro.yearly") }
+            #expect(change?.contains("pro.monthly") == true)
+            #expect(change?.contains(SampleLedger.renewed.uuidString.lowercased()) == true)
+            let unknown = await CommandOutcome.of(["events", "timeline", "1"], environment: database.environment)
+            #expect(unknown.code == 1 && unknown.complaint.contains("nothing is known"))
+        }
+    }
+
+    @Test func `without a database the variable is named and the exit code is 78`() async {
+        let outcome = await CommandOutcome.of(["events", "list"])
+        #expect(outcome.code == 78)
+        #expect(outcome.complaint.contains("DATABASE_URL is not set"))
+    }
+
+    @Test(arguments: [
+        ["events", "list", "--limit", "0"], ["events", "list", "--from", "yesterday"],
+        ["events", "list", "--environment", "production"], ["events", "show", "7"],
+    ])
+    func `what cannot be read on the command line ends with 64`(arguments: [String]) async {
+        #expect(await CommandOutcome.of(arguments, environment: ["DATABASE_URL": "postgres://nowhere"]).code == 64)
+    }
+}

@@ -1,0 +1,21 @@
+import Foundation
+import Testing
+
+@testable import Storekeeper
+
+struct WhenTests {
+    private static let now = Date(timeIntervalSince1970: 1_760_000_000)
+
+    @Test(arguments: [
+        ("2025-10-09T08:53:20Z", 1_760_000_000.0), ("2025-10-09T08:53:20.500Z", 1_760_000_000.5),
+        ("2025-10-09", 1_759_968_000), ("90s", 1_759_999_910), ("2h", 1_759_992_800), ("30d", 1_757_408_000),
+    ])
+    func `moments are read as people write them`(text: String, seconds: Double) {
+        #expect(When(argument: text)?.date(now: Self.now).timeIntervalSince1970 == seconds)
+    }
+
+    @Test(arguments: ["", "yesterday", "5", "-5s", "2025-13-01", "99999999999999999999d", "9223372036854775807d"])
+    func `what is no moment is refused`(text: String) {
+        #expect(When(argument: text) == nil)
+    }
+}

@@ -1,0 +1,77 @@
+import Contracts
+import Foundation
+import Storage
+import TestSupport
+import Testing
+
+@testable import Storekeeper
+
+struct RecoverTests {
+    private static let now = CommandOutcome.now
+    private static let day: TimeInterval = 86_400
+
+    private static func plan(daysAgo first: Double, to last: Double = 0) -> RecoverPlan {
+        RecoverPlan(
+            from: now.addingTimeInterval(-first * day), to: now.addingTimeInterval(-last * day), now: now,
+            notificationType: nil, subtype: nil)
+    }
+
+    private static let both = [RecoverPlan.App(.production, "app"), RecoverPlan.App(.sandbox, "app")]
+
+    @Test func `each app and environment gets a window, as far back as Apple remembers`() throws {
+        let requests = try Self.plan(daysAgo: 200).requests(for: Self.both) { UUID() }
+        #expect(requests.map { Self.now.timeIntervalSince($0.scope.from) / Self.day } == [180, 30])
+        #expect(requests.allSatisfy { $0.reason == .manual && $0.scope.to == Self.now })
+        #expect(Self.plan(daysAgo: 200).warnings(for: Self.both).count == 2)
+        #expect(Self.plan(daysAgo: 100).warnings(for: Self.both).map { $0.contains("Sandbox") } == [true])
+        #expect(Self.plan(daysAgo: 10).warnings(for: Self.both) == [])
+    }
+
+    @Test func `what Apple has forgotten and what ends before it begins is refused with advice`() {
+        #expect(throws: Failure.self) { try Self.plan(daysAgo: 200, to: 190).requests(for: Self.both) { UUID() } }
+        #expect(throws: Failure.self) { try Self.plan(daysAgo: 1, to: 2).requests(for: Self.both) { UUID() } }
+    }
+
+    @Test func `windows are opened once, followed until they close, and say what was found`() async throws {
+        try await TestDatabase.use { database async throws in
+            let store = RecoveryWindowStore(TestDatabase.connection(database))
+            let arguments = ["recover", "--from", "3h", "--app", "app", "--environment", "Production"]
+            let dry = await CommandOutcome.of(arguments + ["--dry-run"], environment: database.environment)
+            #expect(dry.code == 0 && dry.text.contains("Production"))
+            #expect(try await store.windows().isEmpty)
+
+            let opened = await CommandOutcome.of(arguments + ["--no-wait"], environment: database.environment)
+            #expect(opened.code == 0 && opened.text.contains("manual"))
+            let window = try #require(try await store.windows().first)
+            #expect(window.scope.to.timeIntervalSince(window.scope.from) == 3 * 3600)
+
+            async let followed = CommandOutcome.of(
+                arguments + ["--type", "DID_RENEW"], environment: database.environment)
+            // The command opens its window before it looks at it.
+            let claims = WindowClaimStore(TestDatabase.connection(database))
+            var mine: WindowClaim?
+            while mine == nil {
+                mine = try await claims.claim(
+                    for: UUID(), apps: [CoverageStore.App(.production, "app")], seconds: 60, limit: 10
+                ).first { $0.scope.notificationType == "DID_RENEW" }
+            }
+            // Apple lists nothing in it.
+            let page = FetchedPage(parts: 0, items: 0, reachedAt: nil, nextToken: nil)
+            var claim = try #require(mine)
+            #expect(try await claims.advance(&claim, by: page, seconds: 60, at: Date()))
+            #expect(try await store.close([claim.id], at: Date()) == [claim.id])
+            let outcome = await followed
+            #expect(outcome.code == 0, "\(outcome.complaint)")
+            #expect(outcome.text.contains("closed"))
+        }
+    }
+
+    @Test func `an app that nobody knows has to be named`() async throws {
+        try await TestDatabase.use { database async throws in
+            let outcome = await CommandOutcome.of(["recover", "--from", "3h"], environment: database.environment)
+            #expect(outcome.code == 1)
+            #expect(outcome.complaint.contains("--app and --environment"))
+        }
+        #expect(await CommandOutcome.of(["recover", "--from", "3h", "--subtype", "x"]).code == 64)
+    }
+}

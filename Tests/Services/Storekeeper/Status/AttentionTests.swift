@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+
+@testable import Storekeeper
+
+struct AttentionTests {
+    private static let now = CommandOutcome.now
+
+    private static func report(
+        _ change: (inout StatusReport) -> Void = { _ in }
+    ) -> [String] {
+        var report = StatusReport(
+            at: now,
+            stages: .read([.init(name: "verifier", topic: "t", waiting: 3, behindSeconds: 4)]),
+            ledger: .read(.init(sample: 0)), refused: .read([.init(stage: "verifier", reason: "signature", count: 9)]),
+            receivers: .read([
+                .init(instance: "a", lastMinute: now.addingTimeInterval(-120), accepted: 1, refused: 0)
+            ]),
+            recovery: .read(
+                RecoveryStatus(
+                    proofs: [.init(bundleId: "app", environment: "Production", kind: "failures", provenUntil: now)],
+                    missing: [.init(bundleId: "app", environment: "Production", count: 0)])))
+        change(&report)
+        return Attention().sentences(on: report)
+    }
+
+    @Test func `a line that keeps up, receives and proves wants none; forgeries alarm nobody`() {
+        #expect(Self.report() == [])
+    }
+
+    @Test func `each thing that is wrong is said once, with what to do`() {
+        let wrong: [(String, (inout StatusReport) -> Void)] = [
+            ("Kafka", { $0.stages = .unreadable("away") }),
+            ("database", { $0.ledger = .unreadable("away") }),
+            (
+                "verifier is 61 s behind",
+                {
+                    $0.stages = .read([.init(name: "verifier", topic: "t", waiting: 3, behindSeconds: 61)])
+                }
+            ),
+            ("no receiver", { $0.receivers = .read([]) }),
+            (
+                "receiver a has been silent",
+                {
+                    let minute = Self.now.addingTimeInterval(-300)
+                    $0.receivers = .read([.init(instance: "a", lastMinute: minute, accepted: 1, refused: 0)])
+                }
+            ),
+            (
+                "rejected list --stage state-updater",
+                {
+                    $0.refused = .read([.init(stage: "state-updater", reason: "undecodable", count: 1)])
+                }
+            ),
+            (
+                "2 notifications of app Production are missing",
+                {
+                    $0.recovery = .read(
+                        RecoveryStatus(missing: [.init(bundleId: "app", environment: "Production", count: 2)]))
+                }
+            ),
+            (
+                "test notification of app Production is unreached, Apple says TIMED_OUT",
+                {
+                    $0.recovery = .read(
+                        RecoveryStatus(canaries: [
+                            .init(
+                                bundleId: "app", environment: "Production", requestedAt: Self.now, outcome: "unreached",
+                                attemptResult: "TIMED_OUT")
+                        ]))
+                }
+            ),
+            (
+                "window w failed: too old",
+                {
+                    $0.recovery = .read(
+                        RecoveryStatus(unsettled: [
+                            .init(id: "w", reason: "sweep", state: "failed", openedAt: Self.now, lastError: "too old")
+                        ]))
+                }
+            ),
+            (
+                "window w stands open for 2 h",
+                {
+                    let before = Self.now.addingTimeInterval(-7200)
+                    $0.recovery = .read(
+                        RecoveryStatus(unsettled: [.init(id: "w", reason: "sweep", state: "open", openedAt: before)]))
+                }
+            ),
+            (
+                "proven 3 h 0 min ago",
+                {
+                    let before = Self.now.addingTimeInterval(-10_800)
+                    $0.recovery = .read(
+                        RecoveryStatus(proofs: [
+                            .init(bundleId: "app", environment: "Production", kind: "failures", provenUntil: before)
+                        ]))
+                }
+            ),
+        ]
+        for (words, change) in wrong {
+            let sentences = Self.report(change)
+            #expect(sentences.count == 1, "\(words)")
+            #expect(sentences.first?.contains(words) == true, "\(sentences)")
+        }
+    }
+}

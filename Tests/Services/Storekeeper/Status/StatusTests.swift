@@ -1,0 +1,95 @@
+import Contracts
+import Foundation
+import Kafka
+import Logging
+import Pipeline
+import Postgres
+import Storage
+import TestSupport
+import Testing
+
+@testable import Storekeeper
+
+struct StatusTests {
+    @Test func `the screen tells what waits and for how long, what arrived, what was refused and who receives`()
+        async throws
+    {
+        try await TestDatabase.use { database async throws in
+            let ledger = try await SampleLedger.fill(database)
+            let broker = try DevelopmentBroker(
+                topics: Topics.all.map { ($0.name, $0.partitions) }, logger: Logger.silent)
+            defer { withExtendedLifetime(broker) {} }
+            let now = Date()
+            try await Self.fill(ledger.connection, broker, now)
+            let environment = broker.environment.merging(database.environment) { _, new in new }
+
+            let screen = await CommandOutcome.of(["status"], environment: environment, now: now)
+            #expect(screen.code == 2, "nobody has proven anything, and the verifier is behind")
+            let verifier = screen.text.split(separator: "\n").first { $0.hasPrefix("  verifier  ") }
+            #expect(verifier?.contains(" 2 ") == true, "\(screen.text)")
+            #expect(screen.text.contains("! verifier is 5 min behind"), "\(screen.text)")
+            for words in [
+                "webhook to state  half within 2000 ms, 99 % within 2000 ms, of the last 3", "undecodable",
+                "receiver-1", "nothing is proven yet",
+            ] {
+                #expect(screen.text.contains(words), "\(words) in \(screen.text)")
+            }
+
+            let json = await CommandOutcome.of(["status", "--json"], environment: environment, now: now)
+            let report = try #require(
+                try JSONSerialization.jsonObject(with: Data(json.text.utf8)) as? [String: Any])
+            let stages = try #require(report["stages"] as? [[String: Any]])
+            #expect(stages.first { $0["name"] as? String == "verifier" }?["waiting"] as? Int == 2)
+            #expect((report["attention"] as? [String])?.isEmpty == false)
+        }
+    }
+
+    @Test func `what cannot be read says why, and the rest is shown`() async throws {
+        try await TestDatabase.use { database async throws in
+            _ = try await SampleLedger.fill(database)
+            var environment = database.environment
+            environment["KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:1"
+            let outcome = await CommandOutcome.of(["status"], environment: environment)
+            #expect(outcome.code == 2)
+            #expect(outcome.text.contains("! Kafka cannot be asked"))
+            #expect(outcome.text.contains("  cannot be read: "))
+            #expect(outcome.text.contains("of the last 3"))
+        }
+        let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, $0.partitions) }, logger: Logger.silent)
+        defer { withExtendedLifetime(broker) {} }
+        var environment = broker.environment
+        environment["DATABASE_URL"] = "postgres://127.0.0.1:1/none"
+        let outcome = await CommandOutcome.of(["status"], environment: environment)
+        #expect(outcome.code == 2)
+        #expect(outcome.text.contains("! the database does not answer every question"))
+        #expect(outcome.text.contains("  verifier"))
+    }
+
+    @Test func `both places have to be said, with exit 78`() async {
+        let outcome = await CommandOutcome.of(["status"])
+        #expect(outcome.code == 78)
+    }
+
+    /// Two unread records, five minutes and one minute old; a dead letter; a receiver.
+    private static func fill(
+        _ connection: PostgresConnection, _ broker: DevelopmentBroker, _ now: Date
+    ) async throws {
+        let producer = try Producer(broker.configuration, logger: .silent)
+        for age in [300.0, 60] {
+            let notification = ReceivedNotification(signedPayload: [1], source: .webhook, receivedAt: now)
+            var record = ProducerRecord(Topics.received, notification)
+            record.timestamp = now.addingTimeInterval(-age)
+            try await producer.send([record])
+        }
+        await producer.close(deadline: .seconds(5))
+        _ = try await RejectedStore(connection).record([
+            RejectedRow(
+                cluster: "c", position: LogPosition(topic: "t", partition: 0, offset: 0), stage: "state-updater",
+                reason: "undecodable", message: "it is so", rejectedAt: now.addingTimeInterval(-60))
+        ])
+        try await HeartbeatStore(connection).record([
+            IngestHeartbeat(
+                instance: "receiver-1", minute: now.addingTimeInterval(-60), accepted: 10, refused: [503: 1])
+        ])
+    }
+}

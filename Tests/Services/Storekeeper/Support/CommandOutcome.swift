@@ -1,0 +1,51 @@
+import ArgumentParser
+import Foundation
+import Postgres
+import Synchronization
+
+@testable import Storekeeper
+
+/// What a command printed and how it ended, run in this process with a clock of the test's.
+struct CommandOutcome: Sendable {
+    var code: Int32
+    /// Standard output.
+    var text: String
+    /// Standard error, what the command threw included.
+    var complaint: String
+
+    static let now = Date(timeIntervalSince1970: 1_760_000_000)
+
+    /// Parses and runs as main does.
+    static func of(
+        _ arguments: [String], environment: [String: String] = [:], now: Date = Self.now
+    ) async -> CommandOutcome {
+        let output = Mutex<[String]>([])
+        let complaints = Mutex<[String]>([])
+        var code: Int32 = 0
+        do {
+            let command = try CommandLineTool.parseAsRoot(arguments)
+            guard let verb = command as? any Verb else { return CommandOutcome(code: 0, text: "", complaint: "") }
+            try await verb.run(
+                in: Surroundings(
+                    now: { now }, seed: { 1 }, id: { UUID() }, executable: nil, environment: environment,
+                    user: "olga", print: { line in output.withLock { $0.append(line) } },
+                    warn: { line in complaints.withLock { $0.append(line) } }))
+        } catch {
+            code = Exit.code(for: error)
+            complaints.withLock { $0.append(CommandLineTool.message(for: error)) }
+        }
+        return CommandOutcome(
+            code: code, text: output.withLock { $0.joined(separator: "\n") },
+            complaint: complaints.withLock { $0.joined(separator: "\n") })
+    }
+
+    /// The text as a JSON object or array.
+    func json<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(text.utf8))
+    }
+}
+
+extension PostgresConfiguration {
+    /// As an operator would say it.
+    var environment: [String: String] { ["DATABASE_URL": url] }
+}

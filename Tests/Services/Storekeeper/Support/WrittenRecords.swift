@@ -1,0 +1,29 @@
+import Contracts
+import Kafka
+import Logging
+
+@testable import Storekeeper
+
+/// All records of a topic.
+enum WrittenRecords {
+    static func of(_ route: Route, at configuration: KafkaConfiguration) async throws -> [ConsumerRecord] {
+        let consumer = try Consumer(configuration, group: "test", logger: .silent)
+        var expected: Int64 = 0
+        var start: [TopicPartitionOffset] = []
+        for partition in 0..<Int32(route.partitions) {
+            let partition = TopicPartition(topic: route.name, partition: partition)
+            let (low, high) = try await consumer.watermarks(partition)
+            expected += high - low
+            if high > low { start.append(TopicPartitionOffset(partition, offset: low)) }
+        }
+        guard expected > 0 else { return [] }
+        try await consumer.assign(start)
+        var records: [ConsumerRecord] = []
+        let deadline = ContinuousClock.now + .seconds(60)
+        while records.count < expected, ContinuousClock.now < deadline {
+            if case .records(let more) = try await consumer.turn(limit: 500, wait: .seconds(1)) { records += more }
+        }
+        await consumer.close(deadline: .seconds(1))
+        return records
+    }
+}
