@@ -57,6 +57,8 @@ struct Simulate: Sendable {
     private func send() async throws -> Tally {
         let clock = ContinuousClock()
         let start = clock.now
+        // Not that of the stop: somebody may have asked the API for a day and nothing was sent.
+        var lastAnswer = start
         let office = office ?? PostOffice(Outbox(plan: plan, now: present()))
         var pace = Pace(rate: plan.rate)
         var count = Count()
@@ -90,6 +92,7 @@ struct Simulate: Sendable {
                 case .answered(let delivery, let answer):
                     underway -= 1
                     let instant = clock.now
+                    lastAnswer = instant
                     count.end(
                         delivery, answer,
                         office.withOutbox { $0.answered(delivery, with: answer, at: instant) })
@@ -99,7 +102,7 @@ struct Simulate: Sendable {
             }
             group.cancelAll()
         }
-        return count.tally(unfinished: office.withOutbox { $0.waitingRetries }, duration: clock.now - start)
+        return count.tally(unfinished: office.withOutbox { $0.waitingRetries }, duration: lastAnswer - start)
     }
 
     private func turn(

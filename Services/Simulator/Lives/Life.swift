@@ -113,6 +113,16 @@ struct Life: Sendable, Equatable {
         return notice(.extended, identities: &identities)
     }
 
+    /// Apple says something that changes nothing.
+    /// - Returns: nil unless the date is later than ``now``.
+    mutating func announce(
+        _ announcement: Announcement, at date: Date, identities: inout Identities
+    ) -> Notice? {
+        guard date > now else { return nil }
+        now = date
+        return notice(announcement, identities: &identities)
+    }
+
     /// The developer says whose purchase it is, from now on.
     mutating func assign(_ appAccountToken: UUID) { customer.appAccountToken = appAccountToken }
 

@@ -83,6 +83,25 @@ struct Population: Sendable {
         }
     }
 
+    /// What Apple says about subscriptions without changing them.
+    /// - Parameter subscriptions: the newest notice about each.
+    mutating func announce(_ announcement: Announcement, about subscriptions: [Notice]) -> [Notice] {
+        let places = places(of: Set(subscriptions.compactMap { $0.purchase?.originalTransactionId }))
+        return subscriptions.map { newest in
+            let place = newest.purchase.flatMap { places[$0.originalTransactionId] }
+            if let place, let now = lives[place]?.now,
+                let notice = lives[place]?.announce(announcement, at: now.adding(0.001), identities: &identities)
+            {
+                return notice
+            }
+            var notice = newest
+            notice.uuid = identities.uuid()
+            notice.announcement = announcement
+            notice.signedDate = newest.signedDate.adding(0.001)
+            return notice
+        }
+    }
+
     /// Says whose purchases these are from now on.
     mutating func assign(_ appAccountToken: UUID, to originalTransactionId: String) {
         guard let place = places(of: [originalTransactionId]).values.first else { return }

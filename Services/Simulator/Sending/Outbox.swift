@@ -62,6 +62,11 @@ struct Outbox: Sendable {
         return notices
     }
 
+    /// Posts what Apple says without changing anything; see ``Population/announce(_:about:)``.
+    mutating func announce(_ announcement: Announcement, about subscriptions: [Notice]) {
+        for notice in population.announce(announcement, about: subscriptions) { post(notice) }
+    }
+
     /// Says whose purchases these are from now on.
     mutating func assign(_ appAccountToken: UUID, to originalTransactionId: String) {
         population.assign(appAccountToken, to: originalTransactionId)

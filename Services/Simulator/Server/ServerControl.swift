@@ -43,11 +43,9 @@ struct ServerControl: Sendable {
         var counts = (all: 0, accepted: 0, failing: 0)
         for app in archive.apps {
             archive.withShelf(of: app) { shelf in
-                for position in shelf.range {
-                    counts.all += 1
-                    if shelf[position].isAccepted { counts.accepted += 1 }
-                    if shelf[position].isFailing { counts.failing += 1 }
-                }
+                counts.all += shelf.range.upperBound
+                counts.accepted += shelf.accepted
+                counts.failing += shelf.failing
             }
         }
         return APIAnswer {

@@ -11,6 +11,9 @@ struct Shelf: Sendable {
     /// Original transaction ids by transaction id.
     private var originals: [String: String] = [:]
     private var revision: Int64 = 0
+    /// Of all that were ever here, the forgotten included.
+    private(set) var accepted = 0
+    private(set) var failing = 0
     /// The uuids of test notifications, by token.
     var tests: [String: String] = [:]
     var massExtensions: [MassExtension.Key: MassExtension] = [:]
@@ -77,7 +80,11 @@ struct Shelf: Sendable {
 
     mutating func add(_ attempt: DeliveryAttempt, to uuid: String) {
         guard let position = positions[uuid], range.contains(position) else { return }
+        let before = self[position]
         notifications[position - forgotten].attempts.append(attempt)
+        let after = self[position]
+        accepted += (after.isAccepted ? 1 : 0) - (before.isAccepted ? 1 : 0)
+        failing += (after.isFailing ? 1 : 0) - (before.isFailing ? 1 : 0)
     }
 
     private mutating func forget(_ count: Int) {

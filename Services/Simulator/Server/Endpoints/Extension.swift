@@ -47,13 +47,7 @@ extension StoreAPI {
             of: call.app, productId: productId, storefronts: storefronts, succeeded: succeeded, failed: failed)
         let date = present()
         let uuid = office.withOutbox { outbox in
-            for subscriber in refused {
-                var notice = subscriber.newest
-                notice.uuid = outbox.uuid()
-                notice.announcement = .extensionFailure
-                notice.signedDate = notice.signedDate.adding(0.001)
-                outbox.post(notice)
-            }
+            outbox.announce(.extensionFailure, about: refused.map(\.newest))
             let notice = Notice(
                 uuid: outbox.uuid(), announcement: .extensionSummary, app: call.app, signedDate: date,
                 summary: summary)

@@ -187,6 +187,21 @@ import Testing
         #expect(renewals > 0)
     }
 
+    @Test func `what is said without changing anything has a date of its own in the life`() throws {
+        var population = Population(apps: [Self.apps[0]], size: 1, timeScale: 1, seed: 7, now: Self.now)
+        var dates: [String: [Date]] = [:]
+        for _ in 0..<50 {
+            let notice = population.next(now: Self.now)
+            guard notice.renewal != nil, let id = notice.purchase?.originalTransactionId else { continue }
+            let said = try #require(population.announce(.extensionFailure, about: [notice]).first)
+            #expect(said.purchase == notice.purchase && said.status == notice.status)
+            #expect(said.announcement == .extensionFailure)
+            dates[id, default: []] += [notice.signedDate, said.signedDate]
+        }
+        #expect(dates.values.contains { $0.count > 2 })
+        #expect(dates.values.allSatisfy { zip($0, $0.dropFirst()).allSatisfy { $0 < $1 } })
+    }
+
     @Test func `an app account token is on all later notices of the life`() throws {
         var population = Population(apps: [Self.apps[0]], size: 2, timeScale: 1, seed: 6, now: Self.now)
         var assigned: [String: Notice] = [:]
