@@ -50,7 +50,8 @@ extension News {
 
 extension TransactionFacts {
     /// Nil where Apple left out what every transaction has: the facts of such a one are not to be believed.
-    init?(_ transaction: JWSTransactionDecodedPayload, signedDate: Date) {
+    /// - Parameter signedDate: of the news, where the transaction has none of its own.
+    public init?(_ transaction: JWSTransactionDecodedPayload, signedDate: Date) {
         guard let transactionId = transaction.transactionId, let productId = transaction.productId else { return nil }
         self.init(
             transactionId: transactionId, productId: productId, productType: transaction.type?.rawValue ?? "",
@@ -72,7 +73,9 @@ extension TransactionFacts {
 }
 
 extension RenewalFacts {
-    init(_ renewal: JWSRenewalInfoDecodedPayload, signedDate: Date) {
+    /// From Apple's words to what we believe.
+    /// - Parameter signedDate: of the news, where the renewal info has none of its own.
+    public init(_ renewal: JWSRenewalInfoDecodedPayload, signedDate: Date) {
         self.init(
             autoRenewStatus: renewal.autoRenewStatus.map { $0 == .on }, autoRenewProductId: renewal.autoRenewProductId,
             isInBillingRetry: renewal.isInBillingRetryPeriod, gracePeriodExpiresDate: renewal.gracePeriodExpiresDate,

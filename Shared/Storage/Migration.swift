@@ -18,6 +18,7 @@ public struct Migration: Sendable, Equatable {
         Migration(2, "belief", PackageResources._002_belief_sql),
         Migration(3, "answers", PackageResources._003_answers_sql),
         Migration(5, "coverage", PackageResources._005_coverage_sql),
+        Migration(6, "recovery", PackageResources._006_recovery_sql),
         Migration(7, "insight", PackageResources._007_insight_sql),
         Migration(9, "audit", PackageResources._009_audit_sql),
     ]

@@ -2,6 +2,7 @@ import Contracts
 import Postgres
 
 import struct Foundation.Date
+import struct Foundation.UUID
 
 /// A dead letter, without its bytes, which stay in the log.
 public struct RejectedRow: Sendable, Equatable {
@@ -18,9 +19,39 @@ public struct RejectedRow: Sendable, Equatable {
     /// When it was refused.
     public var rejectedAt: Date
 
+    /// What it claims of itself.
+    public var claims: Claims
+
+    /// What can be read in a dead letter. The source and the time of receipt are ours; anybody can write the rest.
+    public struct Claims: Sendable, Hashable {
+        /// How it came to us.
+        public var source: NotificationSource?
+        /// When we first held it.
+        public var receivedAt: Date?
+        /// The id it claims.
+        public var notificationUUID: UUID?
+        /// The environment it claims, raw.
+        public var environment: String?
+        /// The app it claims.
+        public var bundleId: String?
+
+        /// All fields.
+        public init(
+            source: NotificationSource? = nil, receivedAt: Date? = nil, notificationUUID: UUID? = nil,
+            environment: String? = nil, bundleId: String? = nil
+        ) {
+            self.source = source
+            self.receivedAt = receivedAt
+            self.notificationUUID = notificationUUID
+            self.environment = environment
+            self.bundleId = bundleId
+        }
+    }
+
     /// All fields.
     public init(
-        cluster: String, position: LogPosition, stage: String, reason: String, message: String, rejectedAt: Date
+        cluster: String, position: LogPosition, stage: String, reason: String, message: String, rejectedAt: Date,
+        claims: Claims = Claims()
     ) {
         self.cluster = cluster
         self.position = position
@@ -28,6 +59,7 @@ public struct RejectedRow: Sendable, Equatable {
         self.reason = reason
         self.message = message
         self.rejectedAt = rejectedAt
+        self.claims = claims
     }
 }
 
@@ -46,7 +78,8 @@ public struct RejectedStore: Sendable {
             try await connection.execute(
                 Self.insert, rows.map(\.cluster), rows.map(\.position.topic), rows.map(\.position.partition),
                 rows.map(\.position.offset), rows.map(\.stage), rows.map(\.reason), rows.map(\.message),
-                rows.map(\.rejectedAt)
+                rows.map(\.rejectedAt), rows.map(\.claims.receivedAt), rows.map(\.claims.notificationUUID),
+                rows.map(\.claims.environment), rows.map(\.claims.bundleId), rows.map(\.claims.source?.rawValue)
             ).affected
         }
     }
@@ -60,7 +93,12 @@ public struct RejectedStore: Sendable {
                     topic: try row.value("topic"), partition: try row.value("log_partition"),
                     offset: try row.value("log_offset")),
                 stage: try row.value("stage"), reason: try row.value("reason"), message: try row.value("message"),
-                rejectedAt: try row.value("rejected_at"))
+                rejectedAt: try row.value("rejected_at"),
+                claims: RejectedRow.Claims(
+                    source: try row.optional("source").flatMap(NotificationSource.init),
+                    receivedAt: try row.optional("received_at"),
+                    notificationUUID: try row.optional("notification_uuid"),
+                    environment: try row.optional("environment"), bundleId: try row.optional("bundle_id")))
         }
     }
 
@@ -74,11 +112,17 @@ public struct RejectedStore: Sendable {
     static let insert = Statement(
         "rejected-insert",
         """
-        insert into rejected (cluster, topic, log_partition, log_offset, stage, reason, message, rejected_at)
-        select cluster, topic, log_partition, log_offset, stage, reason, message, rejected_at
+        insert into rejected (
+            cluster, topic, log_partition, log_offset, stage, reason, message, rejected_at, received_at,
+            notification_uuid, environment, bundle_id, source)
+        select cluster, topic, log_partition, log_offset, stage, reason, message, rejected_at, received_at,
+            notification_uuid, environment, bundle_id, source
         from unnest(
-            $1::text[], $2::text[], $3::integer[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::timestamptz[]
-        ) as given (cluster, topic, log_partition, log_offset, stage, reason, message, rejected_at)
+            $1::text[], $2::text[], $3::integer[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
+            $9::timestamptz[], $10::uuid[], $11::text[], $12::text[], $13::text[]
+        ) as given (
+            cluster, topic, log_partition, log_offset, stage, reason, message, rejected_at, received_at,
+            notification_uuid, environment, bundle_id, source)
         order by cluster, topic, log_partition, log_offset
         on conflict do nothing
         """)
@@ -86,7 +130,8 @@ public struct RejectedStore: Sendable {
     static let newest = Statement(
         "rejected-newest",
         """
-        select cluster, topic, log_partition, log_offset, stage, reason, message, rejected_at
+        select cluster, topic, log_partition, log_offset, stage, reason, message, rejected_at, received_at,
+            notification_uuid, environment, bundle_id, source
         from rejected
         order by rejected_at desc, log_offset desc
         limit $1::bigint

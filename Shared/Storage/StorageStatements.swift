@@ -4,7 +4,7 @@ import Postgres
 public enum StorageStatements {
     /// In no particular order.
     public static let all: [Statement] =
-        MigratorStatements.all + ledger + coverage + [
+        MigratorStatements.all + [Grants.missing] + LedgerPages.statements + ledger + coverage + recovery + [
             SightingStore.claimFirst, SightingStore.owners, SightingStore.forget,
             PositionStore.read, PositionStore.insert, PositionStore.list, PositionStore.remove,
             PositionStore.move,
@@ -36,6 +36,9 @@ public enum StorageStatements {
     private static let coverage =
         HeartbeatStore.statements + CoverageStore.statements + RecoveryWindowStore.statements
         + WindowClaimStore.statements + CanaryStore.statements + OverdueStore.statements
+
+    private static let recovery =
+        RecoveryItemStore.statements + SendAttemptStore.statements + RecoveryAnswerStore.statements
 
     private static let ledger = [
         LedgerStatements.recorded, LedgerStatements.keepChains, LedgerStatements.digests, LedgerStatements.insert,

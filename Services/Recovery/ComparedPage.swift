@@ -1,0 +1,115 @@
+import AppStore
+import Contracts
+import Signatures
+import Storage
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// A notification that Apple lists, and whether the ledger has it.
+struct ComparedItem: Sendable {
+    /// What the comparison came to.
+    enum State: Sendable, Equatable {
+        case present
+        case missing
+        case unreadable
+    }
+
+    let item: HistoryPage.Item
+    /// As the payload claims; made from its bytes where it names none.
+    let uuid: UUID
+    let claim: UncheckedNotification?
+    var state: State
+
+    /// Not compared yet.
+    init(_ item: HistoryPage.Item) {
+        self.item = item
+        claim = UncheckedNotification(item.signedPayload)
+        if let uuid = claim?.notificationUUID {
+            self.uuid = uuid
+            state = .missing
+        } else {
+            uuid = Self.name(of: item.signedPayload)
+            state = .unreadable
+        }
+    }
+
+    /// Whether its attempts tell something: not those that succeeded at once and brought what we have.
+    var isWorthKeeping: Bool { state == .missing || item.sendAttempts.contains { $0.result != "SUCCESS" } }
+
+    /// The same for the same bytes; of version 8, which none of Apple's is.
+    private static func name(of bytes: [UInt8]) -> UUID {
+        let digest = SHA256Hash.digest(bytes)
+        return UUID(
+            uuid: (
+                digest[0], digest[1], digest[2], digest[3], digest[4], digest[5], digest[6] & 0x0f | 0x80, digest[7],
+                digest[8] & 0x3f | 0x80, digest[9], digest[10], digest[11], digest[12], digest[13], digest[14],
+                digest[15]
+            ))
+    }
+}
+
+extension [ComparedItem] {
+    /// Which uuids are to be looked for.
+    var named: [UUID] { filter { $0.state != .unreadable }.map(\.uuid) }
+
+    /// With those present that the ledger has.
+    func compared(with recorded: Set<UUID>) -> [ComparedItem] {
+        map { item in
+            guard item.state == .missing, recorded.contains(item.uuid) else { return item }
+            var item = item
+            item.state = .present
+            return item
+        }
+    }
+}
+
+/// A page of history of which it is known what the ledger lacks.
+struct ComparedPage: Sendable {
+    let page: HistoryPage
+    let items: [ComparedItem]
+
+    static let unreadable = "names no notificationUUID"
+
+    /// As it is written down, published at a time.
+    func seen(at time: Date) -> SeenPage {
+        SeenPage(
+            window: page.window, page: page.page, part: page.part,
+            items: items.map { compared in
+                let isUnreadable = compared.state == .unreadable
+                return RecoveryItem(
+                    window: page.window, notificationUUID: compared.uuid, state: compared.recorded,
+                    notificationType: compared.claim?.notificationType?.storable,
+                    subtype: compared.claim?.subtype?.storable,
+                    reason: isUnreadable ? RecoverReason.unreadable.rawValue : nil,
+                    message: isUnreadable ? "what Apple listed \(Self.unreadable)" : nil, noticedAt: time)
+            })
+    }
+
+    /// Apple's attempts, where they tell something.
+    var attempts: [RecordedAttempt] {
+        items.filter(\.isWorthKeeping)
+            .flatMap { $0.item.recordedAttempts(of: $0.uuid, page.environment, page.bundleId) }
+    }
+}
+
+extension ComparedItem {
+    fileprivate var recorded: RecoveryItem.State {
+        switch state {
+        case .present: .present
+        case .missing: .published
+        case .unreadable: .unreadable
+        }
+    }
+}
+
+extension HistoryPage.Item {
+    /// Apple's attempts as they are written down.
+    func recordedAttempts(of uuid: UUID, _ environment: StoreEnvironment, _ bundleId: String) -> [RecordedAttempt] {
+        sendAttempts.map {
+            RecordedAttempt(
+                notificationUUID: uuid, environment: environment, bundleId: bundleId.storable,
+                attemptedAt: $0.attemptedAt, result: $0.result.storable)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import AppleAccess
+import Chassis
+import Database
+import Pipeline
+
+/// What recovery can be told.
+struct Configuration: WorkerVariables, DatabaseVariables {
+    let brokers = Variable.kafkaBrokers
+    let database = Variable.databaseURL
+    let databasePasswordFile = Variable.databasePasswordFile
+    let schema = Variable.databaseSchema
+    let apiKeys = Variable.apiKeysFile.optional
+    let apps = Variable.appsFile.optional
+    let roots = Variable.rootFiles.optional
+    let developmentMode = Variable.developmentMode
+    let apiURL = Variable.apiURL.optional
+    let apiLimitShare = Variable.apiLimitShare(default: "0.2")
+    let batch = Variable.batchLimit
+    let poisonRun = Variable.poisonRun
+    let poisonRatio = Variable.poisonRatio
+    let kafkaSettings = Variable.kafkaSettings
+
+    /// Whose keys they are stands in the file of apps.
+    func problems(in settings: Settings<Configuration>) -> [ConfigurationProblem] {
+        let kafka = settings.kafkaProblems
+        guard settings.apiKeys != nil, settings.apps == nil else { return kafka }
+        return kafka + [
+            .unusable(
+                name: "STOREKEEPER_API_KEYS_FILE", reason: "needs STOREKEEPER_APPS_FILE beside it, which is not set")
+        ]
+    }
+}

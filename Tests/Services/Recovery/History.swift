@@ -1,0 +1,191 @@
+import AppStore
+import Contracts
+import Foundation
+import Kafka
+import Postgres
+import ServiceLifecycle
+import Signatures
+import Storage
+import Subscriptions
+import TestSupport
+import Testing
+
+@testable import Chassis
+@testable import Contracts
+@testable import Pipeline
+@testable import Recovery
+
+/// A broker, a database, and one window of Apple's history between them.
+struct History {
+    static let now = Date(milliseconds: 1_760_000_000_000)
+    static let app = CoverageStore.App(.production, "com.example.app")
+    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    let broker: DevelopmentBroker
+    let database: PostgresConfiguration
+    let connection: PostgresConnection
+    let producer: Producer
+    let window = UUID()
+
+    /// Lends a fresh one.
+    static func use(_ body: (History) async throws -> Void) async throws {
+        try await TestDatabase.use { database in
+            let history = try History(database)
+            try await history.open()
+            try await body(history)
+            await history.connection.close()
+            await history.producer.close(deadline: .seconds(5))
+        }
+    }
+
+    private init(_ database: PostgresConfiguration) throws {
+        self.database = database
+        connection = TestDatabase.connection(database)
+        broker = try DevelopmentBroker(
+            topics: [
+                Topics.received.route, Topics.rejected.route, Topics.historyPages.route, Topics.recoveryRequests.route,
+            ].map { ($0.name, 4) })
+        producer = try Producer(broker.configuration, logger: Self.logger)
+    }
+
+    private func open() async throws {
+        let scope = RecoveryWindow.Scope(
+            environment: Self.app.environment, bundleId: Self.app.bundleId,
+            from: Self.now.addingTimeInterval(-86_400), to: Self.now)
+        try await RecoveryWindowStore(connection).open(
+            [RecoveryWindow.Request(id: window, scope: scope, reason: .manual)], at: Self.now)
+    }
+
+    /// What recovery is wired from.
+    func context(_ more: [String: String] = [:]) throws -> ServiceContext<Recovery.Configuration> {
+        var environment = broker.environment.merging(more) { $1 }
+        environment["DATABASE_URL"] = database.url
+        let clock = ProcessClock(now: { Self.now }, instant: { .now })
+        return ServiceContext(
+            settings: try Settings(Recovery.Configuration(), environment: environment), logger: Self.logger,
+            health: Health(instant: { .now }), tracer: Tracer(isOn: false, random: { 0 }), clock: clock,
+            instance: "test", environment: environment)
+    }
+
+    /// A payload that claims a uuid; nobody in recovery proves it.
+    static func letter(_ uuid: UUID) -> [UInt8] {
+        let payload = #"{"notificationType":"DID_RENEW","notificationUUID":"\#(uuid.uuidString.lowercased())"}"#
+        return Array("e30.".utf8) + Base64.encode(Array(payload.utf8), .url) + Array(".c2ln".utf8)
+    }
+
+    static func item(_ uuid: UUID, _ results: [String] = ["TIMED_OUT"]) -> HistoryPage.Item {
+        HistoryPage.Item(
+            signedPayload: letter(uuid),
+            sendAttempts: results.enumerated().map {
+                .init(attemptedAt: now.addingTimeInterval(Double($0.offset) * 3600), result: $0.element)
+            })
+    }
+
+    func page(_ number: Int64, _ items: [HistoryPage.Item]) -> HistoryPage {
+        HistoryPage(
+            window: window, environment: Self.app.environment, bundleId: Self.app.bundleId, page: number, part: 0,
+            items: items, fetchedAt: Self.now)
+    }
+
+    /// What the scheduler does: pages onto the log, and into the table.
+    func fetch(_ pages: [HistoryPage]) async throws {
+        try await producer.send(pages.map { ProducerRecord(Topics.historyPages, $0) })
+        let claims = WindowClaimStore(connection)
+        var claim = try #require(try await claims.claim(for: UUID(), apps: [Self.app], seconds: 60).first)
+        for (index, page) in pages.enumerated() {
+            let fetched = FetchedPage(
+                parts: 1, items: page.items.count, reachedAt: Self.now,
+                nextToken: index + 1 < pages.count ? "t\(index)" : nil)
+            #expect(try await claims.advance(&claim, by: fetched, seconds: 60, at: Self.now))
+        }
+    }
+
+    /// Puts notifications into the ledger.
+    func arrive(_ uuids: [UUID]) async throws {
+        let positions = PositionStore(connection)
+        let stood = try await positions.establish(
+            cluster: "c", group: "g", lowWatermarks: [LogPosition(topic: "t", partition: 0, offset: 0)])
+        let offset = try #require(stood.first).offset
+        let move = PositionMove(
+            cluster: "c", group: "g", topic: "t", partition: 0, expected: offset, next: offset + 1)
+        let entries = uuids.map { uuid in
+            LedgerEntry(
+                notificationUUID: uuid, notificationType: "DID_RENEW", subtype: nil, environment: .production,
+                bundleId: Self.app.bundleId, appAppleId: nil, originalTransactionId: nil, transactionId: nil,
+                signedDate: nil, receivedAt: Self.now, source: .webhook, decodedPayload: "{}",
+                signedPayload: Self.letter(uuid), news: nil,
+                position: LogPosition(topic: "t", partition: 0, offset: 0))
+        }
+        _ = try await LedgerStore(connection).apply(entries, moving: [move], recordedAt: Self.now)
+    }
+
+    func recoveryWindow() async throws -> RecoveryWindow {
+        try #require(try await RecoveryWindowStore(connection).window(window))
+    }
+
+    /// Reads so many records of a topic from its beginning, and fails where they do not come within a minute.
+    func read<Message: TopicMessage>(_ topic: Topic<Message>, count: Int) async throws -> [Message] {
+        let consumer = try Consumer(
+            broker.configuration, group: UUID().uuidString, offsetReset: .earliest, logger: Self.logger)
+        try await consumer.assign(
+            (0..<4).map { TopicPartitionOffset(TopicPartition(topic: topic.name, partition: $0), offset: 0) })
+        var messages: [Message] = []
+        let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+        while messages.count < count, ContinuousClock.now < deadline {
+            guard case .records(let records) = try await consumer.turn(limit: 1000, wait: .seconds(5)) else {
+                continue
+            }
+            for record in records {
+                messages.append(
+                    try Message(
+                        WireRecord(
+                            key: record.key, value: record.value,
+                            headers: record.headers.map { WireHeader($0.name, $0.value) })))
+            }
+        }
+        await consumer.close(deadline: .seconds(5))
+        return messages
+    }
+
+    /// How many records a topic holds.
+    func end(of topic: String) async throws -> Int64 {
+        let consumer = try Consumer(
+            broker.configuration, group: UUID().uuidString, offsetReset: .earliest, logger: Self.logger)
+        var end: Int64 = 0
+        for partition: Int32 in 0..<4 {
+            end += try await consumer.watermarks(TopicPartition(topic: topic, partition: partition)).high
+        }
+        await consumer.close(deadline: .seconds(5))
+        return end
+    }
+}
+
+/// Runs parts as a process does, does what is asked, stops them in an orderly way; throws what they threw.
+func whileRunning<Value: Sendable>(
+    _ parts: [any LongRunning], _ body: @Sendable () async throws -> Value
+) async throws -> Value {
+    let group = ServiceGroup(
+        configuration: .init(services: parts.map { .init(service: $0) }, logger: History.logger))
+    async let running: Void = group.run()
+    let value: Value
+    do {
+        value = try await body()
+    } catch {
+        await group.triggerGracefulShutdown()
+        try await running
+        throw error
+    }
+    await group.triggerGracefulShutdown()
+    try await running
+    return value
+}
+
+/// Asks again and again until it is so; fails where that takes longer than a minute. Each question blocks: it asks the
+/// database or the broker.
+func becomes(_ what: String, _ question: () async throws -> Bool) async throws {
+    let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+    while ContinuousClock.now < deadline {
+        if try await question() { return }
+    }
+    Issue.record("it did not become so within a minute: \(what)")
+}

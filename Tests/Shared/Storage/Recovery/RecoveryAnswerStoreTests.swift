@@ -1,0 +1,46 @@
+import Contracts
+import Foundation
+import Storage
+import Subscriptions
+import TestSupport
+import Testing
+
+@Suite struct RecoveryAnswerStoreTests {
+    static let key = SubscriptionKey(environment: .production, originalTransactionId: "1000")
+    static let now = Date(timeIntervalSince1970: 1_760_000_000)
+
+    static func answer(_ seconds: Double, revision: String?, before: UUID = UUID()) -> RecoveryAnswer {
+        RecoveryAnswer(
+            key: key, bundleId: "com.example.app", before: before, outcome: "answered", notifications: 3, missing: 2,
+            parts: 1, revision: revision, answeredAt: now.addingTimeInterval(seconds))
+    }
+
+    @Test func `the next question begins where the last answer ended`() async throws {
+        try await TestDatabase.use { database in
+            let connection = TestDatabase.connection(database)
+            let store = RecoveryAnswerStore(connection)
+            #expect(try await store.revision(of: Self.key) == nil)
+            try await store.record([Self.answer(0, revision: "a"), Self.answer(0, revision: nil)], attempts: [])
+            #expect(try await store.revision(of: Self.key) == "a")
+            try await store.record([Self.answer(2, revision: "c")], attempts: [])
+            // One that was asked before and is written down late.
+            try await store.record([Self.answer(1, revision: "b")], attempts: [])
+            #expect(try await store.revision(of: Self.key) == "c")
+            await connection.close()
+        }
+    }
+
+    @Test func `an answer that is written down twice is one`() async throws {
+        try await TestDatabase.use { database in
+            let connection = TestDatabase.connection(database)
+            let store = RecoveryAnswerStore(connection)
+            let before = UUID()
+            for _ in 0..<2 { try await store.record([Self.answer(0, revision: "a", before: before)], attempts: []) }
+            try await store.record([Self.answer(5, revision: "b")], attempts: [])
+            let answers = try await store.answers(of: Self.key)
+            #expect(answers.count == 2)
+            #expect(answers.last == Self.answer(0, revision: "b", before: before))
+            await connection.close()
+        }
+    }
+}
