@@ -70,7 +70,11 @@ let services: [Target] = [
             "Chassis", "Pipeline", "Kafka", "Contracts", "AppleAccess", "AppStore", "Subscriptions", "Storage",
             "Database", "Postgres",
         ]),
-    service("Simulator", ["Contracts", "AppStore", "Signatures", signals, arguments, httpClient, hummingbird]),
+    service(
+        "Simulator",
+        [
+            "Contracts", "AppStore", "Signatures", "StrictJSON", lifecycle, signals, arguments, httpClient, hummingbird,
+        ]),
     service(
         "Storekeeper",
         [
