@@ -65,6 +65,12 @@ let services: [Target] = [
         "StateUpdater",
         ["Chassis", "Pipeline", "Kafka", "Contracts", "Interpretation", "Storage", "Database", "Postgres"]),
     service(
+        "Recovery",
+        [
+            "Chassis", "Pipeline", "Kafka", "Contracts", "Interpretation", "AppleAccess", "AppStore", "Signatures",
+            "Subscriptions", "Storage", "Database", "Postgres",
+        ]),
+    service(
         "Scheduler",
         [
             "Chassis", "Pipeline", "Kafka", "Contracts", "AppleAccess", "AppStore", "Subscriptions", "Storage",
@@ -135,6 +141,12 @@ let tests: [Target] = [
         [
             "StateUpdater", "Pipeline", "Kafka", "Contracts", "Subscriptions", "AppStore", "Storage", "Postgres",
             "TestSupport", logging,
+        ]),
+    tests(
+        "RecoveryTests", "Services/Recovery",
+        [
+            "Recovery", "Verifier", "AppleAccess", "Chassis", "Pipeline", "Kafka", "Contracts", "AppStore",
+            "Signatures", "Subscriptions", "Storage", "Postgres", "TestSupport", hummingbird, lifecycle,
         ]),
     tests(
         "SchedulerTests", "Services/Scheduler",
