@@ -1,7 +1,5 @@
-import AppStore
 import Contracts
 import Foundation
-import Hummingbird
 import Kafka
 import Logging
 import Postgres
@@ -10,6 +8,7 @@ import Storage
 import Synchronization
 import TestSupport
 
+@testable import AppStore
 @testable import Scheduler
 @testable import Simulator
 
@@ -50,7 +49,10 @@ final class AppleDesk: Sendable {
         ring = KeyRing(keys.map(\.accepted))
         self.database = database
         connection = TestDatabase.connection(database)
-        broker = try DevelopmentBroker(topics: [(Topics.historyPages.name, 2)])
+        let topics = [
+            Topics.historyPages.route, Topics.recoveryRequests.route, Topics.heartbeats.route, Topics.rejected.route,
+        ]
+        broker = try DevelopmentBroker(topics: topics.map { ($0.name, 2) })
         producer = try Producer(broker.configuration, logger: Self.logger)
     }
 
@@ -73,12 +75,12 @@ final class AppleDesk: Sendable {
         let office = PostOffice(Outbox(plan: Plan(apps: [Self.apple], count: 1), now: Self.now))
         let api = StoreAPI(
             apps: [Self.apple], archive: archive, office: office, writer: writer, keys: ring,
-            limits: RateLimits(scale: 1000), faults: faults, tokenLife: 3600, present: { Self.now },
-            now: { Self.now })
+            limits: RateLimits(scale: 1000), faults: faults, tokenLife: 3600, present: { Date() },
+            now: { Date() })
         return StoreServer(
             api: api,
             control: ServerControl(
-                archive: archive, office: office, keys: ring, keyFiles: nil, faults: faults, now: { Self.now }))
+                archive: archive, office: office, keys: ring, keyFiles: nil, faults: faults, now: { Date() }))
     }
 
     // MARK: Apple's side
@@ -129,6 +131,42 @@ final class AppleDesk: Sendable {
             baseURL: "http://127.0.0.1:\(port.withLock { $0 })/production")
         client.deadline = deadline
         return client
+    }
+
+    /// What a process of the scheduler is told, with the files that it names.
+    func environment(filesIn directory: URL) throws -> [String: String] {
+        func write(_ text: String, _ name: String) throws -> String {
+            let file = directory.appending(path: name)
+            try Data(text.utf8).write(to: file)
+            return file.path
+        }
+        for (key, _) in keys { _ = try write(try key.privateKey.pem(), "\(key.keyId).p8") }
+        let entries = keys.map { key, _ in
+            """
+            {"bundleId": "\(Self.app.bundleId)", "issuerId": "\(key.issuerId)", "keyId": "\(key.keyId)",
+            "privateKeyFile": "\(key.keyId).p8"}
+            """
+        }
+        let app = """
+            [{"bundleId": "\(Self.app.bundleId)", "appAppleId": \(Self.apple.appAppleId), "environments": ["Production"]}]
+            """
+        let own = [
+            "DATABASE_URL": database.url, "STOREKEEPER_APPS_FILE": try write(app, "apps.json"),
+            "STOREKEEPER_API_KEYS_FILE": try write("[\(entries.joined(separator: ","))]", "api-keys.json"),
+            "STOREKEEPER_API_URL": "http://127.0.0.1:\(port.withLock { $0 })", "STOREKEEPER_WINDOW_LEASE": "4s",
+            "STOREKEEPER_CANARY_INTERVAL": "0s", "STOREKEEPER_ADMIN_ADDRESS": "127.0.0.1:0",
+            "STOREKEEPER_LOG_LEVEL": "trace",
+        ]
+        return broker.environment.merging(own) { _, own in own }
+    }
+
+    /// Lines of the private keys.
+    var secrets: [String] {
+        get throws {
+            try keys.flatMap { key, _ in
+                try key.privateKey.pem().split(separator: "\n").map(String.init).filter { !$0.hasPrefix("---") }
+            }
+        }
     }
 
     func fetch(

@@ -1,0 +1,52 @@
+import Contracts
+import Foundation
+import Postgres
+import Storage
+import Testing
+
+@testable import Simulator
+
+/// The command as it runs, dies and is run again.
+@Suite(.timeLimit(.minutes(3))) struct ProcessTests {
+    /// Asks the database until the window is so far, under a deadline; each question is a round trip.
+    static func wait(
+        for id: UUID, _ desk: AppleDesk, until isSo: (RecoveryWindow) -> Bool
+    ) async throws -> RecoveryWindow {
+        let deadline = ContinuousClock.now.advanced(by: .seconds(90))
+        while true {
+            let window = try #require(try await desk.window(id))
+            if isSo(window) || ContinuousClock.now > deadline { return window }
+        }
+    }
+
+    @Test func `killed in the middle of a window, it is replaced, and nothing secret was said`() async throws {
+        try await AppleDesk.open { desk in
+            let directory = FileManager.default.temporaryDirectory.appending(path: "scheduler-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: directory) }
+            let environment = try desk.environment(filesIn: directory)
+            try desk.send(200)
+            let id = try await desk.open()
+            desk.faults.add(ServerFault(kind: .slow, endpoint: .notificationHistory, delay: .milliseconds(100)))
+
+            let first = try SpawnedScheduler(environment: environment, directory: directory)
+            let before = try await Self.wait(for: id, desk) { $0.pages >= 2 }
+            #expect(await first.end(by: SIGKILL) == SIGKILL)
+            #expect(before.state == .open)
+
+            let second = try SpawnedScheduler(environment: environment, directory: directory)
+            let after = try await Self.wait(for: id, desk) { $0.state == .fetched }
+            #expect(after.state == .fetched)
+            #expect(after.attempts == 2)
+            #expect(after.pages == 10)
+            #expect(try await desk.pages(until: desk.book).uuids == desk.book)
+            #expect(await second.end(by: SIGTERM) == 0)
+
+            let said = first.output + second.output
+            #expect(said.contains("A window was opened") || said.contains("Coverage is kept"))
+            for secret in try desk.secrets + ["PRIVATE KEY", "eyJ"] {
+                #expect(!said.contains(secret), "\(secret.prefix(12))")
+            }
+        }
+    }
+}
