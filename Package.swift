@@ -84,8 +84,9 @@ let services: [Target] = [
     service(
         "Storekeeper",
         [
-            "Chassis", "Threads", "Kafka", "Contracts", "StrictJSON", "AppStore", "Signatures", "Subscriptions",
-            "Storage", "Database", "Pipeline", "Postgres", logging, signals, arguments, httpClient, hummingbird,
+            "Chassis", "Threads", "Kafka", "Contracts", "StrictJSON", "AppleAccess", "AppStore", "Signatures",
+            "Interpretation", "Subscriptions", "Storage", "Database", "Pipeline", "Postgres", logging, signals,
+            arguments, httpClient, hummingbird,
         ]),
 ]
 

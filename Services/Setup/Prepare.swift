@@ -8,11 +8,13 @@ struct Prepare {
     let admin: KafkaAdmin
     let replicationFactor: Int
     let migrator: Migrator
+    let grants: Grants
     let logger: Logger
 
     func run() async throws {
         try await createTopics()
         try await migrate()
+        try await grant()
     }
 
     private func createTopics() async throws {
@@ -43,6 +45,15 @@ struct Prepare {
                 "Migration applied", metadata: ["version": "\(migration.version)", "name": "\(migration.name)"])
         }
         logger.info("The database is up to date", metadata: ["applied": "\(applied.count)"])
+    }
+
+    /// The roles are a fence, not a need: without them everything works, as the user who owns it all.
+    private func grant() async throws {
+        let missing = try await grants.apply()
+        guard !missing.isEmpty else { return logger.info("Every database role has its grants") }
+        logger.warning(
+            "Database roles are missing and this user may not create them: an administrator runs these, then setup again",
+            metadata: ["statements": "\(missing.map { "create role \($0) nologin;" }.joined(separator: " "))"])
     }
 }
 

@@ -12,9 +12,10 @@ import Testing
 @Suite struct PrepareTests {
     private static func prepare(_ broker: DevelopmentBroker, _ database: PostgresConfiguration) throws -> Prepare {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let connection = TestDatabase.connection(database)
         return Prepare(
             admin: try KafkaAdmin(broker.configuration, patience: .seconds(3), logger: logger), replicationFactor: 1,
-            migrator: Migrator(TestDatabase.connection(database)), logger: logger)
+            migrator: Migrator(connection), grants: Grants(connection), logger: logger)
     }
 
     @Test func `what is there already is left as it is`() async throws {

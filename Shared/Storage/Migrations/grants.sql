@@ -1,0 +1,72 @@
+-- Who may do what: four roles without login, given to whatever users an installation has. Run by setup after the
+-- migrations, every time; repeating it changes nothing. A role that is missing and may not be created is left out.
+--
+-- storekeeper_migrator owns everything and is setup's. storekeeper_worker is for deduplicator, state-updater and recovery,
+-- storekeeper_scheduler for the scheduler and for what an operator puts in motion, storekeeper_reader for whoever only
+-- looks. All roles but the owner's see every table and change only what is theirs.
+do $$
+declare
+    worker_tables constant text[] := array[
+        'consumer_position', 'sighting', 'certificate_chain', 'notification', 'conflicting_notification', 'transaction',
+        'subscription', 'mark', 'step', 'skipped_step', 'timeline', 'recovery_request', 'lease', 'rejected',
+        'recovery_window', 'recovery_page', 'coverage', 'coverage_day', 'recovery_item', 'send_attempt', 'history_revision',
+        'recovery_answer', 'account_claim', 'shared_account_notice'];
+    scheduler_tables constant text[] := array[
+        'coverage', 'coverage_day', 'recovery_window', 'recovery_page', 'canary', 'overdue_inquiry', 'ingest_heartbeat',
+        'lease', 'operator_action', 'product_level', 'sharing_policy', 'chosen_account'];
+    ours constant name := current_schema();
+    role_name text;
+    object record;
+begin
+    foreach role_name in array array[
+        'storekeeper_migrator', 'storekeeper_worker', 'storekeeper_scheduler', 'storekeeper_reader']
+    loop
+        if to_regrole(role_name) is null then
+            begin
+                execute format('create role %I nologin', role_name);
+            exception
+                when insufficient_privilege then continue;
+                when duplicate_object or unique_violation then null; -- another setup was faster
+            end;
+        end if;
+        execute format('grant usage on schema %I to %I', ours, role_name);
+        execute format('grant select on all tables in schema %I to %I', ours, role_name);
+        execute format('grant execute on all functions in schema %I to %I', ours, role_name);
+    end loop;
+
+    if to_regrole('storekeeper_worker') is not null then
+        for object in select unnest(worker_tables) as name
+        loop
+            execute format('grant insert, update, delete on %I.%I to storekeeper_worker', ours, object.name);
+        end loop;
+    end if;
+    if to_regrole('storekeeper_scheduler') is not null then
+        for object in select unnest(scheduler_tables) as name
+        loop
+            execute format('grant insert, update, delete on %I.%I to storekeeper_scheduler', ours, object.name);
+        end loop;
+    end if;
+
+    -- So that any user that is given the role can run the next setup. Needs one that may hand things over.
+    if to_regrole('storekeeper_migrator') is not null and pg_has_role('storekeeper_migrator', 'member') then
+        execute format('grant create on schema %I to storekeeper_migrator', ours);
+        for object in
+            select format('table %s', c.oid::regclass) as name
+            from pg_class c
+            where c.relnamespace = ours::regnamespace and c.relkind in ('r', 'p', 'v')
+                and c.relowner <> to_regrole('storekeeper_migrator')
+            union all
+            select format('function %s', p.oid::regprocedure)
+            from pg_proc p
+            where p.pronamespace = ours::regnamespace and p.proowner <> to_regrole('storekeeper_migrator')
+            union all
+            select format('type %s', t.oid::regtype)
+            from pg_type t
+            where t.typnamespace = ours::regnamespace and t.typtype in ('e', 'd')
+                and t.typowner <> to_regrole('storekeeper_migrator')
+        loop
+            execute format('alter %s owner to storekeeper_migrator', object.name);
+        end loop;
+    end if;
+end
+$$;

@@ -1,0 +1,136 @@
+import Contracts
+import Foundation
+import Postgres
+import Subscriptions
+import TestSupport
+import Testing
+
+@testable import Storage
+
+@Suite(.timeLimit(.minutes(2))) struct GrantsTests {
+    @Test func `a second time changes nothing`() async throws {
+        try await Self.withGrants { _, owner async throws in
+            #expect(try await Grants(owner).apply() == [])
+            #expect(try await Migrator(owner).migrate() == [])
+        }
+    }
+
+    @Test func `every table has somebody who fills it`() async throws {
+        try await Self.withGrants { _, owner async throws in
+            let unfilled = try await owner.execute(Self.unfilled).map { row in try row.value("name", as: String.self) }
+            #expect(unfilled == ["schema_migration"])
+        }
+    }
+
+    @Test func `a worker applies notifications and changes nothing that proves them complete`() async throws {
+        try await Self.withGrants { database, _ async throws in
+            try await Self.acting(as: "storekeeper_worker", in: database) { worker async throws in
+                var fixtures = Fixtures(seed: 7)
+                let entries = fixtures.entries(20)
+                guard
+                    case .applied(let applied) = try await LedgerStore(worker).apply(
+                        entries, moving: [], recordedAt: Fixtures.now)
+                else {
+                    Issue.record("fenced")
+                    return
+                }
+                #expect(applied.inserted == 20)
+                try await Self.expectDenied(worker, "insert into canary (requested_at) values (now())")
+                try await Self.expectDenied(worker, "delete from operator_action")
+                try await Self.expectDenied(worker, "delete from schema_migration")
+                try await Self.expectDenied(worker, "create table mine (id integer)")
+                try await Self.expectDenied(worker, "drop table notification")
+                try await Self.expectDenied(worker, "alter table notification disable trigger all")
+                try await Self.expectDenied(worker, "truncate notification")
+            }
+        }
+    }
+
+    @Test func `a scheduler keeps its books and cannot touch the ledger`() async throws {
+        try await Self.withGrants { database, _ async throws in
+            try await Self.acting(as: "storekeeper_scheduler", in: database) { scheduler async throws in
+                try await HeartbeatStore(scheduler).record([
+                    IngestHeartbeat(
+                        instance: "a", minute: Date(milliseconds: 60_000), accepted: 1, refused: [503: 1])
+                ])
+                for table in ["notification", "subscription", "transaction", "timeline"] {
+                    _ = try await scheduler.run(unsafeScript: "select count(*) from \(table)")
+                    try await Self.expectDenied(scheduler, "delete from \(table)")
+                }
+            }
+        }
+    }
+
+    @Test func `a reader sees everything and changes nothing`() async throws {
+        try await Self.withGrants { database, owner async throws in
+            let tables = try await owner.execute(Self.tables).map { row in try row.value("name", as: String.self) }
+            #expect(tables.count > 15)
+            try await Self.acting(as: "storekeeper_reader", in: database) { reader async throws in
+                _ = try await reader.run(unsafeScript: "select * from current_entitlement")
+                for table in tables {
+                    _ = try await reader.run(unsafeScript: "select count(*) from \(table)")
+                    try await Self.expectDenied(reader, "delete from \(table)")
+                }
+            }
+        }
+    }
+
+    @Test func `whoever is given the migrator's role owns what is there and can go on`() async throws {
+        try await Self.withGrants { database, _ async throws in
+            try await Self.acting(as: "storekeeper_migrator", in: database) { migrator async throws in
+                #expect(try await Migrator(migrator).migrate() == [])
+                try await migrator.run(unsafeScript: "alter table notification add column later integer")
+                try await migrator.run(unsafeScript: "create table later (id integer)")
+            }
+        }
+    }
+
+    // MARK: -
+
+    private static func withGrants(
+        _ body: (PostgresConfiguration, PostgresConnection) async throws -> Void
+    ) async throws {
+        try await TestDatabase.use { database in
+            let owner = TestDatabase.connection(database)
+            #expect(try await Grants(owner).apply() == [])
+            try await body(database, owner)
+            await owner.close()
+        }
+    }
+
+    private static func acting(
+        as role: String, in database: PostgresConfiguration, _ body: (PostgresConnection) async throws -> Void
+    ) async throws {
+        var configuration = database
+        configuration.url += "?options=-crole%3D\(role)"
+        let connection = TestDatabase.connection(configuration)
+        try await body(connection)
+        await connection.close()
+    }
+
+    private static func expectDenied(
+        _ connection: PostgresConnection, _ sql: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let error = await #expect(throws: PostgresError.self, sourceLocation: sourceLocation) {
+            try await connection.run(unsafeScript: sql)
+        }
+        let sqlstate = try #require(error).sqlState
+        #expect(sqlstate == "42501", "\(sql) was not denied", sourceLocation: sourceLocation)
+    }
+
+    static let tables = Statement(
+        "test-tables",
+        """
+        select relname::text as name from pg_class
+        where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
+        """)
+
+    static let unfilled = Statement(
+        "test-unfilled",
+        """
+        select relname::text as name from pg_class
+        where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
+            and not has_table_privilege('storekeeper_worker', oid, 'insert')
+            and not has_table_privilege('storekeeper_scheduler', oid, 'insert')
+        """)
+}
