@@ -37,7 +37,9 @@ struct Configuration: WorkerVariables, DatabaseVariables {
         "STOREKEEPER_LONG_OUTAGE", "of windows from this length on renewals and expiries are fetched first",
         default: "12h")
     let fetches = Variable.int(
-        "STOREKEEPER_FETCHES", "windows that wait for Apple at the same time", default: "8", in: 1...64)
+        "STOREKEEPER_FETCHES",
+        "windows that wait for Apple at the same time: its limit divided by the answers one may expect in a second",
+        default: "16", in: 1...64)
     let windowLease = Variable.duration(
         "STOREKEEPER_WINDOW_LEASE",
         "how long a window waits for a scheduler that vanished; a call to Apple may take half of it", default: "60s")

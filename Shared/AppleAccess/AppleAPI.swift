@@ -3,12 +3,13 @@ import Chassis
 
 import struct Foundation.URL
 
-/// Apple's API as a process calls it: a client for each of our apps that has a key. As a part of the process it closes the
-/// connections when everybody who calls has stopped.
+/// Apple's API as a process calls it: a client for each of our apps that has a key. As a part of the process it takes over
+/// keys that are exchanged, and closes the connections when everybody who calls has stopped.
 public struct AppleAPI: LongRunning {
     /// The clients, by app and environment.
     public let clients: APIClients
     private let transport: APITransport
+    private let keys: WatchedKeys
 
     /// - Parameters:
     ///   - trusted: whose signatures are believed in answers, and whose apps there are.
@@ -31,6 +32,7 @@ public struct AppleAPI: LongRunning {
         }
         guard problems.isEmpty else { throw ConfigurationProblems(problems) }
         transport = APITransport()
+        self.keys = WatchedKeys(path: keys, apps: trusted.apps, first: file)
         clients = APIClients(
             apps: trusted.apps, keys: file, verifier: SignedDataVerifier(trust: trusted.trust, apps: trusted.apps),
             transport: transport, clock: clock, baseURL: url, limitScale: limitShare
@@ -39,10 +41,20 @@ public struct AppleAPI: LongRunning {
         }
     }
 
-    /// Waits until the process is told to stop; then closes the connections.
+    /// Until the process is told to stop: takes keys that were exchanged. Then closes the connections.
     public func run() async throws {
-        try? await gracefulShutdown()
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                try? await Task.sleep(for: .seconds(5))
+                await takeChangedKeys()
+            }
+        }
         try await close()
+    }
+
+    /// Looks whether the file of keys, or a key, has changed, and takes it over. A file with a mistake changes nothing.
+    public func takeChangedKeys() async {
+        if let changed = await keys.look() { await clients.use(changed) }
     }
 
     /// Closes the connections; for who calls without being a process's part. Once.

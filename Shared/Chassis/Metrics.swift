@@ -81,9 +81,10 @@ extension Metric {
     /// A wrong address in somebody's App Store Connect, or an app that was forgotten in our file.
     public static let unknownApps = counter(
         "storekeeper_unknown_app_notifications_total", "Genuine notifications for apps that are not configured.")
-    /// The files of roots and apps changed.
+    /// The files of roots, apps and API keys changed.
     public static let trustReloads = counter(
-        "storekeeper_trust_reloads_total", "Changed files of roots or apps, by outcome: used, unusable.", ["outcome"])
+        "storekeeper_trust_reloads_total", "Changed files of roots, apps or API keys, by outcome: used, unusable.",
+        ["outcome"])
 
     // MARK: State
 
@@ -96,6 +97,11 @@ extension Metric {
     public static let webhookToState = histogram(
         "storekeeper_webhook_to_state_seconds", "Time from receipt by ingest to the committed state.",
         buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600])
+
+    /// Each pair of accounts is told once.
+    public static let sharedAccounts = counter(
+        "storekeeper_shared_accounts_total",
+        "Accounts of the app found to live on an Apple account that another account of the app lives on.", ["app"])
 
     /// At least once; repeats count.
     public static let published = counter(
@@ -182,7 +188,7 @@ extension Metric {
         ingestRequests, ingestAcknowledgement, ingestInFlight, stageRecords, stageBatch, stageBatchSize, stageRetries,
         settlementsFenced, deadLetters, lagRecords, lagSeconds, recordsExpired, rebalances, producerFatal,
         brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked, unknownApps, trustReloads,
-        ledgerOutcomes, webhookToState, published, publisherRetries, apiRequests,
+        ledgerOutcomes, webhookToState, sharedAccounts, published, publisherRetries, apiRequests,
         historyItems, recovered, sendAttempts, windowsClosed, recoveryRequests,
         notificationsMissing, coverageAge, recoveryWindows, historyFetched, canaries, canaryTime, overdue,
         schedulerRetries, spans,

@@ -20,6 +20,8 @@ public struct APIKeysFileFault: Error, Sendable, Hashable, CustomStringConvertib
 public struct APIKeysFile: Sendable {
     /// By bundle id.
     public let credentials: [String: APICredentials]
+    /// SHA-256 over all that was read, keys included: tells whether anything has changed since, and nothing else.
+    public let fingerprint: [UInt8]
 
     /// Reads the file and the `.p8` files that it names; a relative name is beside the file itself.
     ///
@@ -48,12 +50,18 @@ public struct APIKeysFile: Sendable {
         guard document.root.kind == .array, !document.root.elements.isEmpty else {
             throw APIKeysFileFault(problems: [#"it has to be a JSON array of at least one key, [{"bundleId": …}]"#])
         }
+        var read = bytes
+        func privateKeyText(_ name: String) -> String? {
+            let text = privateKey(name)
+            read += Array((text ?? "").utf8)
+            return text
+        }
         var keys: [String: [APIKey]] = [:]
         var problems: [String] = []
         for (index, entry) in document.root.elements.enumerated() {
             let place = "key \(index + 1)"
             var reader = KeyEntry(entry)
-            if let (bundleId, key) = reader.key(privateKey: privateKey) {
+            if let (bundleId, key) = reader.key(privateKey: privateKeyText) {
                 if apps.app(bundleId) == nil {
                     problems.append("\(place): \(bundleId) is not in the file of apps; add it there, or remove the key")
                 }
@@ -66,6 +74,7 @@ public struct APIKeysFile: Sendable {
         }
         guard problems.isEmpty else { throw APIKeysFileFault(problems: problems) }
         credentials = keys.mapValues { APICredentials(keys: $0) }
+        fingerprint = SHA256Hash.digest(read)
     }
 }
 

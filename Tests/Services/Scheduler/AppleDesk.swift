@@ -135,29 +135,38 @@ final class AppleDesk: Sendable {
 
     /// What a process of the scheduler is told, with the files that it names.
     func environment(filesIn directory: URL) throws -> [String: String] {
-        func write(_ text: String, _ name: String) throws -> String {
-            let file = directory.appending(path: name)
-            try Data(text.utf8).write(to: file)
-            return file.path
-        }
-        for (key, _) in keys { _ = try write(try key.privateKey.pem(), "\(key.keyId).p8") }
-        let entries = keys.map { key, _ in
-            """
-            {"bundleId": "\(Self.app.bundleId)", "issuerId": "\(key.issuerId)", "keyId": "\(key.keyId)",
-            "privateKeyFile": "\(key.keyId).p8"}
-            """
-        }
-        let app = """
-            [{"bundleId": "\(Self.app.bundleId)", "appAppleId": \(Self.apple.appAppleId), "environments": ["Production"]}]
-            """
+        let apps = directory.appending(path: "apps.json")
+        let app =
+            #"{"bundleId": "\#(Self.app.bundleId)", "appAppleId": \#(Self.apple.appAppleId), "environments": ["Production"]}"#
+        try Data("[\(app)]".utf8).write(to: apps)
+        try write(keys.map(\.key), in: directory)
         let own = [
-            "DATABASE_URL": database.url, "STOREKEEPER_APPS_FILE": try write(app, "apps.json"),
-            "STOREKEEPER_API_KEYS_FILE": try write("[\(entries.joined(separator: ","))]", "api-keys.json"),
+            "DATABASE_URL": database.url, "STOREKEEPER_APPS_FILE": apps.path,
+            "STOREKEEPER_API_KEYS_FILE": directory.appending(path: "api-keys.json").path,
             "STOREKEEPER_API_URL": "http://127.0.0.1:\(port.withLock { $0 })", "STOREKEEPER_WINDOW_LEASE": "4s",
             "STOREKEEPER_CANARY_INTERVAL": "0s", "STOREKEEPER_ADMIN_ADDRESS": "127.0.0.1:0",
             "STOREKEEPER_LOG_LEVEL": "trace",
         ]
         return broker.environment.merging(own) { _, own in own }
+    }
+
+    private func write(_ keys: [APIKey], in directory: URL) throws {
+        for key in keys {
+            try Data(try key.privateKey.pem().utf8).write(to: directory.appending(path: "\(key.keyId).p8"))
+        }
+        let entries = keys.map { key in
+            #"{"bundleId": "\#(Self.app.bundleId)", "issuerId": "issuer", "keyId": "\#(key.keyId)", "#
+                + #""privateKeyFile": "\#(key.keyId).p8"}"#
+        }
+        try Data("[\(entries.joined(separator: ","))]".utf8)
+            .write(to: directory.appending(path: "api-keys.json"), options: .atomic)
+    }
+
+    /// The account gets another key, the only one in the files from now on.
+    func exchangeKeys(in directory: URL) throws {
+        let key = try P256PrivateKey.generate()
+        ring.add(AcceptedKey(issuerId: "issuer", keyId: "THIRD", publicKey: try key.publicKey()))
+        try write([APIKey(issuerId: "issuer", keyId: "THIRD", privateKey: key)], in: directory)
     }
 
     /// Lines of the private keys.

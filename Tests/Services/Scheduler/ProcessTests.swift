@@ -49,4 +49,26 @@ import Testing
             }
         }
     }
+
+    @Test func `keys are exchanged while it runs`() async throws {
+        try await AppleDesk.open { desk in
+            let directory = FileManager.default.temporaryDirectory.appending(path: "scheduler-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: directory) }
+            try desk.send(5)
+            let scheduler = try SpawnedScheduler(
+                environment: try desk.environment(filesIn: directory), directory: directory)
+            let before = try await desk.open()
+            #expect(try await Self.wait(for: before, desk) { $0.state == .fetched }.state == .fetched)
+
+            try desk.exchangeKeys(in: directory)
+            let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+            while !scheduler.output.contains("were read anew"), ContinuousClock.now < deadline { await Task.yield() }
+            #expect(desk.ring.revoke("FIRST"))
+            #expect(desk.ring.revoke("SECOND"))
+            let after = try await desk.open()
+            #expect(try await Self.wait(for: after, desk) { $0.state == .fetched }.state == .fetched)
+            #expect(await scheduler.end(by: SIGTERM) == 0)
+        }
+    }
 }
