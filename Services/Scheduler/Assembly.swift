@@ -64,7 +64,7 @@ struct Assembly {
             leaseSeconds: context.settings.windowLease.components.seconds, now: context.clock.now, newId: newId,
             logger: context.logger)
         return Fetching(
-            fetch: fetch, apps: apps, width: context.settings.fetches, newHolder: newId,
+            fetch: fetch, apps: apps, width: context.settings.fetches, holder: newId(),
             pulse: context.health.pulse("fetching", limit: Fetching.turnLimit), logger: context.logger)
     }
 

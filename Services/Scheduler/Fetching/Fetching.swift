@@ -4,57 +4,86 @@ import Storage
 
 import struct Foundation.UUID
 
-/// Fetches several windows at a time. The limit on requests is the client's; this is how many wait for Apple at once.
+/// Claims windows and fetches several at a time. The limit on requests is the client's; this is how many wait for Apple
+/// at once.
 struct Fetching: LongRunning {
     let fetch: Fetch
     let apps: [CoverageStore.App]
     let width: Int
-    let newHolder: @Sendable () -> UUID
+    /// Names this process to the claims.
+    let holder: UUID
     let pulse: Pulse
     let logger: Logger
     var clock: any Clock<Duration> = ContinuousClock()
 
     /// How long a window that was just opened may wait.
     static let idle: Duration = .seconds(1)
-    /// A turn is a page: a call to Apple, and the log.
-    static let turnLimit: Duration = .seconds(600)
+    /// A turn is a look for windows.
+    static let turnLimit: Duration = .seconds(120)
+
+    private enum Event {
+        case ended
+        case timePassed
+    }
 
     func run() async throws {
-        await withDiscardingTaskGroup { group in
-            for _ in 0..<width {
-                group.addTask { await work(as: newHolder()) }
+        await withTaskGroup(of: Event.self) { group in
+            var free = width
+            var backoff = Backoff()
+            group.addTask { await timePasses() }
+            while !Task.isShuttingDownGracefully, !Task.isCancelled {
+                pulse.beat()
+                let claims = await claim(free, &backoff)
+                for claim in claims { group.addTask { await work(on: claim) } }
+                free -= claims.count
+                guard free == 0 || claims.isEmpty else { continue }
+                switch await group.next() {
+                case .ended: free += 1
+                case .timePassed, nil: group.addTask { await timePasses() }
+                }
             }
         }
     }
 
-    private func work(as holder: UUID) async {
-        var backoff = Backoff()
-        var generator = SystemRandomNumberGenerator()
-        while !Task.isShuttingDownGracefully, !Task.isCancelled {
-            pulse.beat()
-            var delay = Self.idle
-            do {
-                if try await turn(as: holder) { delay = .zero }
-                backoff.reset()
-            } catch is CancellationError {
-                continue
-            } catch {
-                delay = backoff.next(using: &generator)
-                Metric.schedulerRetries.counter("fetch").increment()
-                logger.warning("Windows wait, nothing is lost", metadata: ["error": "\(error)", "delay": "\(delay)"])
-            }
-            guard delay > .zero else { continue }
-            try? await cancelWhenGracefulShutdown { [clock, delay] in try await clock.sleep(for: delay) }
+    /// As many windows as there is room for; none where the database does not answer.
+    private func claim(_ limit: Int, _ backoff: inout Backoff) async -> [WindowClaim] {
+        guard limit > 0 else { return [] }
+        do {
+            let claims = try await fetch.claims.claim(
+                for: holder, apps: apps, seconds: fetch.leaseSeconds, limit: limit)
+            backoff.reset()
+            return claims
+        } catch {
+            var generator = SystemRandomNumberGenerator()
+            complain(error)
+            await pause(backoff.next(using: &generator))
+            return []
         }
     }
 
-    /// Claims a window and fetches it.
-    /// - Returns: whether there was one.
-    func turn(as holder: UUID) async throws -> Bool {
-        let claimed = try await fetch.claims.claim(for: holder, apps: apps, seconds: fetch.leaseSeconds)
-        guard let claim = claimed.first else { return false }
-        let end = try await fetch.fetch(claim)
-        logger.debug("A claim ended", metadata: ["window": "\(claim.id)", "end": "\(end)"])
-        return true
+    /// What fails here is claimed again when its lease ends, and goes on from its last page.
+    private func work(on claim: WindowClaim) async -> Event {
+        do {
+            let end = try await fetch.fetch(claim)
+            logger.debug("A claim ended", metadata: ["window": "\(claim.id)", "end": "\(end)"])
+        } catch {
+            complain(error)
+        }
+        return .ended
+    }
+
+    private func complain(_ error: any Error) {
+        Metric.schedulerRetries.counter("fetch").increment()
+        logger.warning("Windows wait, nothing is lost", metadata: ["error": "\(error)"])
+    }
+
+    private func timePasses() async -> Event {
+        await pause(Self.idle)
+        return .timePassed
+    }
+
+    /// Cut short by a shutdown.
+    private func pause(_ duration: Duration) async {
+        try? await cancelWhenGracefulShutdown { [clock] in try await clock.sleep(for: duration) }
     }
 }
