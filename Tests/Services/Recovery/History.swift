@@ -57,10 +57,12 @@ struct History {
     }
 
     /// What recovery is wired from.
-    func context(_ more: [String: String] = [:]) throws -> ServiceContext<Recovery.Configuration> {
+    func context(
+        _ more: [String: String] = [:], now: Date = now
+    ) throws -> ServiceContext<Recovery.Configuration> {
         var environment = broker.environment.merging(more) { $1 }
         environment["DATABASE_URL"] = database.url
-        let clock = ProcessClock(now: { Self.now }, instant: { .now })
+        let clock = ProcessClock(now: { now }, instant: { .now })
         return ServiceContext(
             settings: try Settings(Recovery.Configuration(), environment: environment), logger: Self.logger,
             health: Health(instant: { .now }), tracer: Tracer(isOn: false, random: { 0 }), clock: clock,

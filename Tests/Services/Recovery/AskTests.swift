@@ -1,0 +1,168 @@
+import AppStore
+import Contracts
+import Foundation
+import Kafka
+import Pipeline
+import Storage
+import Subscriptions
+import Testing
+
+@testable import Recovery
+@testable import Simulator
+
+@Suite(.serialized, .timeLimit(.minutes(3))) struct AskTests {
+    /// The life of one customer, event by event.
+    struct Subscriber {
+        private var identities = Identities(seed: 7, now: AppleCounter.now)
+        private var life: Life
+        private(set) var purchase = ""
+
+        init() {
+            var random = SeededRandom(seed: 7)
+            let customer = Customer(of: AppleCounter.apple, random: &random, identities: &identities)
+            life = Life(
+                of: customer, tempo: Tempo(environment: .production, scale: 1),
+                beginning: AppleCounter.now.addingTimeInterval(-100 * 86_400))
+        }
+
+        /// What Apple tells when it happens, which is as soon as it can.
+        mutating func undergo(_ event: LifeEvent) throws -> Notice {
+            let soon = life.now.addingTimeInterval(3600)
+            let date = event.waitsForExpiry ? max(life.purchase?.expiresDate ?? soon, soon) : soon
+            let notice = try #require(
+                life.undergo(event, at: date, product: Product.subscriptions[1], identities: &identities))
+            purchase = notice.purchase?.originalTransactionId ?? purchase
+            return notice
+        }
+    }
+
+    /// A customer of whom Apple sent all that happened, an hour ago.
+    static func subscriber(_ events: [LifeEvent], at counter: AppleCounter) throws -> Subscriber {
+        var subscriber = Subscriber()
+        for event in events {
+            try counter.happen(subscriber.undergo(event), sentAt: AppleCounter.now.addingTimeInterval(-3600))
+        }
+        return subscriber
+    }
+
+    static func findings(_ counter: AppleCounter, _ purchase: String) async throws -> Findings {
+        let verdict = try await counter.ask.judge([AppleCounter.delivery(AppleCounter.request(purchase))])[0]
+        guard case .forward(let findings) = verdict else { throw AppleCounter.Refused(verdict: "\(verdict)") }
+        return findings
+    }
+
+    @Test func `what Apple knows of a customer and the ledger lacks goes on the line, once`() async throws {
+        try await AppleCounter.open { counter in
+            let purchase = try Self.subscriber([.subscribe, .renew, .turnRenewalOff], at: counter).purchase
+            let (first, second) = (AppleCounter.request(purchase), AppleCounter.request(purchase))
+            let answers = RecoveryAnswerStore(counter.history.connection)
+            let key = SubscriptionKey(environment: .production, originalTransactionId: purchase)
+            try await whileRunning(try await counter.parts()) {
+                try await counter.history.producer.send([ProducerRecord(Topics.recoveryRequests, first)])
+                let received = try await counter.history.read(Topics.received, count: 5)
+                #expect(received.allSatisfy { $0.source == .history })
+                try await becomes("it is answered") { try await answers.answers(of: key).count == 1 }
+                try await counter.runLine(received)
+                // Once more, now that all of it is known.
+                try await counter.history.producer.send([ProducerRecord(Topics.recoveryRequests, second)])
+                try await becomes("it is answered") { try await answers.answers(of: key).count == 2 }
+            }
+            let answered = try await answers.answers(of: key)
+            let before = try #require(answered.first { $0.before == first.before })
+            #expect(before.outcome == "answered")
+            #expect(before.notifications == 3)
+            #expect(before.missing == 3)
+            #expect(before.parts > 0)
+            let after = try #require(answered.first { $0.before == second.before })
+            #expect(after.missing == 0)
+            #expect(after.parts == 0)
+            #expect(after.revision != nil)
+            let subscription = try #require(try await counter.subscription(purchase))
+            #expect(subscription.transaction?.transactionId != purchase)
+            #expect(subscription.renewal?.autoRenewStatus == false)
+        }
+    }
+
+    @Test func `a refund of which no notification is left comes again in the transaction history`() async throws {
+        try await AppleCounter.open { counter in
+            var subscriber = try Self.subscriber([.subscribe, .renew], at: counter)
+            let purchase = subscriber.purchase
+            let before = try await Self.findings(counter, purchase)
+            try await counter.runLine(before.received(at: AppleCounter.now))
+            try await RecoveryAnswerStore(counter.history.connection).record(
+                [before.answer(at: AppleCounter.now)], attempts: [])
+            #expect(try await counter.subscription(purchase)?.transaction?.revocationDate == nil)
+            // Older than Apple's history reaches back.
+            try counter.happen(subscriber.undergo(.refund), sentAt: nil)
+            let after = try await Self.findings(counter, purchase)
+            #expect(after.notifications.allSatisfy { $0.state == .present })
+            #expect(!after.parts.isEmpty)
+            #expect(after.revision != before.revision)
+            try await counter.runLine(after.received(at: AppleCounter.now))
+            #expect(try await counter.subscription(purchase)?.transaction?.revocationDate != nil)
+        }
+    }
+
+    @Test func `a revision that Apple does not accept any more begins the history anew`() async throws {
+        try await AppleCounter.open { counter in
+            let purchase = try Self.subscriber([.subscribe, .renew], at: counter).purchase
+            let key = SubscriptionKey(environment: .production, originalTransactionId: purchase)
+            try await RecoveryAnswerStore(counter.history.connection).record(
+                [
+                    RecoveryAnswer(
+                        key: key, bundleId: History.app.bundleId, before: UUID(), outcome: "answered",
+                        revision: "of another query", answeredAt: AppleCounter.now)
+                ], attempts: [])
+            let findings = try await Self.findings(counter, purchase)
+            #expect(findings.refusals.isEmpty)
+            #expect(!findings.parts.isEmpty)
+        }
+    }
+
+    @Test func `what cannot be asked about is put away with its reason`() async throws {
+        try await AppleCounter.open { counter in
+            var xcode = AppleCounter.request("1")
+            xcode.environment = .xcode
+            let requests = [
+                AppleCounter.request("999999999"), AppleCounter.request("1", of: "com.example.other"), xcode,
+            ]
+            let verdicts = try await counter.ask.judge(requests.map(AppleCounter.delivery))
+            let reasons = verdicts.map { verdict -> AskReason? in
+                guard case .discard(let reason) = verdict else { return nil }
+                return reason
+            }
+            #expect(reasons == [.notFound, .withoutKey, .withoutHistory])
+            // Nobody waits for them, and an operator can read why.
+            try await whileRunning(try await counter.parts()) {
+                let answers = RecoveryAnswerStore(counter.history.connection)
+                try await counter.history.producer.send(requests.map { ProducerRecord(Topics.recoveryRequests, $0) })
+                let key = SubscriptionKey(environment: .production, originalTransactionId: "999999999")
+                try await becomes("it is put away") {
+                    try await answers.answers(of: key).first?.outcome == AskReason.notFound.rawValue
+                }
+                #expect(try await answers.answers(of: key).first?.message?.contains("knows nothing") == true)
+            }
+        }
+    }
+
+    @Test func `a key that Apple does not accept makes the request wait, not vanish`() async throws {
+        try await AppleCounter.open { counter in
+            let purchase = try Self.subscriber([.subscribe], at: counter).purchase
+            counter.revokeKey()
+            let request = AppleCounter.request(purchase)
+            let error = await #expect(throws: APIError.self) {
+                try await counter.ask.judge([AppleCounter.delivery(request)])
+            }
+            #expect(error?.status == 401)
+            let answers = RecoveryAnswerStore(counter.history.connection)
+            let key = SubscriptionKey(environment: .production, originalTransactionId: purchase)
+            try await whileRunning(try await counter.parts()) {
+                try await counter.history.producer.send([ProducerRecord(Topics.recoveryRequests, request)])
+                counter.acceptKey()
+                try await becomes("it is answered") {
+                    try await answers.answers(of: key).first?.outcome == "answered"
+                }
+            }
+        }
+    }
+}
