@@ -46,10 +46,8 @@ struct Fetch: Sendable {
             }
         }
         if claim.pageToken == nil, claim.start < earliest {
-            try await claims.restart(
-                claim, from: earliest, because: "its beginning was left out: \(Horizon.advice(claim.scope.environment))"
-            )
-            return .restarted
+            let advice = Horizon.advice(claim.scope.environment)
+            return try await stop(claim, .restart(from: earliest, because: "what came before is left out: \(advice)"))
         }
         while true {
             let page: NotificationHistoryPage?
@@ -109,7 +107,7 @@ struct Fetch: Sendable {
         ]
         switch setback {
         case .restart(let start, let reason):
-            logger.info("A window begins anew from \(start): \(reason)", metadata: metadata)
+            logger.notice("A window begins anew from \(start): \(reason)", metadata: metadata)
             try await claims.restart(claim, from: start, because: reason)
             return .restarted
         case .later(let seconds, let reason):

@@ -26,7 +26,9 @@ struct Slicing {
         of scope: RecoveryWindow.Scope, reason: RecoveryWindow.Reason, priority: Int, id: () -> UUID
     ) -> [RecoveryWindow.Request] {
         let duration = scope.to.timeIntervalSince(scope.from)
-        let hasHaste = duration >= longOutage && reason != .sweep && scope.notificationType == nil
+        // A sweep has time, and failures are few: each query costs a request even where it lists nothing.
+        let hasHaste =
+            duration >= longOutage && reason != .sweep && !scope.onlyFailures && scope.notificationType == nil
         guard duration > length || hasHaste else { return [] }
         let slices = slices(of: scope)
         func request(_ scope: RecoveryWindow.Scope, _ priority: Int) -> RecoveryWindow.Request {

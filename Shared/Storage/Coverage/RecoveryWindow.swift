@@ -10,6 +10,8 @@ public struct RecoveryWindow: Sendable, Hashable {
     public var id: UUID
     /// What Apple is asked for.
     public var scope: Scope
+    /// From where Apple is asked in truth: later than the scope's beginning where Apple no longer lists that.
+    public var start: Date
     /// Why it was opened.
     public var reason: Reason
     /// Higher goes first.

@@ -23,8 +23,8 @@ extension RecoveryWindowStore {
     static let find = Statement(
         "recovery-window-find",
         """
-        select id, environment::text as environment, bundle_id, from_at, to_at, notification_type, subtype, only_failures,
-            reason, priority, part_of, parts, state, pages, listed, present, missing, recovered, refused, unreadable,
+        select id, environment::text as environment, bundle_id, from_at, to_at, start_at, notification_type, subtype,
+            only_failures, reason, priority, part_of, parts, state, pages, listed, present, missing, recovered, refused, unreadable,
             attempts, last_error, created_at, fetched_at, closed_at
         from recovery_window
         where ($1::uuid[] is null or id = any ($1::uuid[]))

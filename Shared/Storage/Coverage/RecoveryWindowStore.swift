@@ -117,7 +117,7 @@ public struct RecoveryWindowStore: Sendable {
         let word: String = try row.value("state")
         guard let state = RecoveryWindow.State(rawValue: word) else { throw UnknownWindowWord(word: word) }
         return RecoveryWindow(
-            id: try row.value("id"), scope: try scope(row), reason: try reason(row),
+            id: try row.value("id"), scope: try scope(row), start: try row.value("start_at"), reason: try reason(row),
             priority: Int(try row.value("priority", as: Int32.self)), partOf: try row.optional("part_of"),
             parts: Int(try row.value("parts", as: Int32.self)), state: state,
             pages: Int(try row.value("pages", as: Int64.self)),

@@ -225,20 +225,38 @@ final class AppleDesk: Sendable {
 
     /// Reads pages off the log until all of these uuids are among them.
     func pages(until uuids: Set<String>) async throws -> [HistoryPage] {
+        try await read(Topics.historyPages) { uuids.isSubset(of: $0.uuids) }
+    }
+
+    /// Reads a topic from its beginning until it is enough.
+    func read<Message: TopicMessage>(
+        _ topic: Topic<Message>, until isEnough: ([Message]) -> Bool
+    ) async throws -> [Message] {
         let consumer = try Consumer(
             broker.configuration, group: UUID().uuidString, offsetReset: .earliest, logger: Self.logger)
         try await consumer.assign(
             [Int32(0), 1].map {
-                TopicPartitionOffset(TopicPartition(topic: Topics.historyPages.name, partition: $0), offset: 0)
+                TopicPartitionOffset(TopicPartition(topic: topic.name, partition: $0), offset: 0)
             })
-        var pages: [HistoryPage] = []
+        var messages: [Message] = []
         let deadline = ContinuousClock.now.advanced(by: .seconds(60))
-        while !uuids.isSubset(of: pages.uuids), ContinuousClock.now < deadline {
+        while !isEnough(messages), ContinuousClock.now < deadline {
             guard case .records(let records) = try await consumer.turn(limit: 1000, wait: .seconds(5)) else { continue }
-            for record in records { pages.append(try HistoryPage(WireRecord(key: record.key, value: record.value))) }
+            for record in records { messages.append(try Message(WireRecord(key: record.key, value: record.value))) }
         }
         await consumer.close(deadline: .seconds(5))
-        return pages
+        return messages
+    }
+
+    /// Makes the ledger begin some hours ago.
+    func record(hoursAgo hours: Double, uuid: UUID = UUID()) async throws {
+        let date = Self.now.addingTimeInterval(-hours * 3600)
+        let entry = LedgerEntry(
+            notificationUUID: uuid, notificationType: "TEST", subtype: nil, environment: Self.app.environment,
+            bundleId: Self.app.bundleId, appAppleId: nil, originalTransactionId: nil, transactionId: nil,
+            signedDate: date, receivedAt: date, source: .webhook, decodedPayload: "{}", signedPayload: [1], news: nil,
+            position: LogPosition(topic: "t", partition: 0, offset: 0))
+        _ = try await LedgerStore(connection).apply([entry], moving: [], recordedAt: date)
     }
 }
 

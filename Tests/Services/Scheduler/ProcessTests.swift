@@ -1,5 +1,7 @@
 import Contracts
 import Foundation
+import Kafka
+import Pipeline
 import Postgres
 import Storage
 import Testing
@@ -68,6 +70,38 @@ import Testing
             #expect(desk.ring.revoke("SECOND"))
             let after = try await desk.open()
             #expect(try await Self.wait(for: after, desk) { $0.state == .fetched }.state == .fetched)
+            #expect(await scheduler.end(by: SIGTERM) == 0)
+        }
+    }
+
+    @Test func `it hears the heartbeats and asks for the time in which there were none`() async throws {
+        try await AppleDesk.open { desk in
+            let directory = FileManager.default.temporaryDirectory.appending(path: "scheduler-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: directory) }
+            try await desk.record(hoursAgo: 3)
+            let now = AppleDesk.now.timeIntervalSince1970
+            let newest = Date(timeIntervalSince1970: (now / 60).rounded(.down) * 60)
+            let minutes = Array(-90 ... -60) + Array(-30...0)
+            try await desk.producer.send(
+                minutes.map { minute in
+                    ProducerRecord(
+                        Topics.heartbeats,
+                        IngestHeartbeat(
+                            instance: "a", minute: newest.addingTimeInterval(Double(minute) * 60), accepted: 1,
+                            refused: [:]))
+                })
+            let scheduler = try SpawnedScheduler(
+                environment: try desk.environment(filesIn: directory), directory: directory)
+            var filter = RecoveryWindowStore.Filter()
+            filter.reasons = [.outage]
+            var found: [RecoveryWindow] = []
+            let deadline = ContinuousClock.now.advanced(by: .seconds(90))
+            while found.isEmpty, ContinuousClock.now < deadline {
+                found = try await RecoveryWindowStore(desk.connection).windows(filter)
+            }
+            #expect(found.map(\.scope.from) == [newest.addingTimeInterval(-59 * 60 - 300)])
+            #expect(found.map(\.scope.to) == [newest.addingTimeInterval(-30 * 60 + 300)])
             #expect(await scheduler.end(by: SIGTERM) == 0)
         }
     }

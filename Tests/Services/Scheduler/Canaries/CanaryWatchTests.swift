@@ -1,6 +1,4 @@
-import Contracts
 import Foundation
-import Postgres
 import Storage
 import Testing
 
@@ -20,15 +18,6 @@ import Testing
         try #require(try await CanaryStore(desk.connection).newest(1).first)
     }
 
-    static func record(_ uuid: UUID, _ desk: AppleDesk) async throws {
-        let entry = LedgerEntry(
-            notificationUUID: uuid, notificationType: "TEST", subtype: nil, environment: .production,
-            bundleId: AppleDesk.app.bundleId, appAppleId: nil, originalTransactionId: nil, transactionId: nil,
-            signedDate: AppleDesk.now, receivedAt: AppleDesk.now, source: .webhook, decodedPayload: "{}",
-            signedPayload: [1], news: nil, position: LogPosition(topic: "t", partition: 0, offset: 0))
-        _ = try await LedgerStore(desk.connection).apply([entry], moving: [], recordedAt: AppleDesk.now)
-    }
-
     @Test func `one is sent each interval, and followed into the ledger`() async throws {
         try await AppleDesk.open { desk in
             try await Self.watch(desk).turn()
@@ -43,7 +32,7 @@ import Testing
             try await Self.watch(desk, minutes: 1).turn()
             #expect(try await Self.newest(desk).notificationUUID == uuid)
             #expect(try await Self.newest(desk).outcome == nil)
-            try await Self.record(uuid, desk)
+            try await desk.record(hoursAgo: 0, uuid: uuid)
             try await Self.watch(desk, minutes: 2).turn()
             let canary = try await Self.newest(desk)
             #expect(canary.outcome == .arrived)

@@ -169,7 +169,9 @@ import Testing
             let id = try await desk.open(seconds: 181 * 86_400)
             #expect(try await desk.fetchAll(desk.fetch(slice: 1e9)) == [.restarted, .fetched])
             #expect(try await desk.pages(until: desk.book).uuids == desk.book)
-            #expect(try await desk.window(id)?.state == .fetched)
+            let window = try #require(try await desk.window(id))
+            #expect(window.state == .fetched)
+            #expect(window.start == Horizon.earliest(.production, now: AppleDesk.now))
         }
     }
 

@@ -61,4 +61,12 @@ import Testing
         let parts = slicing.parts(of: Self.scope(hours: 13), reason: .outage, priority: 80) { UUID() }
         #expect(parts.count == 8)
     }
+
+    @Test func `failures are few and need no haste`() {
+        var scope = Self.scope(hours: 24)
+        scope.onlyFailures = true
+        let parts = slicing.parts(of: scope, reason: .failures, priority: 60) { UUID() }
+        #expect(parts.count == 4)
+        #expect(parts.allSatisfy { $0.scope.onlyFailures && $0.scope.notificationType == nil })
+    }
 }
