@@ -4,7 +4,7 @@ import Storage
 
 import struct Foundation.Date
 
-/// Is this the first sighting of the notificationUUID?
+/// Is this the first sighting of the notificationUUID, or of other content under it?
 struct Deduplicate: Stage {
     let sightings: SightingStore
     let now: @Sendable () -> Date
@@ -17,11 +17,18 @@ struct Deduplicate: Stage {
             deliveries.map {
                 Sighting(
                     notificationUUID: $0.message.notificationUUID, position: $0.position, seenAt: seenAt,
-                    isReclaim: $0.message.source.isReclaim)
+                    isReclaim: $0.message.source.isReclaim, content: Self.digest(of: $0.message.decoded))
             })
         return zip(deliveries, isFirst).map { delivery, isFirst in
             isFirst ? .forward(UniqueNotification(unchecked: delivery.message)) : .discard(.repeated)
         }
+    }
+
+    /// FNV-1a. Nobody but Apple can make the content, so it need only tell different ones apart.
+    static func digest(of content: [UInt8]) -> Int64 {
+        var digest: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in content { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return Int64(bitPattern: digest)
     }
 }
 

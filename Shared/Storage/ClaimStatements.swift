@@ -17,12 +17,10 @@ enum ClaimStatements {
             as given (environment, original_transaction_id, bundle_id, app_account_token, since, app_transaction_id)
         group by environment, original_transaction_id, bundle_id, app_account_token
         order by environment, original_transaction_id, bundle_id, app_account_token
-        on conflict (environment, original_transaction_id, bundle_id, app_account_token) do update
+        on conflict (environment, original_transaction_id, bundle_id, app_account_token, source) do update
         set since = least(held.since, excluded.since),
-            app_transaction_id = least(held.app_transaction_id collate "C", excluded.app_transaction_id),
-            source = least(held.source, excluded.source)
-        where held.since > excluded.since or held.source > excluded.source
-            or excluded.app_transaction_id < held.app_transaction_id collate "C"
+            app_transaction_id = least(held.app_transaction_id collate "C", excluded.app_transaction_id)
+        where held.since > excluded.since or excluded.app_transaction_id < held.app_transaction_id collate "C"
             or (held.app_transaction_id is null and excluded.app_transaction_id is not null)
         """)
 
@@ -122,7 +120,7 @@ public struct SharedAccountNotice: Sendable, Equatable {
     }
 }
 
-/// How one of the app's accounts came to claim a purchase. Of several ways the first listed here is kept.
+/// How one of the app's accounts came to claim a purchase.
 public enum ClaimSource: String, Sendable, CaseIterable {
     /// Its token is in a transaction that Apple signed.
     case transaction

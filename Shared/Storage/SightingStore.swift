@@ -14,13 +14,19 @@ public struct Sighting: Sendable, Equatable {
     public var seenAt: Date
     /// Recovery or an operator put the record back: it takes the sighting over from whoever has it.
     public var isReclaim: Bool
+    /// A digest of what it says; nil where nobody asks. Apple gives no uuid twice, so one that says something else is no
+    /// copy: it passes, for the ledger to flag.
+    public var content: Int64?
 
     /// All fields.
-    public init(notificationUUID: UUID, position: LogPosition, seenAt: Date, isReclaim: Bool) {
+    public init(
+        notificationUUID: UUID, position: LogPosition, seenAt: Date, isReclaim: Bool, content: Int64? = nil
+    ) {
         self.notificationUUID = notificationUUID
         self.position = position
         self.seenAt = seenAt
         self.isReclaim = isReclaim
+        self.content = content
     }
 }
 
@@ -35,7 +41,7 @@ public struct SightingStore: Sendable {
     ///
     /// Idempotent: a record that claimed once claims again, whoever reads it, so that a crash after claiming loses
     /// nothing; any copy of it fails forever.
-    /// - Returns: for each sighting, whether the notification is its own.
+    /// - Returns: for each sighting, whether it passes: the notification is its own, or its content is another.
     public func claim(_ sightings: [Sighting]) async throws -> [Bool] {
         guard !sightings.isEmpty else { return [] }
         let claims = Self.claims(of: sightings)
@@ -44,18 +50,24 @@ public struct SightingStore: Sendable {
                 Command(
                     Self.claimFirst, claims.map(\.notificationUUID), claims.map(\.position.topic),
                     claims.map(\.position.partition), claims.map(\.position.offset), claims.map(\.seenAt),
-                    claims.filter(\.isReclaim).map(\.notificationUUID)),
+                    claims.filter(\.isReclaim).map(\.notificationUUID), claims.map(\.content)),
                 // A statement of its own, because only a later one sees what others committed while ours waited.
                 Command(Self.owners, claims.map(\.notificationUUID)),
             ])[1]
         }
-        var owner: [UUID: LogPosition] = [:]
+        var owner: [UUID: (position: LogPosition, content: Int64?)] = [:]
         for row in owners {
-            owner[try row.value("notification_uuid")] = LogPosition(
+            let position = LogPosition(
                 topic: try row.value("topic"), partition: try row.value("log_partition"),
                 offset: try row.value("log_offset"))
+            owner[try row.value("notification_uuid")] = (position, try row.optional("content"))
         }
-        return sightings.map { owner[$0.notificationUUID] == $0.position }
+        return sightings.map { sighting in
+            guard let owner = owner[sighting.notificationUUID] else { return false }
+            if owner.position == sighting.position { return true }
+            guard let known = owner.content, let content = sighting.content else { return false }
+            return known != content
+        }
     }
 
     /// Forgets what was first seen before a time. Later copies meet the ledger's key.
@@ -77,21 +89,21 @@ public struct SightingStore: Sendable {
     static let claimFirst = Statement(
         "sighting-claim",
         """
-        insert into sighting (notification_uuid, topic, log_partition, log_offset, seen_at)
-        select notification_uuid, topic, log_partition, log_offset, seen_at
-        from unnest($1::uuid[], $2::text[], $3::integer[], $4::bigint[], $5::timestamptz[])
-            as given (notification_uuid, topic, log_partition, log_offset, seen_at)
+        insert into sighting (notification_uuid, topic, log_partition, log_offset, seen_at, content)
+        select notification_uuid, topic, log_partition, log_offset, seen_at, content
+        from unnest($1::uuid[], $2::text[], $3::integer[], $4::bigint[], $5::timestamptz[], $7::bigint[])
+            as given (notification_uuid, topic, log_partition, log_offset, seen_at, content)
         order by notification_uuid
         on conflict (notification_uuid) do update
         set topic = excluded.topic, log_partition = excluded.log_partition, log_offset = excluded.log_offset,
-            seen_at = excluded.seen_at
+            seen_at = excluded.seen_at, content = excluded.content
         where sighting.notification_uuid = any ($6::uuid[])
         """)
 
     static let owners = Statement(
         "sighting-owners",
         """
-        select notification_uuid, topic, log_partition, log_offset
+        select notification_uuid, topic, log_partition, log_offset, content
         from sighting
         where notification_uuid = any ($1::uuid[])
         """)

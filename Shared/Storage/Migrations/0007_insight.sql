@@ -6,7 +6,8 @@
 
 -- Which of the app's accounts claims which purchase, and since when. A table rather than a question to transaction,
 -- because a claim outlives the version of the transaction that made it, and because an app may upload one. Each column
--- is the least of what was told, so that no order of arrival matters.
+-- is the least of what was told, so that no order of arrival matters. The source is part of the key: what transactions
+-- told can be had from the ledger again, what was uploaded cannot.
 drop view shared_account;
 drop view account_claim;
 create table account_claim (
@@ -17,7 +18,7 @@ create table account_claim (
     app_account_token text not null,
     app_transaction_id text, -- Apple's id of the customer within the app, where the transaction named it
     source text not null check (source in ('transaction', 'upload')),
-    primary key (environment, original_transaction_id, bundle_id, app_account_token)
+    primary key (environment, original_transaction_id, bundle_id, app_account_token, source)
 );
 create index account_claim_by_account on account_claim (app_account_token, environment, bundle_id);
 create index account_claim_by_customer on account_claim (app_transaction_id, environment, bundle_id)
@@ -346,3 +347,8 @@ cross join lateral (
             else 'accepted'
         end as consent
 ) as final;
+
+-- MARK: Sightings
+
+-- A digest of what the first sighting said: a uuid that says something else is no copy, and the ledger wants to see it.
+alter table sighting add column content bigint;

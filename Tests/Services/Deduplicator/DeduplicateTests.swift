@@ -11,13 +11,14 @@ import Testing
     static let uuid = UUID()
 
     static func delivery(
-        _ uuid: UUID = uuid, offset: Int64, partition: Int32 = 0, source: NotificationSource = .webhook
+        _ uuid: UUID = uuid, offset: Int64, partition: Int32 = 0, source: NotificationSource = .webhook,
+        content: String = "{}"
     ) -> Delivery<VerifiedNotification> {
         let verified = VerifiedNotification(
             notificationUUID: uuid, notificationType: "TEST", subtype: nil, environment: .sandbox,
             bundleId: "com.example.app", appAppleId: nil, originalTransactionId: nil, transactionId: nil,
             signedDate: nil, receivedAt: Date(milliseconds: 0), source: source, traceparent: nil,
-            decoded: Array("{}".utf8), signedPayload: Array("a.b.c".utf8))
+            decoded: Array(content.utf8), signedPayload: Array("a.b.c".utf8))
         return Delivery(
             message: verified,
             position: LogPosition(topic: Topics.verified.name, partition: partition, offset: offset))
@@ -77,5 +78,15 @@ import Testing
     @Test func `an upload is a copy like any other`() async throws {
         let passes = try await Self.passes([[Self.delivery(offset: 1)], [Self.delivery(offset: 2, source: .upload)]])
         #expect(passes == [[true], [false]])
+    }
+
+    @Test func `other content under a known uuid passes, for the ledger to flag, and its copies with it`() async throws
+    {
+        let first = Self.delivery(offset: 1)
+        let other = Self.delivery(offset: 2, content: #"{"other":1}"#)
+        let again = Self.delivery(offset: 3, content: #"{"other":1}"#)
+        let copy = Self.delivery(offset: 4)
+        let passes = try await Self.passes([[first, other], [again], [copy], [first]])
+        #expect(passes == [[true, true], [true], [false], [true]])
     }
 }

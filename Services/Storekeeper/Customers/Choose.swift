@@ -1,0 +1,57 @@
+import ArgumentParser
+import Contracts
+import Foundation
+import Storage
+
+/// `storekeeper customers choose`: serve this account of the app where it shares an Apple account.
+struct Choose: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "choose",
+        abstract: "Serve an account of the app wherever it shares an Apple account, or stop that.",
+        discussion: """
+            On its Apple account the chosen one is served and the others are not, unless they are chosen as well, \
+            whatever the policy. Exit codes: 0 done; 1 nothing was there to take back, or the world failed.
+            """)
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var hand: HandOptions
+
+    @Option(help: "Production or Sandbox.")
+    var environment: StoreEnvironment = .production
+
+    @Option(help: "The app, by its bundle id.")
+    var app: String
+
+    @Flag(help: "Take the choice back; the policy decides again.")
+    var undo = false
+
+    @Argument(help: "The account: its appAccountToken.", transform: Self.token)
+    var account: String
+
+    func run(in surroundings: Surroundings) async throws {
+        let connection = try database.connection(for: "customers", in: surroundings)
+        let store = SharingStore(connection)
+        let (hand, now) = (hand.hand(in: surroundings), surroundings.now())
+        if undo {
+            guard try await store.unchoose(account, of: app, in: environment) else {
+                throw Failure("\(account) was not chosen in \(app.visible), \(environment.rawValue)")
+            }
+        } else {
+            try await store.choose(account, of: app, in: environment, at: now)
+        }
+        try await OperatorActionStore(connection).record([
+            OperatorAction(
+                actedAt: now, actor: hand.actor, action: undo ? "customers choose --undo" : "customers choose",
+                subject: "\(app) \(environment.rawValue) \(account)", note: hand.note)
+        ])
+        surroundings.print(
+            undo
+                ? "\(account) is served as the policy says."
+                : "\(account) is served wherever it shares an Apple account.")
+    }
+
+    private static func token(_ text: String) throws -> String {
+        guard let token = UUID(uuidString: text) else { throw ValidationError("\(text.visible) is not a UUID") }
+        return token.uuidString.lowercased()
+    }
+}

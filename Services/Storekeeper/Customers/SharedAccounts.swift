@@ -1,0 +1,49 @@
+import ArgumentParser
+import Contracts
+import Foundation
+import Storage
+import Subscriptions
+
+/// `storekeeper customers shared`: the Apple accounts that feed several accounts of an app.
+struct SharedAccounts: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "shared", abstract: "List Apple accounts that feed several accounts of the app.",
+        discussion: "Exit codes: 0 done, whether any is shared or not; 1 the world failed.")
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var output: OutputOptions
+
+    @Option(help: "Production or Sandbox.")
+    var environment: StoreEnvironment = .production
+
+    @Option(help: "One app only, by its bundle id.")
+    var app: String?
+
+    func run(in surroundings: Surroundings) async throws {
+        let connection = try database.connection(for: "customers", in: surroundings)
+        let policies = try await SharingStore(connection).policies()
+        let shared = try await CustomerStore(connection).sharedAccounts(of: app, in: environment)
+        let rows = shared.flatMap { customer in
+            customer.accounts.map { account in
+                Row(
+                    app: customer.bundleId, customer: customer.customer, account: account.appAccountToken,
+                    since: account.since, policy: (policies[customer.bundleId] ?? .standard).rawValue,
+                    isServed: account.isServed)
+            }
+        }
+        try output.list(rows, none: "No Apple account is shared.", in: surroundings)
+    }
+
+    struct Row: ListedRow {
+        static let columns: [TextTable.Column] = ["app", "Apple account", "app's account", "since", "policy", "is"]
+
+        var app: String
+        var customer: String
+        var account: String
+        var since: Date
+        var policy: String
+        var isServed: Bool
+
+        var cells: [String] { [app, customer, account, since.text, policy, isServed ? "served" : "refused"] }
+    }
+}

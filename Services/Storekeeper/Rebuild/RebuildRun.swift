@@ -1,0 +1,130 @@
+import Contracts
+import Interpretation
+import Postgres
+import Storage
+import Subscriptions
+
+import struct Foundation.Date
+
+/// Replays, then compares until everything that stood still was compared.
+struct RebuildRun: Sendable {
+    var live: PostgresConfiguration
+    var fresh: PostgresConfiguration
+    var isKept: Bool
+    var now: @Sendable () -> Date
+    var show: @Sendable (ProgressLine, _ isLast: Bool) -> Void
+
+    /// How often purchases are compared again that were written to meanwhile.
+    private static let rounds = 5
+
+    func report() async throws -> RebuildReport {
+        let schema = FreshSchema(named: fresh.schema, PostgresConnection(fresh, logger: .silent))
+        try await schema.create()
+        let result: Result<RebuildReport, any Error>
+        do { result = .success(try await replayAndCompare()) } catch { result = .failure(error) }
+        if !isKept {
+            do { try await schema.drop() } catch {
+                throw Failure("the schema \(fresh.schema) could not be dropped (\(error)); drop it by hand")
+            }
+        }
+        return try result.get()
+    }
+
+    private func replayAndCompare() async throws -> RebuildReport {
+        var report = RebuildReport()
+        let pages = LedgerPages(PostgresConnection(live, logger: .silent))
+        let ledger = LedgerStore(PostgresConnection(fresh, logger: .silent))
+        var progress = ProgressLine(noun: "notifications", total: try await pages.count(), done: 0, elapsed: .zero)
+        var place: LedgerPages.Place?
+        while true {
+            let page = try await pages.page(after: place)
+            guard let last = page.last else { break }
+            try await replay(page, into: ledger, &report)
+            place = last.place
+            progress.done += page.count
+            progress.total = max(progress.total, progress.done)
+            show(progress, false)
+        }
+        show(progress, true)
+        try await compare(pages, ledger, &report)
+        return report
+    }
+
+    private func replay(
+        _ page: [LedgerPages.Recorded], into ledger: LedgerStore, _ report: inout RebuildReport
+    ) async throws {
+        try Task.checkCancellation()
+        var entries: [LedgerEntry] = []
+        for recorded in page {
+            do {
+                var entry = try LedgerEntry(recorded.notification, position: recorded.position)
+                // The ledger stays where it is: what is compared needs its uuids only.
+                entry.decodedPayload = "{}"
+                entries.append(entry)
+            } catch {
+                report.unreadable.append(
+                    .init(uuid: recorded.notification.notificationUUID, reason: "\(error)"))
+                // Counted as seen, or it would be missing for ever.
+                entries.append(.unread(recorded))
+            }
+        }
+        _ = try await ledger.apply(entries, moving: [], recordedAt: now())
+        report.notifications += page.count
+    }
+
+    private func compare(
+        _ pages: LedgerPages, _ ledger: LedgerStore, _ report: inout RebuildReport
+    ) async throws {
+        let comparison = BeliefComparison(
+            PostgresConnection(live, logger: .silent), live: live.schema, rebuilt: fresh.schema)
+        try await catchUp(pages, ledger, &report)
+        for environment in StoreEnvironment.allCases {
+            var open: [String] = []
+            var last: String?
+            repeat {
+                try Task.checkCancellation()
+                let findings = try await comparison.page(of: environment, after: last)
+                report.join(findings)
+                open += findings.open.map(\.originalTransactionId)
+                last = findings.last
+                show(
+                    ProgressLine(
+                        noun: "purchases compared", total: report.purchases, done: report.purchases, elapsed: .zero),
+                    false)
+            } while last != nil
+            for _ in 0..<Self.rounds where !open.isEmpty {
+                try await catchUp(pages, ledger, &report)
+                var findings = try await comparison.compare(open, of: environment)
+                findings.purchases = 0
+                report.join(findings)
+                open = findings.open.map(\.originalTransactionId)
+            }
+            report.restless += open.count
+        }
+    }
+
+    /// What was committed since, or late.
+    private func catchUp(
+        _ pages: LedgerPages, _ ledger: LedgerStore, _ report: inout RebuildReport
+    ) async throws {
+        // A line that never rests would keep us here; the rest is met in the next round.
+        for _ in 0..<100 {
+            let page = try await pages.missing(in: fresh.schema)
+            if page.isEmpty { return }
+            try await replay(page, into: ledger, &report)
+        }
+    }
+}
+
+extension LedgerEntry {
+    /// A place holder for what cannot be read: in the ledger, without any effect.
+    fileprivate static func unread(_ recorded: LedgerPages.Recorded) -> LedgerEntry {
+        let told = recorded.notification
+        return LedgerEntry(
+            notificationUUID: told.notificationUUID, notificationType: told.notificationType, subtype: told.subtype,
+            environment: told.environment, bundleId: told.bundleId, appAppleId: told.appAppleId,
+            originalTransactionId: told.originalTransactionId, transactionId: told.transactionId,
+            signedDate: told.signedDate, receivedAt: told.receivedAt, source: told.source, decodedPayload: "{}",
+            signedPayload: [], news: nil, position: recorded.position)
+    }
+}

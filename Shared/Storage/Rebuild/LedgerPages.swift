@@ -1,0 +1,99 @@
+import Contracts
+import Postgres
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// Reads the ledger again in the order in which it was written, without the signed originals.
+public struct LedgerPages: Sendable {
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    public init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// One notification, as it came out of the log.
+    public struct Recorded: Sendable {
+        /// Without the signed original.
+        public var notification: VerifiedNotification
+        /// Where it stood in the log.
+        public var position: LogPosition
+        /// Where the next page begins.
+        public var place: Place
+    }
+
+    /// A place in the ledger.
+    public struct Place: Sendable {
+        fileprivate var recordedAt: Date
+        fileprivate var position: LogPosition
+        fileprivate var uuid: UUID
+    }
+
+    /// How many there are; for showing progress.
+    public func count() async throws -> Int {
+        Int(try await connection.execute(Self.count)[0].value("notifications", as: Int64.self))
+    }
+
+    /// The next ones; empty at the end. What is committed late, with an earlier time, is left out: see `missing`.
+    public func page(after place: Place?, limit: Int = 500) async throws -> [Recorded] {
+        let nobody = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+        return try await connection.execute(
+            Self.page, place?.recordedAt ?? .distantPast, place?.position.partition ?? -1,
+            place?.position.offset ?? -1, place?.uuid ?? nobody, Int64(limit)
+        ).map { row in try Self.recorded(row) }
+    }
+
+    /// The oldest ones that another schema's ledger lacks. Reads both ledgers whole.
+    public func missing(in schema: String, limit: Int = 500) async throws -> [Recorded] {
+        let statement = Statement(
+            unsafeSQL: """
+                select notification_uuid, notification_type, subtype, environment::text as environment, bundle_id,
+                    app_apple_id, original_transaction_id, transaction_id, signed_at, received_at, recorded_at, source,
+                    decoded, log_partition, log_offset
+                from notification
+                where not exists (
+                    select
+                    from \(FreshSchema.quoted(schema)).notification other
+                    where other.notification_uuid = notification.notification_uuid)
+                order by recorded_at, log_partition, log_offset, notification_uuid
+                limit $1::bigint
+                """)
+        return try await connection.execute(statement, Int64(limit)).map { row in try Self.recorded(row) }
+    }
+
+    private static func recorded(_ row: Row) throws -> Recorded {
+        let source: String = try row.value("source")
+        let uuid: UUID = try row.value("notification_uuid")
+        let position = LogPosition(
+            topic: Topics.unique.name, partition: try row.value("log_partition"), offset: try row.value("log_offset"))
+        return Recorded(
+            notification: VerifiedNotification(
+                notificationUUID: uuid, notificationType: try row.value("notification_type"),
+                subtype: try row.optional("subtype"), environment: try SubscriptionStore.environment(row),
+                bundleId: try row.value("bundle_id"), appAppleId: try row.optional("app_apple_id"),
+                originalTransactionId: try row.optional("original_transaction_id"),
+                transactionId: try row.optional("transaction_id"), signedDate: try row.optional("signed_at"),
+                receivedAt: try row.value("received_at"), source: NotificationSource(rawValue: source) ?? .replay,
+                traceparent: nil, decoded: Array(try row.value("decoded", as: JSONText.self).text.utf8),
+                signedPayload: []),
+            position: position,
+            place: Place(recordedAt: try row.value("recorded_at"), position: position, uuid: uuid))
+    }
+
+    static let count = Statement("ledger-pages-count", "select count(*) as notifications from notification")
+
+    static let page = Statement(
+        "ledger-pages-page",
+        """
+        select notification_uuid, notification_type, subtype, environment::text as environment, bundle_id,
+            app_apple_id, original_transaction_id, transaction_id, signed_at, received_at, recorded_at, source,
+            decoded, log_partition, log_offset
+        from notification
+        where recorded_at >= $1::timestamptz
+            and (recorded_at, log_partition, log_offset, notification_uuid)
+                > ($1::timestamptz, $2::integer, $3::bigint, $4::uuid)
+        order by recorded_at, log_partition, log_offset, notification_uuid
+        limit $5::bigint
+        """)
+
+    static let statements = [count, page, FreshSchema.find]
+}

@@ -1,0 +1,102 @@
+import Contracts
+import Foundation
+import Postgres
+import Storage
+import Subscriptions
+import TestSupport
+import Testing
+
+@testable import Storekeeper
+
+/// Shared Apple accounts, shown and decided by hand (E6).
+@Suite(.serialized) struct CustomersTests {
+    static let app = "com.example.app"
+    static let tokens = (1...3).map { "7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7\($0)" }
+
+    /// Two accounts on one Apple account, one alone.
+    static func use(_ body: @Sendable (PostgresConnection, [String: String]) async throws -> Void) async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            let ledger = SampleLedger(connection: connection)
+            for (number, uuid) in [SampleLedger.bought, SampleLedger.renewed, SampleLedger.strange].enumerated() {
+                try await ledger.add(
+                    uuid, "SUBSCRIBED", "INITIAL_BUY",
+                    at: CommandOutcome.now.addingTimeInterval(Double(number)), product: "pro", purchase: "\(number)")
+            }
+            let claims = tokens.enumerated().map { number, token in
+                AccountClaim(
+                    key: SubscriptionKey(environment: .production, originalTransactionId: "\(number)"), bundleId: app,
+                    appTransactionId: number < 2 ? "70" : nil, appAccountToken: token,
+                    since: CommandOutcome.now.addingTimeInterval(Double(number)))
+            }
+            try await CustomerStore(connection).add(claims, from: .upload)
+            try await body(connection, database.environment)
+            await connection.close()
+        }
+    }
+
+    struct Row: Decodable, Equatable {
+        var account: String
+        var policy: String
+        var isServed: Bool
+    }
+
+    static func shared(_ environment: [String: String]) async throws -> [Row] {
+        let outcome = await CommandOutcome.of(["customers", "shared", "--json"], environment: environment)
+        #expect(outcome.code == 0, "\(outcome.complaint)")
+        return try outcome.json()
+    }
+
+    @Test func `who is served and who is refused is listed, with the policy`() async throws {
+        try await Self.use { _, environment async throws in
+            let outcome = await CommandOutcome.of(["customers", "shared"], environment: environment)
+            #expect(outcome.code == 0, "\(outcome.complaint)")
+            let lines = outcome.text.split(separator: "\n").map(String.init)
+            #expect(lines.count == 3)
+            #expect(lines[1].contains(Self.tokens[0]) && lines[1].hasSuffix("firstWins  served"), "\(lines)")
+            #expect(lines[2].contains(Self.tokens[1]) && lines[2].hasSuffix("firstWins  refused"), "\(lines)")
+            let sandbox = await CommandOutcome.of(
+                ["customers", "shared", "--environment", "Sandbox"], environment: environment)
+            #expect(sandbox.text == "No Apple account is shared.")
+        }
+    }
+
+    @Test func `the policy is shown, set and obeyed at once, and the trail says who set it`() async throws {
+        try await Self.use { connection, environment async throws in
+            let shown = await CommandOutcome.of(["customers", "policy", "--app", Self.app], environment: environment)
+            #expect(shown.text == "com.example.app: firstWins (the default)")
+            for (policy, served) in [
+                ("allow", [true, true]), ("refuse", [false, false]), ("firstWins", [true, false]),
+            ] {
+                let set = await CommandOutcome.of(
+                    ["customers", "policy", "--app", Self.app, policy, "--note", "as agreed"], environment: environment)
+                #expect(set.text == "com.example.app: \(policy)", "\(set.complaint)")
+                let rows = try await Self.shared(environment)
+                #expect(rows.map(\.isServed) == served)
+                #expect(rows.allSatisfy { $0.policy == policy })
+            }
+            let trail = try await OperatorActionStore(connection).actions(on: [Self.app])
+            #expect(trail.map(\.actor) == ["olga", "olga", "olga"])
+            let wrong = await CommandOutcome.of(
+                ["customers", "policy", "--app", Self.app, "sometimes"], environment: environment)
+            #expect(wrong.code == 64)
+        }
+    }
+
+    @Test func `an account that was chosen is served in the place of the first, until that is taken back`() async throws
+    {
+        try await Self.use { _, environment async throws in
+            let choose = ["customers", "choose", "--app", Self.app, Self.tokens[1].uppercased()]
+            let chosen = await CommandOutcome.of(choose, environment: environment)
+            #expect(chosen.code == 0, "\(chosen.complaint)")
+            #expect(try await Self.shared(environment).map(\.isServed) == [false, true])
+            let undone = await CommandOutcome.of(choose + ["--undo"], environment: environment)
+            #expect(undone.code == 0)
+            #expect(try await Self.shared(environment).map(\.isServed) == [true, false])
+            #expect(await CommandOutcome.of(choose + ["--undo"], environment: environment).code == 1)
+            let nobody = await CommandOutcome.of(
+                ["customers", "choose", "--app", Self.app, "me"], environment: environment)
+            #expect(nobody.code == 64)
+        }
+    }
+}

@@ -1,0 +1,266 @@
+import AppStore
+import Contracts
+import Foundation
+import Interpretation
+import Postgres
+import Storage
+import Subscriptions
+import TestSupport
+import Testing
+
+@testable import Storekeeper
+
+/// What is believed follows from the ledger, and what does not is found and named.
+@Suite(.serialized) struct RebuildTests {
+    static let bundleId = "com.example.app"
+    static let epoch = Date(timeIntervalSince1970: 1_750_000_000)
+
+    /// SplitMix64: small, and the same everywhere.
+    struct Generator: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9e37_79b9_7f4a_7c15
+            var mixed = state
+            mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+            return mixed ^ (mixed >> 31)
+        }
+    }
+
+    static let happenings: [(NotificationType, NotificationSubtype?)] = [
+        (.subscribed, .initialBuy), (.didRenew, nil), (.didChangeRenewalStatus, .autoRenewDisabled),
+        (.didChangeRenewalStatus, .autoRenewEnabled), (.didFailToRenew, .gracePeriod), (.expired, .voluntary),
+        (.refund, nil), (.refundReversed, nil), (.consumptionRequest, nil), (.priceIncrease, .pending),
+    ]
+
+    /// What the deduplicator would hand on: decoded payloads of few purchases, some of the same moment, and TESTs.
+    static func notifications(
+        _ count: Int, seed: UInt64, environment: AppStoreEnvironment = .production
+    ) -> [VerifiedNotification] {
+        var generator = Generator(state: seed)
+        return (0..<count).map { index in
+            let purchase = "2\(Int.random(in: 0..<12, using: &generator))"
+            let (type, subtype) = happenings[Int.random(in: 0..<10, using: &generator)]
+            let signedDate = epoch.addingTimeInterval(Double(Int.random(in: 0..<30, using: &generator)) * 86_400)
+            let period = Int.random(in: 0..<4, using: &generator)
+            let isTest = index % 20 == 19
+            var transaction = JWSTransactionDecodedPayload()
+            transaction.originalTransactionId = purchase
+            transaction.transactionId = "\(purchase)-\(period)"
+            transaction.bundleId = bundleId
+            transaction.productId = "gold.\(period)"
+            transaction.type = .autoRenewableSubscription
+            transaction.subscriptionGroupIdentifier = "metals"
+            transaction.purchaseDate = epoch.addingTimeInterval(Double(period) * 86_400 * 7)
+            transaction.expiresDate = epoch.addingTimeInterval(Double(period + 1) * 86_400 * 7)
+            transaction.revocationDate = type == .refund ? signedDate : nil
+            transaction.signedDate = signedDate
+            transaction.appAccountToken =
+                "7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7\(Int.random(in: 0..<3, using: &generator))"
+            transaction.appTransactionId = index % 3 == 0 ? nil : "70\(purchase)"
+            var renewal = JWSRenewalInfoDecodedPayload()
+            renewal.originalTransactionId = purchase
+            renewal.autoRenewProductId = "gold.\(index)"
+            renewal.signedDate = signedDate
+            var payload = ResponseBodyV2DecodedPayload()
+            payload.notificationType = isTest ? .test : type
+            payload.subtype = isTest ? nil : subtype
+            let uuid = UUID(
+                uuidString: String(
+                    format: "%08x-0000-4000-8000-%012x", UInt32.random(in: 1 ... .max, using: &generator), index))
+            payload.notificationUUID = uuid?.uuidString.lowercased()
+            payload.signedDate = signedDate
+            var data = NotificationData()
+            data.bundleId = bundleId
+            data.environment = environment
+            data.status = .active
+            if !isTest {
+                data.signedTransactionInfo = "TRANSACTION"
+                data.signedRenewalInfo = "RENEWAL"
+            }
+            payload.data = data
+            let decoded = String(decoding: payload.json, as: UTF8.self)
+                .replacingOccurrences(of: "\"TRANSACTION\"", with: String(decoding: transaction.json, as: UTF8.self))
+                .replacingOccurrences(of: "\"RENEWAL\"", with: String(decoding: renewal.json, as: UTF8.self))
+            return VerifiedNotification(
+                notificationUUID: uuid ?? UUID(), notificationType: payload.notificationType?.rawValue ?? "",
+                subtype: payload.subtype?.rawValue,
+                environment: StoreEnvironment(rawValue: environment.rawValue) ?? .production, bundleId: bundleId,
+                appAppleId: 1, originalTransactionId: isTest ? nil : purchase,
+                transactionId: isTest ? nil : transaction.transactionId, signedDate: signedDate,
+                receivedAt: epoch, source: .webhook, traceparent: nil, decoded: Array(decoded.utf8),
+                signedPayload: Array("head.\(index).tail".utf8))
+        }
+    }
+
+    static func entries(_ notifications: [VerifiedNotification]) throws -> [LedgerEntry] {
+        try notifications.enumerated().map { offset, notification in
+            try LedgerEntry(
+                notification,
+                position: LogPosition(topic: Topics.unique.name, partition: Int32(offset % 3), offset: Int64(offset)))
+        }
+    }
+
+    static func apply(_ entries: [LedgerEntry], _ connection: PostgresConnection, from moment: Int = 0) async throws {
+        for (number, start) in stride(from: 0, to: entries.count, by: 7).enumerated() {
+            _ = try await LedgerStore(connection).apply(
+                Array(entries[start..<min(start + 7, entries.count)]), moving: [],
+                recordedAt: epoch.addingTimeInterval(Double(moment + number)))
+        }
+    }
+
+    /// A database with lives that came in disorder and with repetitions.
+    static func use(
+        seed: UInt64, _ body: @Sendable (PostgresConnection, PostgresConfiguration) async throws -> Void
+    ) async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            var generator = Generator(state: seed)
+            let told = notifications(160, seed: seed) + notifications(20, seed: seed + 1, environment: .sandbox)
+            let repeated = told + told.filter { _ in Bool.random(using: &generator) }
+            try await apply(entries(repeated.shuffled(using: &generator)), connection)
+            try await body(connection, database)
+            await connection.close()
+        }
+    }
+
+    static func schemas(_ connection: PostgresConnection) async throws -> Int64 {
+        let statement = Statement(
+            unsafeSQL: "select count(*) as schemas from pg_namespace where nspname like '%rebuil%'")
+        return try await connection.execute(statement)[0].value("schemas")
+    }
+
+    @Test(arguments: 700...703 as ClosedRange<UInt64>)
+    func `after disorder and repetitions every row is the same, and nothing is left behind`(seed: UInt64) async throws {
+        try await Self.use(seed: seed) { connection, database async throws in
+            let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            #expect(outcome.code == 0, "\(outcome.text) \(outcome.complaint)")
+            #expect(outcome.text.contains("180 notifications read again"), "\(outcome.text)")
+            #expect(outcome.text.contains("every row is the same"))
+            #expect(try await Self.schemas(connection) == 0)
+        }
+    }
+
+    /// Changes by hand, and what has to be said of each.
+    static let tamperings: [(sql: String, table: String, says: String)] = [
+        (
+            "update subscription set product_id = 'stolen' where original_transaction_id = '23' and environment = 'Production'",
+            "subscription",
+            "stolen"
+        ),
+        (
+            "update transaction set expires_at = '2099-01-01' where transaction_id = '24-1' and environment = 'Production'",
+            "transaction", "expires_at"
+        ),
+        (
+            "delete from transaction where transaction_id = '24-2' and environment = 'Production'", "transaction",
+            "the row is missing"
+        ),
+        (
+            "update mark set transaction_id = 'x' where environment = 'Production' and original_transaction_id = '25' and kind = 'event'",
+            "mark", "x"
+        ),
+        (
+            "update step set is_auto_renewing = true where original_transaction_id = '26' and environment = 'Production'",
+            "step", "is_auto_renewing"
+        ),
+        (
+            """
+            insert into skipped_step
+            values (now(), null, now(), null, gen_random_uuid(), 'Production', '27', 'com.example.app', 'period')
+            """, "skipped_step", "the ledger does not tell of this row"
+        ),
+        (
+            "update account_claim set since = '2000-01-01' where original_transaction_id = '28' and environment = 'Production'",
+            "account_claim",
+            "since"
+        ),
+        (
+            "delete from subscription where original_transaction_id = '29' and environment = 'Production'",
+            "subscription", "the row is missing"
+        ),
+    ]
+
+    @Test(arguments: tamperings)
+    func `what was changed by hand is found and named, and nothing else`(
+        sql: String, table: String, says: String
+    ) async throws {
+        try await Self.use(seed: 710) { connection, database async throws in
+            try await connection.run(unsafeScript: sql)
+            let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            #expect(outcome.code == 1)
+            let lines = outcome.text.split(separator: "\n").dropLast()
+            #expect(!lines.isEmpty)
+            #expect(lines.allSatisfy { $0.hasPrefix("\(table) Production ") && $0.contains(says) }, "\(lines)")
+            #expect(try await Self.schemas(connection) == 0)
+        }
+    }
+
+    @Test func `for programs the differing row is an object`() async throws {
+        try await Self.use(seed: 711) { connection, database async throws in
+            try await connection.run(
+                unsafeScript:
+                    "update subscription set status = 2 where environment = 'Production' and original_transaction_id = '23'"
+            )
+            let outcome = await CommandOutcome.of(["rebuild", "--json"], environment: database.environment)
+            #expect(outcome.code == 1)
+            struct Summary: Decodable {
+                struct Row: Decodable {
+                    var table: String
+                    var originalTransactionId: String
+                    var columns: [String: [String?]]
+                }
+                var differingRows: Int
+                var differences: [Row]
+            }
+            let summary: Summary = try outcome.json()
+            #expect(summary.differingRows == 1)
+            #expect(summary.differences.map(\.originalTransactionId) == ["23"])
+            #expect(summary.differences.first?.columns == ["status": ["2", "1"]])
+        }
+    }
+
+    @Test func `purchases whose notifications retention has taken are counted, not judged`() async throws {
+        try await Self.use(seed: 712) { connection, database async throws in
+            try await connection.run(
+                unsafeScript: """
+                    delete from notification where notification_uuid in (
+                        select notification_uuid from step where environment = 'Production' and original_transaction_id = '23' limit 1)
+                    """)
+            let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            #expect(outcome.code == 0, "\(outcome.text)")
+            #expect(outcome.text.contains("1 purchases not judged: retention"))
+        }
+    }
+
+    @Test func `what is recorded while it runs is no difference`() async throws {
+        try await Self.use(seed: 713) { connection, database async throws in
+            let late = try Self.entries(Self.notifications(120, seed: 800))
+            async let arriving: Void = Self.apply(late, TestDatabase.connection(database), from: -50)
+            let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            try await arriving
+            #expect(outcome.code == 0, "\(outcome.text) \(outcome.complaint)")
+            let again = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            #expect(again.text.contains("300 notifications read again"), "\(again.text)")
+            #expect(again.code == 0)
+        }
+    }
+
+    @Test func `a schema that is there already is not touched, and one that is kept can be looked at`() async throws {
+        try await Self.use(seed: 715) { connection, database async throws in
+            try await connection.run(unsafeScript: "create schema public_rebuild")
+            let refused = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            #expect(refused.code == 1)
+            #expect(refused.complaint.contains("public_rebuild"))
+            let kept = await CommandOutcome.of(
+                ["rebuild", "--keep", "--into", "rebuilt"], environment: database.environment)
+            #expect(kept.code == 0, "\(kept.complaint)")
+            let statement = Statement(unsafeSQL: "select count(*) as purchases from rebuilt.subscription")
+            #expect(try await connection.execute(statement)[0].value("purchases", as: Int64.self) > 0)
+            #expect(try await Self.schemas(connection) == 2)
+            let same = await CommandOutcome.of(["rebuild", "--into", "public"], environment: database.environment)
+            #expect(same.code == 64)
+        }
+    }
+}
