@@ -26,6 +26,7 @@ struct Apply: Settlement {
         case .applied(let applied):
             await positions.moved(moves)
             count(applied, entries, recordedAt)
+            applied.shared.forEach(tell)
             await commit(judged.spans)
             return .settled
         }
@@ -38,6 +39,17 @@ struct Apply: Settlement {
         } catch {
             logger.debug("Kafka does not know how far we are", metadata: ["error": "\(error)"])
         }
+    }
+
+    /// Never silent: an Apple account that feeds several accounts of the app may be a family's, or a trade.
+    private func tell(_ shared: SharedAccountNotice) {
+        Metric.sharedAccounts.counter(shared.bundleId).increment()
+        logger.warning(
+            "Two accounts of the app live on one Apple account; see storekeeper customers shared",
+            metadata: [
+                "app": "\(shared.bundleId)", "environment": "\(shared.key.environment.rawValue)",
+                "purchase": "\(shared.key.originalTransactionId)",
+            ])
     }
 
     private func count(_ applied: Applied, _ entries: [LedgerEntry], _ recordedAt: Date) {

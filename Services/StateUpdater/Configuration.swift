@@ -8,6 +8,10 @@ struct Configuration: WorkerVariables, DatabaseVariables {
     let database = Variable.databaseURL
     let databasePasswordFile = Variable.databasePasswordFile
     let schema = Variable.databaseSchema
+    let recoveryPatience = Variable.duration(
+        "STOREKEEPER_RECOVERY_PATIENCE",
+        "how long a gap in a life may stay open before Apple is asked about it; most are notifications that overtook "
+            + "each other", default: "5m")
     let batch = Variable.batchLimit
     let poisonRun = Variable.poisonRun
     let poisonRatio = Variable.poisonRatio

@@ -26,7 +26,7 @@ await ServiceProcess(
     let outbox = PostgresConnection(context.settings.postgres(for: "state-updater"), logger: context.logger)
     let publisher = Publisher(
         outbox: OutboxStore(outbox), leases: LeaseStore(outbox), producer: connection.producer, holder: UUID(),
-        now: context.clock.now, logger: context.logger)
+        now: context.clock.now, logger: context.logger, patience: context.settings.recoveryPatience)
     var parts = connection.parts(running: Update(), settlement: settlement, startingAt: positions)
     // Behind the producer it needs, before the worker that feeds it, so that it stops after it.
     parts.insert(publisher, at: 1)

@@ -2,9 +2,9 @@ import struct Foundation.Date
 
 /// Apple's dates: milliseconds since 1970, sometimes with a fraction.
 enum AppleDate {
-    /// Beyond the year 5138 in milliseconds, and 1973 in microseconds: a number this large is meant in microseconds, which
-    /// occur as well.
-    private static let firstMicroseconds = 1e14
+    /// The year 10000 in milliseconds, and 1978 in microseconds: a number this large is meant in microseconds, which occur
+    /// as well.
+    private static let firstMicroseconds = 253_402_300_800_000.0
 
     static func date(from number: Double) -> Date {
         Date(timeIntervalSince1970: number >= firstMicroseconds ? number / 1_000_000 : number / 1000)

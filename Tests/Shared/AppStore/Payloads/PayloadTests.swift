@@ -62,10 +62,11 @@ import Testing
         ("1780000000000", 1_780_000_000.0), ("1780000000000.5", 1_780_000_000.0005),
         ("1780000000000000", 1_780_000_000),
         ("0", 0), ("-62135769600000", -62_135_769_600), ("1.78e12", 1_780_000_000),
+        ("253402300799000", 253_402_300_799),
     ])
-    func `dates come in milliseconds, fractions, microseconds and the distant past`(text: String, seconds: Double)
-        throws
-    {
+    func `dates come in milliseconds, fractions, microseconds, the distant past and the year 9999`(
+        text: String, seconds: Double
+    ) throws {
         let transaction = try JWSTransactionDecodedPayload(json: json(#"{"signedDate":\#(text)}"#))
         #expect(transaction.signedDate == Date(timeIntervalSince1970: seconds))
     }
