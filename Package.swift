@@ -116,8 +116,8 @@ let tests: [Target] = [
     tests(
         "InterpretationTests", "Shared/Interpretation",
         [
-            "Interpretation", "Verifier", "StateUpdater", "Pipeline", "Contracts", "AppStore", "Signatures",
-            "Subscriptions", "Storage", "Postgres", "TestSupport",
+            "Interpretation", "Verifier", "Deduplicator", "StateUpdater", "Pipeline", "Contracts", "AppStore",
+            "Signatures", "Subscriptions", "Storage", "Postgres", "TestSupport",
         ]),
     tests(
         "ChassisTests", "Shared/Chassis", ["Chassis", metrics, lifecycle, logging, hummingbird, httpClient],
@@ -146,8 +146,9 @@ let tests: [Target] = [
     tests(
         "RecoveryTests", "Services/Recovery",
         [
-            "Recovery", "Verifier", "AppleAccess", "Chassis", "Pipeline", "Kafka", "Contracts", "AppStore",
-            "Signatures", "Subscriptions", "Storage", "Postgres", "TestSupport", hummingbird, lifecycle,
+            "Recovery", "Verifier", "Simulator", "Interpretation", "AppleAccess", "Chassis", "Pipeline", "Kafka",
+            "Contracts", "AppStore", "Signatures", "Subscriptions", "Storage", "Postgres", "TestSupport", hummingbird,
+            lifecycle,
         ]),
     tests(
         "SchedulerTests", "Services/Scheduler",
