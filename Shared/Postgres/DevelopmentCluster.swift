@@ -56,7 +56,8 @@ struct DevelopmentCluster: Sendable {
         var arguments = [
             programs.postgres, "-D", data, "-c", "listen_addresses=127.0.0.1", "-c", "port=\(port)",
             "-c", "unix_socket_directories=\(socket)", "-c", "max_connections=100", "-c", "shared_buffers=128MB",
-            "-c", "max_wal_size=2GB",
+            // A migration locks every object it makes, and tests migrate many databases at once.
+            "-c", "max_wal_size=2GB", "-c", "max_locks_per_transaction=512",
         ]
         if durability == .none {
             arguments += ["-c", "fsync=off", "-c", "full_page_writes=off"]
