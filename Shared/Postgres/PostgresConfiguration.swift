@@ -72,7 +72,8 @@ extension PostgresConfiguration {
             throw PostgresError(
                 .programming, "“\(schema)” is not a schema name; use lower-case letters, digits and underscores")
         }
-        var settings = [("search_path", schema), ("client_min_messages", "warning")]
+        // Compiling takes longer than any of our statements: a question about one customer took 500 ms instead of 3.
+        var settings = [("search_path", schema), ("client_min_messages", "warning"), ("jit", "off")]
         if let statementTimeout { settings.append(("statement_timeout", statementTimeout.wholeMilliseconds)) }
         if let lockTimeout { settings.append(("lock_timeout", lockTimeout.wholeMilliseconds)) }
         if let idleInTransactionTimeout {

@@ -73,10 +73,11 @@ union all
 select environment, bundle_id, original_transaction_id, app_transaction_id
 from account_claim;
 
--- All purchases of the Apple account that one purchase belongs to, within one app.
+-- All purchases of the Apple account that one purchase belongs to, within one app. The planner fears any recursion, and
+-- would compile for half a second what runs in one millisecond.
 create function apple_account(asked_environment store_environment, asked_bundle_id text, asked_purchase text)
 returns text[]
-language sql stable
+language sql stable set jit = off
 begin atomic
     with recursive owned (original_transaction_id) as (
         select asked_purchase
