@@ -162,8 +162,8 @@ let tests: [Target] = [
     tests(
         "StorekeeperTests", "Services/Storekeeper",
         [
-            "Storekeeper", "AppStore", "Signatures", "StrictJSON", "Contracts", "Kafka", "Pipeline", "Subscriptions",
-            "Storage", "Postgres", "TestSupport", arguments, logging, hummingbird,
+            "Storekeeper", "AppStore", "Signatures", "StrictJSON", "Contracts", "Kafka", "Interpretation", "Pipeline",
+            "Subscriptions", "Storage", "Postgres", "TestSupport", arguments, logging, hummingbird,
         ]),
     tests(
         "EndToEndTests", "EndToEnd",

@@ -55,7 +55,7 @@ struct DevelopmentCluster: Sendable {
         let socket = directory.utf8.count < 80 ? directory : ""
         var arguments = [
             programs.postgres, "-D", data, "-c", "listen_addresses=127.0.0.1", "-c", "port=\(port)",
-            "-c", "unix_socket_directories=\(socket)", "-c", "max_connections=100", "-c", "shared_buffers=128MB",
+            "-c", "unix_socket_directories=\(socket)", "-c", "max_connections=500", "-c", "shared_buffers=128MB",
             // A migration locks every object it makes, and tests migrate many databases at once.
             "-c", "max_wal_size=2GB", "-c", "max_locks_per_transaction=512",
         ]

@@ -37,7 +37,7 @@ public final class SignedDataVerifier: Sendable {
     public func notification(_ jws: [UInt8], now: Date) -> Result<ProvenNotification, Refusal> {
         Result { () throws(Refusal) in
             try notification(in: prover.prove(jws[...], dateField: "signedDate", now: now), now: now)
-        }
+        }.mapError { $0.judged(by: identity.registry) }
     }
 
     /// Proves a transaction, from the app or from Apple's API.
