@@ -39,7 +39,7 @@ import Testing
             let second = try SpawnedScheduler(environment: environment, directory: directory)
             let after = try await Self.wait(for: id, desk) { $0.state == .fetched }
             #expect(after.state == .fetched)
-            #expect(after.attempts == 2)
+            #expect(after.attempts >= 2)
             #expect(after.pages == 10)
             #expect(try await desk.pages(until: desk.book).uuids == desk.book)
             #expect(await second.end(by: SIGTERM) == 0)
