@@ -3,12 +3,16 @@ import Contracts
 import Kafka
 import Storage
 
+import struct Foundation.Date
+
 /// Brings the broker and the database to what this build expects. May run as often as one likes.
 struct Prepare {
     let admin: KafkaAdmin
     let replicationFactor: Int
     let migrator: Migrator
+    let retention: RetentionStore
     let grants: Grants
+    let now: @Sendable () -> Date
     let logger: Logger
 
     func run() async throws {
@@ -44,7 +48,10 @@ struct Prepare {
             logger.info(
                 "Migration applied", metadata: ["version": "\(migration.version)", "name": "\(migration.name)"])
         }
-        logger.info("The database is up to date", metadata: ["applied": "\(applied.count)"])
+        // The scheduler makes the months that follow; without one the ledger's rest takes them.
+        let months = try await retention.prepare(now: now())
+        logger.info(
+            "The database is up to date", metadata: ["applied": "\(applied.count)", "months": "\(months)"])
     }
 
     /// The roles are a fence, not a need: without them everything works, as the user who owns it all.

@@ -14,7 +14,7 @@ await ServiceProcess(
     let database = PostgresConnection(context.settings.migration, logger: context.logger)
     try await Prepare(
         admin: try KafkaAdmin(try context.settings.kafka(), logger: context.logger),
-        replicationFactor: context.settings.replicationFactor, migrator: Migrator(database), grants: Grants(database),
-        logger: context.logger
+        replicationFactor: context.settings.replicationFactor, migrator: Migrator(database),
+        retention: RetentionStore(database), grants: Grants(database), now: context.clock.now, logger: context.logger
     ).run()
 }

@@ -33,27 +33,37 @@ enum LedgerStatements {
     static let insert = Statement(
         "ledger-insert",
         """
-        insert into notification (
-            signed_at, received_at, recorded_at, app_apple_id, log_offset, notification_uuid, environment,
-            log_partition, has_advanced, source, notification_type, subtype, bundle_id, original_transaction_id,
-            transaction_id, decoded, signed_original, chains)
-        select signed_at, received_at, $1::timestamptz, app_apple_id, log_offset, notification_uuid,
-            environment::store_environment, log_partition, has_advanced, source, notification_type, subtype, bundle_id,
-            original_transaction_id, transaction_id, decoded::json, signed_original,
+        with given as (
+            select *
+            from unnest(
+                $2::timestamptz[], $3::timestamptz[], $4::bigint[], $5::bigint[], $6::uuid[], $7::text[],
+                $8::integer[], $9::boolean[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[],
+                $15::text[], $16::text[], $17::bytea[], $18::bytea[]
+            ) as given (
+                signed_at, received_at, app_apple_id, log_offset, notification_uuid, environment, log_partition,
+                has_advanced, source, notification_type, subtype, bundle_id, original_transaction_id, transaction_id,
+                decoded, signed_original, chains)
+        ), kept as (
+            insert into notification (
+                signed_at, received_at, recorded_at, app_apple_id, log_offset, notification_uuid, environment,
+                log_partition, has_advanced, source, notification_type, subtype, bundle_id, original_transaction_id,
+                transaction_id)
+            select signed_at, received_at, $1::timestamptz, app_apple_id, log_offset, notification_uuid,
+                environment::store_environment, log_partition, has_advanced, source, notification_type, subtype,
+                bundle_id, original_transaction_id, transaction_id
+            from given
+            order by notification_uuid
+            on conflict (notification_uuid) do nothing
+            returning notification_uuid
+        )
+        insert into notification_payload (recorded_at, notification_uuid, decoded, signed_original, chains)
+        select $1::timestamptz, notification_uuid, decoded::json, signed_original,
             array(
                 select substring(chains from 32 * place + 1 for 32)
                 from generate_series(0, length(chains) / 32 - 1) as place
                 order by place)
-        from unnest(
-            $2::timestamptz[], $3::timestamptz[], $4::bigint[], $5::bigint[], $6::uuid[], $7::text[], $8::integer[],
-            $9::boolean[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[],
-            $17::bytea[], $18::bytea[]
-        ) as given (
-            signed_at, received_at, app_apple_id, log_offset, notification_uuid, environment, log_partition,
-            has_advanced, source, notification_type, subtype, bundle_id, original_transaction_id, transaction_id,
-            decoded, signed_original, chains)
-        order by notification_uuid
-        on conflict (notification_uuid) do nothing
+        from given
+        join kept using (notification_uuid)
         """)
 
     /// Counts repeats that say something else than what is kept; the same words again cost no write.
@@ -67,8 +77,10 @@ enum LedgerStatements {
             from unnest($1::uuid[], $2::text[]) as given (notification_uuid, decoded)
             order by notification_uuid
         ) as given
+        join notification_payload payload using (notification_uuid)
         where notification.notification_uuid = given.notification_uuid
-            and notification.decoded::text <> given.decoded
+            and payload.recorded_at = notification.recorded_at
+            and payload.decoded::text <> given.decoded
         """)
 
     /// What such a repeat says, each content once.
@@ -80,7 +92,8 @@ enum LedgerStatements {
             given.signed_original
         from unnest($2::uuid[], $3::text[], $4::bytea[]) as given (notification_uuid, decoded, signed_original)
         join notification using (notification_uuid)
-        where notification.decoded::text <> given.decoded
+        join notification_payload payload using (notification_uuid, recorded_at)
+        where payload.decoded::text <> given.decoded
         order by 2, 3
         on conflict do nothing
         """)

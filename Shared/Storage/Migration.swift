@@ -17,6 +17,7 @@ public struct Migration: Sendable, Equatable {
         Migration(1, "ledger", PackageResources._001_ledger_sql),
         Migration(2, "belief", PackageResources._002_belief_sql),
         Migration(3, "answers", PackageResources._003_answers_sql),
+        Migration(4, "retention", PackageResources._004_retention_sql),
         Migration(5, "coverage", PackageResources._005_coverage_sql),
         Migration(6, "recovery", PackageResources._006_recovery_sql),
         Migration(7, "insight", PackageResources._007_insight_sql),

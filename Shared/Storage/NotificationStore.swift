@@ -66,12 +66,12 @@ public struct NotificationStore: Sendable {
             .map { row in try Self.line(row) }
     }
 
-    /// The payload as JSON text; nil where the ledger has no such notification.
+    /// The payload as JSON text; nil where the ledger has no such notification, or has dropped by age what it said.
     public func decoded(_ uuid: UUID) async throws -> String? {
         try await connection.execute(Self.decoded, uuid).first?.value("decoded", as: JSONText.self).text
     }
 
-    /// The signed original, byte for byte; nil where the ledger has no such notification.
+    /// The signed original, byte for byte; nil where the ledger has no such notification, or has dropped it by age.
     public func original(_ uuid: UUID) async throws -> [UInt8]? {
         guard let row = try await connection.execute(Self.original, uuid).first else { return nil }
         return try SignedOriginal(blob: try row.value("signed_original"), headers: try row.value("headers")).original()
@@ -129,7 +129,13 @@ public struct NotificationStore: Sendable {
         """)
 
     static let decoded = Statement(
-        "notification-decoded", "select decoded from notification where notification_uuid = $1::uuid")
+        "notification-decoded",
+        """
+        select decoded
+        from notification
+        join notification_payload using (notification_uuid, recorded_at)
+        where notification_uuid = $1::uuid
+        """)
 
     static let original = Statement(
         "notification-original",
@@ -140,6 +146,7 @@ public struct NotificationStore: Sendable {
             join certificate_chain using (digest)
             order by place) as headers
         from notification
+        join notification_payload using (notification_uuid, recorded_at)
         where notification_uuid = $1::uuid
         """)
 }

@@ -4,7 +4,8 @@ import Postgres
 public enum StorageStatements {
     /// In no particular order.
     public static let all: [Statement] =
-        MigratorStatements.all + [Grants.missing] + LedgerPages.statements + ledger + coverage + recovery + [
+        MigratorStatements.all + [Grants.missing, RetentionStore.make, RetentionStore.months, RetentionStore.drop]
+        + LedgerPages.statements + ledger + coverage + recovery + [
             SightingStore.claimFirst, SightingStore.owners, SightingStore.forget,
             PositionStore.read, PositionStore.insert, PositionStore.list, PositionStore.remove,
             PositionStore.move,
@@ -25,7 +26,7 @@ public enum StorageStatements {
             InsightStore.renewalSwitches,
             NotificationStore.page, NotificationStore.ofPurchase, NotificationStore.decoded, NotificationStore.original,
             NotificationStore.conflicts,
-            RejectedStore.insert, RejectedStore.newest, RejectedStore.counts,
+            RejectedStore.insert, RejectedStore.newest, RejectedStore.counts, RejectedStore.forget,
             NotificationStore.search, NotificationStore.one, NotificationStore.countBetween,
             NotificationStore.uuidsBetween,
             IncidentStore.newest, IncidentStore.rejections, IncidentStore.receivers,

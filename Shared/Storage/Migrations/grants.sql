@@ -7,13 +7,13 @@
 do $$
 declare
     worker_tables constant text[] := array[
-        'consumer_position', 'sighting', 'certificate_chain', 'notification', 'conflicting_notification', 'transaction',
-        'subscription', 'mark', 'step', 'skipped_step', 'timeline', 'recovery_request', 'lease', 'rejected',
+        'consumer_position', 'sighting', 'certificate_chain', 'notification', 'notification_payload',
+        'conflicting_notification', 'transaction', 'subscription', 'mark', 'step', 'skipped_step', 'timeline', 'recovery_request', 'lease', 'rejected',
         'recovery_window', 'recovery_page', 'coverage', 'coverage_day', 'recovery_item', 'send_attempt', 'history_revision',
         'recovery_answer', 'account_claim', 'shared_account_notice'];
     scheduler_tables constant text[] := array[
         'coverage', 'coverage_day', 'recovery_window', 'recovery_page', 'canary', 'overdue_inquiry', 'ingest_heartbeat',
-        'lease', 'operator_action', 'product_level', 'sharing_policy', 'chosen_account'];
+        'lease', 'sighting', 'operator_action', 'product_level', 'sharing_policy', 'chosen_account'];
     ours constant name := current_schema();
     role_name text;
     object record;
@@ -45,7 +45,17 @@ begin
         loop
             execute format('grant insert, update, delete on %I.%I to storekeeper_scheduler', ours, object.name);
         end loop;
+        -- For storekeeper reread.
+        execute format('grant delete on %I.consumer_position to storekeeper_scheduler', ours);
     end if;
+
+    -- What auditors read stays as it was written: who did what, and that there was a day to be proven.
+    foreach role_name in array array['storekeeper_worker', 'storekeeper_scheduler']
+    loop
+        continue when to_regrole(role_name) is null;
+        execute format('revoke update, delete on %I.operator_action from %I', ours, role_name);
+        execute format('revoke delete on %I.coverage_day from %I', ours, role_name);
+    end loop;
 
     -- So that any user that is given the role can run the next setup. Needs one that may hand things over.
     if to_regrole('storekeeper_migrator') is not null and pg_has_role('storekeeper_migrator', 'member') then

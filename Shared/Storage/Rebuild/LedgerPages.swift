@@ -50,6 +50,7 @@ public struct LedgerPages: Sendable {
                     app_apple_id, original_transaction_id, transaction_id, signed_at, received_at, recorded_at, source,
                     decoded, log_partition, log_offset
                 from notification
+                join notification_payload using (notification_uuid, recorded_at)
                 where not exists (
                     select
                     from \(FreshSchema.quoted(schema)).notification other
@@ -79,7 +80,7 @@ public struct LedgerPages: Sendable {
             place: Place(recordedAt: try row.value("recorded_at"), position: position, uuid: uuid))
     }
 
-    static let count = Statement("ledger-pages-count", "select count(*) as notifications from notification")
+    static let count = Statement("ledger-pages-count", "select count(*) as notifications from notification_payload")
 
     static let page = Statement(
         "ledger-pages-page",
@@ -88,6 +89,7 @@ public struct LedgerPages: Sendable {
             app_apple_id, original_transaction_id, transaction_id, signed_at, received_at, recorded_at, source,
             decoded, log_partition, log_offset
         from notification
+        join notification_payload using (notification_uuid, recorded_at)
         where recorded_at >= $1::timestamptz
             and (recorded_at, log_partition, log_offset, notification_uuid)
                 > ($1::timestamptz, $2::integer, $3::bigint, $4::uuid)

@@ -15,7 +15,8 @@ import Testing
         let connection = TestDatabase.connection(database)
         return Prepare(
             admin: try KafkaAdmin(broker.configuration, patience: .seconds(3), logger: logger), replicationFactor: 1,
-            migrator: Migrator(connection), grants: Grants(connection), logger: logger)
+            migrator: Migrator(connection), retention: RetentionStore(connection), grants: Grants(connection),
+            now: { Date(timeIntervalSince1970: 1_780_000_000) }, logger: logger)
     }
 
     @Test func `what is there already is left as it is`() async throws {

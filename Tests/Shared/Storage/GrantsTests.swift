@@ -37,6 +37,7 @@ import Testing
                 #expect(applied.inserted == 20)
                 try await Self.expectDenied(worker, "insert into canary (requested_at) values (now())")
                 try await Self.expectDenied(worker, "delete from operator_action")
+                try await Self.expectDenied(worker, "delete from coverage_day")
                 try await Self.expectDenied(worker, "delete from schema_migration")
                 try await Self.expectDenied(worker, "create table mine (id integer)")
                 try await Self.expectDenied(worker, "drop table notification")
@@ -57,6 +58,32 @@ import Testing
                     _ = try await scheduler.run(unsafeScript: "select count(*) from \(table)")
                     try await Self.expectDenied(scheduler, "delete from \(table)")
                 }
+            }
+        }
+    }
+
+    @Test func `what auditors read is written once, whoever does it`() async throws {
+        try await Self.withGrants { database, _ async throws in
+            try await Self.acting(as: "storekeeper_scheduler", in: database) { scheduler async throws in
+                let actions = OperatorActionStore(scheduler)
+                try await actions.record([
+                    OperatorAction(
+                        actedAt: Fixtures.now, actor: "ann", action: "rejected.resolve", subject: "a", note: nil)
+                ])
+                try await Self.expectDenied(scheduler, "update operator_action set actor = 'bob'")
+                try await Self.expectDenied(scheduler, "delete from operator_action")
+                try await Self.expectDenied(scheduler, "delete from coverage_day")
+            }
+        }
+    }
+
+    @Test func `an operator lets the state-updater read again, and cannot move its position`() async throws {
+        try await Self.withGrants { database, owner async throws in
+            let first = LogPosition(topic: "t", partition: 0, offset: 0)
+            _ = try await PositionStore(owner).establish(cluster: "c", group: "g", lowWatermarks: [first])
+            try await Self.acting(as: "storekeeper_scheduler", in: database) { scheduler async throws in
+                try await Self.expectDenied(scheduler, "update consumer_position set next_offset = 7")
+                #expect(try await PositionStore(scheduler).forget(cluster: "c", group: "g", topic: "t") == 1)
             }
         }
     }

@@ -1,0 +1,139 @@
+import Contracts
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Storage
+
+@Suite(.timeLimit(.minutes(2))) struct RetentionStoreTests {
+    /// 2026-11-21, far enough from now whenever this runs: only what is over for 200 real days can be dropped.
+    static let then = Date(timeIntervalSince1970: 1_732_190_400)  // 2024-11-21
+    static let policy = RetentionPolicy(ledgerDays: 200, sightingDays: 8)
+
+    @Test func `months are made ahead, once`() async throws {
+        try await Self.withStore { store, _ async throws in
+            let first = try await store.run(Self.policy, now: Self.then)
+            #expect(first.made == ["2024-11", "2024-12", "2025-01"])
+            #expect(try await store.run(Self.policy, now: Self.then) == RetentionStore.Report())
+            #expect(
+                try await store.months().map(\.name)
+                    == ["2024_11", "2024_12", "2025_01"].map { "notification_payload_\($0)" })
+        }
+    }
+
+    @Test func `a month ends when it ends in UTC`() async throws {
+        try await Self.withStore { store, connection async throws in
+            try await connection.run(unsafeScript: "set timezone = 'Pacific/Kiritimati'")
+            _ = try await store.prepare(now: Self.then)
+            #expect(try await store.months().first?.endsAt == Date(timeIntervalSince1970: 1_733_011_200))
+        }
+    }
+
+    @Test func `what comes in a month without a partition is kept, and moves when the month is made`() async throws {
+        try await Self.withStore { store, connection async throws in
+            let uuids = try await Self.record(20, at: Self.then, connection)
+            #expect(try await Self.count("notification_payload_rest", connection) == 20)
+            _ = try await store.prepare(now: Self.then)
+            #expect(try await Self.count("notification_payload_rest", connection) == 0)
+            #expect(try await Self.count("notification_payload_2024_11", connection) == 20)
+            let ledger = NotificationStore(connection)
+            for uuid in uuids { #expect(try await ledger.original(uuid) != nil) }
+        }
+    }
+
+    @Test func `a month that is over for long enough goes whole; what was in it is still known`() async throws {
+        try await Self.withStore { store, connection async throws in
+            _ = try await store.prepare(now: Self.then)
+            let old = try await Self.record(20, at: Self.then, connection)
+            let late = Self.then.addingTimeInterval(60 * 86_400)
+            _ = try await store.prepare(now: late)
+            // 200 days after the end of November, and not yet after that of December.
+            let now = Date(timeIntervalSince1970: 1_733_011_200 + 200 * 86_400 + 60)
+            #expect(try await store.expired(Self.policy, now: now).map(\.name) == ["notification_payload_2024_11"])
+            let report = try await store.run(Self.policy, now: now)
+            #expect(report.dropped.map(\.name) == ["notification_payload_2024_11"])
+            #expect((report.dropped.first?.bytes ?? 0) > 0)
+
+            let ledger = NotificationStore(connection)
+            #expect(try await ledger.decoded(old[0]) == nil)
+            #expect(try await ledger.original(old[0]) == nil)
+            #expect(try await ledger.page().count == 20)
+            // Coming again it has no effect.
+            var fixtures = Fixtures(seed: 7)
+            guard
+                case .applied(let applied) = try await LedgerStore(connection).apply(
+                    fixtures.entries(20), moving: [], recordedAt: now)
+            else {
+                Issue.record("fenced")
+                return
+            }
+            #expect(applied.inserted == 0)
+            #expect(applied.repeated == 20)
+        }
+    }
+
+    @Test func `a month that Apple's history still reaches is not dropped, whatever is asked`() async throws {
+        #expect(RetentionPolicy(ledgerDays: 1, sightingDays: 1) == RetentionPolicy(ledgerDays: 200, sightingDays: 7))
+        try await Self.withStore { store, connection async throws in
+            let now = try await connection.execute(Self.clock)[0].value("now", as: Date.self)
+            _ = try await store.prepare(now: now)
+            let report = try await store.run(Self.policy, now: now.addingTimeInterval(1000 * 86_400))
+            #expect(report.dropped.isEmpty)
+            #expect(try await store.expired(Self.policy, now: now.addingTimeInterval(1000 * 86_400)).count == 3)
+        }
+    }
+
+    @Test func `old sightings go, younger ones stay`() async throws {
+        try await Self.withStore { store, connection async throws in
+            let sightings = SightingStore(connection)
+            for (offset, days) in [Int64(1), 9].enumerated() {
+                _ = try await sightings.claim([
+                    Sighting(
+                        notificationUUID: UUID(),
+                        position: LogPosition(topic: "t", partition: 0, offset: Int64(offset)),
+                        seenAt: Self.then.addingTimeInterval(Double(-days) * 86_400), isReclaim: false)
+                ])
+            }
+            #expect(try await store.run(Self.policy, now: Self.then).forgotten == 1)
+            #expect(try await Self.count("sighting", connection) == 1)
+        }
+    }
+
+    @Test func `the scheduler's role can do all of it, though it owns nothing`() async throws {
+        try await Self.withStore { _, owner async throws in
+            _ = try await Grants(owner).apply()
+            try await owner.run(unsafeScript: "set role storekeeper_scheduler")
+            let store = RetentionStore(owner)
+            _ = try await store.prepare(now: Self.then)
+            let report = try await store.run(Self.policy, now: Self.then.addingTimeInterval(400 * 86_400))
+            #expect(report.dropped.count == 3)
+            try await owner.run(unsafeScript: "reset role")
+        }
+    }
+
+    // MARK: -
+
+    private static func record(_ count: Int, at date: Date, _ connection: PostgresConnection) async throws -> [UUID] {
+        var fixtures = Fixtures(seed: 7)
+        let entries = fixtures.entries(count)
+        _ = try await LedgerStore(connection).apply(entries, moving: [], recordedAt: date)
+        return entries.map(\.notificationUUID)
+    }
+
+    private static func count(_ table: String, _ connection: PostgresConnection) async throws -> Int64 {
+        try await connection.execute(Statement(unsafeSQL: "select count(*) as count from \(table)"))[0].value("count")
+    }
+
+    private static let clock = Statement("test-clock", "select now() as now")
+
+    private static func withStore(
+        _ body: (RetentionStore, PostgresConnection) async throws -> Void
+    ) async throws {
+        try await TestDatabase.use { database in
+            let connection = TestDatabase.connection(database)
+            try await body(RetentionStore(connection), connection)
+            await connection.close()
+        }
+    }
+}
