@@ -109,6 +109,12 @@ public struct RejectedStore: Sendable {
         }
     }
 
+    /// Forgets dead letters that were refused before a time. Their bytes are in the log, as long as it keeps them.
+    /// - Returns: how many.
+    public func forget(refusedBefore time: Date) async throws -> Int {
+        try await repeating { try await connection.execute(Self.forget, time).affected }
+    }
+
     static let insert = Statement(
         "rejected-insert",
         """
@@ -145,4 +151,6 @@ public struct RejectedStore: Sendable {
         group by stage, reason
         order by count desc, stage, reason
         """)
+
+    static let forget = Statement("rejected-forget", "delete from rejected where rejected_at < $1::timestamptz")
 }

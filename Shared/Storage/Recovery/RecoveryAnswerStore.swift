@@ -93,12 +93,18 @@ public struct RecoveryAnswerStore: Sendable {
         }
     }
 
+    /// Forgets answers before a time. How far a history was read stays.
+    /// - Returns: how many.
+    public func forget(answeredBefore time: Date) async throws -> Int {
+        try await repeating { try await connection.execute(Self.forget, time).affected }
+    }
+
     private struct Name: Hashable {
         var key: SubscriptionKey
         var before: UUID
     }
 
-    static let statements = [revision, keepRevision, insert, find]
+    static let statements = [revision, keepRevision, insert, find, forget]
 
     static let revision = Statement(
         "history-revision-find",
@@ -148,4 +154,7 @@ public struct RecoveryAnswerStore: Sendable {
         where environment = $1::text::store_environment and original_transaction_id = $2::text
         order by answered_at desc, before_uuid
         """)
+
+    static let forget = Statement(
+        "recovery-answer-forget", "delete from recovery_answer where answered_at < $1::timestamptz")
 }

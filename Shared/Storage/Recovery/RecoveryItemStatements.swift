@@ -1,7 +1,7 @@
 import Postgres
 
 extension RecoveryItemStore {
-    static let statements = [lockWindows, insert, arrive, refuse, waiting, find, forgetPresent]
+    static let statements = [lockWindows, insert, arrive, refuse, waiting, find, forgetPresent, forgetSettled]
 
     static func inserting(_ items: [RecoveryItem]) -> Command {
         Command(
@@ -68,7 +68,8 @@ extension RecoveryItemStore {
         """)
 
     /// Only what recovery itself put on the line, and since then: anybody can post a forgery under the same uuid and have
-    /// that refused.
+    /// that refused. Since then is by the clock of the instance that published it, which need not be the one that wrote
+    /// the item down: hence the minutes.
     static let refuse = Statement(
         "recovery-item-refuse",
         """
@@ -79,7 +80,7 @@ extension RecoveryItemStore {
                 select stage, rejected.reason, rejected.message
                 from rejected
                 where rejected.notification_uuid = recovery_item.notification_uuid and source = 'history'
-                    and received_at >= noticed_at
+                    and received_at >= noticed_at - interval '5 minutes'
                 order by rejected_at desc
                 limit 1
             ) as why
@@ -121,4 +122,14 @@ extension RecoveryItemStore {
     static let forgetPresent = Statement(
         "recovery-item-forget-present",
         "delete from recovery_item where window_id = any ($1::uuid[]) and state = 'present'")
+
+    /// Whichever window it was: a process may end after it closed one.
+    static let forgetSettled = Statement(
+        "recovery-item-forget-settled",
+        """
+        delete from recovery_item
+        using recovery_window
+        where recovery_window.id = window_id and recovery_window.state in ('closed', 'failed')
+            and recovery_item.state = 'present'
+        """)
 }

@@ -110,6 +110,12 @@ public struct RecoveryItemStore: Sendable {
         guard !windows.isEmpty else { return }
         _ = try await repeating { try await connection.execute(Self.forgetPresent, windows) }
     }
+
+    /// The same of all windows that are closed or failed.
+    /// - Returns: how many.
+    public func forgetPresent() async throws -> Int {
+        try await repeating { try await connection.execute(Self.forgetSettled).affected }
+    }
 }
 
 extension RecoveryWindow.Counts {
