@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
-// A package of its own, so that nobody who builds Storekeeper builds its benchmarks. The links in Verifier/ lead to the
-// code that is measured and to the simulator that writes what it is measured with.
+// A package of its own, so that nobody who builds Storekeeper builds its benchmarks. The links in Verifier/ and Ledger/ lead
+// to the code that is measured and to the simulator that writes what it is measured with.
 import PackageDescription
 
 let package = Package(
@@ -9,6 +9,7 @@ let package = Package(
     dependencies: [
         .package(name: "storekeeper", path: "../.."),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
     ],
     targets: [
         .executableTarget(
@@ -21,6 +22,21 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Verifier",
-            swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")])
+            swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]),
+        .executableTarget(
+            name: "ledger-benchmark",
+            dependencies: [
+                .product(name: "AppStore", package: "storekeeper"),
+                .product(name: "Contracts", package: "storekeeper"),
+                .product(name: "Interpretation", package: "storekeeper"),
+                .product(name: "Postgres", package: "storekeeper"),
+                .product(name: "Signatures", package: "storekeeper"),
+                .product(name: "Storage", package: "storekeeper"),
+                .product(name: "Subscriptions", package: "storekeeper"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Ledger",
+            swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]),
     ]
 )

@@ -1,0 +1,61 @@
+import AppStore
+import ArgumentParser
+import Contracts
+import Foundation
+import Interpretation
+import Signatures
+import Storage
+import Subscriptions
+
+/// Notifications of many lives as the state-updater gets them; lived again and again by other customers.
+final class Lives {
+    private var entries: [LedgerEntry] = []
+    private let batch: Int
+    private var next = 0
+    private var generation = 0
+
+    init(batch: Int) throws {
+        self.batch = batch
+        let now = Date()
+        let authority = try DevelopmentAuthority(now: now)
+        let writer = LetterWriter(authority: authority, impostor: authority)
+        let app = App(bundleId: "com.example.app", appAppleId: 1_234_567_890, environment: .production)
+        var population = Population(apps: [app], size: 2000, timeScale: 1, seed: 1, now: now)
+        let verifier = SignedDataVerifier(
+            trust: try TrustStore.apple.adding(rootsIn: Array(authority.rootPEM.utf8)),
+            apps: AppRegistry(apps: [AcceptedApp(bundleId: "com.example.app", appAppleId: 1_234_567_890)]))
+        while entries.count < 20 * batch {
+            let notice = population.next(now: now)
+            let received = ReceivedNotification(
+                signedPayload: try writer.sign(notice), source: .webhook, receivedAt: now)
+            let proven = try verifier.notification(received.signedPayload, now: now).get()
+            guard let verified = VerifiedNotification(.notification(proven), received) else {
+                throw ValidationError("a genuine one was refused")
+            }
+            entries.append(
+                try LedgerEntry(
+                    verified,
+                    position: LogPosition(topic: Topics.unique.name, partition: 0, offset: Int64(entries.count))))
+        }
+    }
+
+    /// The next batch, of customers that were not there before where all lives were lived.
+    func nextBatch() -> [LedgerEntry] {
+        if next + batch > entries.count {
+            next = 0
+            generation += 1
+        }
+        defer { next += batch }
+        return entries[next..<next + batch].map { entry in
+            var entry = entry
+            let uuid = UUID()
+            entry.notificationUUID = uuid
+            entry.originalTransactionId? += "\(generation)"
+            entry.transactionId? += "\(generation)"
+            entry.news?.stamp.notificationUUID = uuid
+            entry.news?.key.originalTransactionId += "\(generation)"
+            entry.news?.transaction?.transactionId += "\(generation)"
+            return entry
+        }
+    }
+}

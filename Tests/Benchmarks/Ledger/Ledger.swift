@@ -1,0 +1,79 @@
+import Contracts
+import Foundation
+import Postgres
+import Storage
+
+/// Our code on one database.
+struct Ledger {
+    private let connection: PostgresConnection
+    private let store: LedgerStore
+    private let sightings: SightingStore
+    private let place = Place()
+
+    /// The position in the log, which every transaction moves.
+    private final class Place {
+        var offset: Int64 = 0
+    }
+
+    init(_ url: String, isMigrated: Bool) async throws {
+        connection = Bench.connection(url)
+        store = LedgerStore(connection)
+        sightings = SightingStore(connection)
+        if !isMigrated {
+            _ = try await Migrator(connection).migrate()
+            _ = try await RetentionStore(connection).prepare(now: Date())
+        }
+        let stored = try await PositionStore(connection).establish(
+            cluster: "cluster", group: "benchmark",
+            lowWatermarks: [LogPosition(topic: Topics.unique.name, partition: 0, offset: 0)])
+        place.offset = stored.first?.offset ?? 0
+    }
+
+    func close() async { await connection.close() }
+
+    /// One transaction.
+    func apply(_ lives: Lives) async throws -> Int {
+        let batch = lives.nextBatch()
+        let next = place.offset + Int64(batch.count)
+        let move = PositionMove(
+            cluster: "cluster", group: "benchmark", topic: Topics.unique.name, partition: 0, expected: place.offset,
+            next: next)
+        guard case .applied(let applied) = try await store.apply(batch, moving: [move], recordedAt: Date()),
+            applied.inserted == batch.count
+        else { throw Unexpected() }
+        place.offset = next
+        return batch.count
+    }
+
+    func rate(_ lives: Lives, seconds: Double) async throws -> Double {
+        try await perSecond(seconds) { try await apply(lives) }
+    }
+
+    func sightingRate(_ lives: Lives, seconds: Double) async throws -> Double {
+        try await perSecond(seconds) {
+            let now = Date()
+            let batch = lives.nextBatch().map {
+                Sighting(notificationUUID: $0.notificationUUID, position: $0.position, seenAt: now, isReclaim: false)
+            }
+            guard try await sightings.claim(batch).allSatisfy({ $0 }) else { throw Unexpected() }
+            return batch.count
+        }
+    }
+
+    /// How much each notification writes.
+    func rowsPerNotification() async throws -> String {
+        var counts: [String] = []
+        let notifications = try await count("notification")
+        for table in Reference.tables where table != "notification" {
+            counts.append(String(format: "%@ %.1f", table, Double(try await count(table)) / Double(notifications)))
+        }
+        return counts.joined(separator: ", ")
+    }
+
+    private func count(_ table: String) async throws -> Int64 {
+        try await connection.execute(Statement(unsafeSQL: "select count(*) as count from \(table)"))[0].value("count")
+    }
+}
+
+/// The database did not do what a fresh batch makes it do.
+struct Unexpected: Error {}

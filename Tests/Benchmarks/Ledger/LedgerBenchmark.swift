@@ -1,0 +1,85 @@
+import ArgumentParser
+import Foundation
+import Postgres
+
+/// Notifications per second through the one transaction of the state-updater, beside pgbench writing the same rows of
+/// the same tables on the same server in the same minutes; and, if asked, into a ledger that holds millions.
+@main
+struct LedgerBenchmark: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "ledger-benchmark")
+
+    @Option(help: "How often everything is measured, one after the other, so that a slow minute is slow for all.")
+    var rounds = 5
+    @Option(help: "Seconds a measurement lasts.")
+    var seconds = 4.0
+    @Option(help: "Notifications in a transaction.")
+    var batch = 500
+    @Option(help: "Also measure in a ledger that holds so many notifications.")
+    var fill = 0
+    @Flag(
+        help: "Say nothing to disk before a commit returns. Shows what the processor costs, not what production does.")
+    var noSync = false
+
+    func run() async throws {
+        say("signing the letters of 2,000 subscriptions")
+        let lives = try Lives(batch: batch)
+        let server = try await DevelopmentPostgres.start(durability: noSync ? .none : .full)
+        let result: Result<Void, any Error>
+        do { result = .success(try await measure(lives, on: server)) } catch { result = .failure(error) }
+        await server.stop()
+        try result.get()
+    }
+
+    private func measure(_ lives: Lives, on server: DevelopmentPostgres) async throws {
+        let bench = Bench(server: server.url)
+        let small = try await Ledger(bench.create("small"), isMigrated: false)
+        for _ in 0..<10 { _ = try await small.apply(lives) }
+        let rows = try await small.rowsPerNotification()
+        await small.close()
+        try await bench.copy("small", to: "reference")
+        let reference = try await Reference(url: bench.url("reference"), batch: batch)
+        var measured: [(String, (Double) async throws -> Double)] = [
+            ("pgbench, the same rows", { try await reference.rate(seconds: $0) })
+        ]
+        let ours = try await Ledger(bench.url("small"), isMigrated: true)
+        measured.append(("the one transaction", { try await ours.rate(lives, seconds: $0) }))
+        measured.append(("the first sighting", { try await ours.sightingRate(lives, seconds: $0) }))
+        if fill > 0 {
+            try await bench.copy("reference", to: "full")
+            let filler = Filler(url: bench.url("full"), batch: batch)
+            try await filler.fill(fill) { say($0) }
+            let full = try await Ledger(bench.url("full"), isMigrated: true)
+            measured.append(("the one transaction, \(fill) in the ledger", { try await full.rate(lives, seconds: $0) }))
+            measured.append(
+                ("the first sighting, \(fill) sighted", { try await full.sightingRate(lives, seconds: $0) }))
+            print(try await filler.sizes())
+        }
+        var rates = [[Double]](repeating: [], count: measured.count)
+        for round in 1...rounds {
+            say("round \(round) of \(rounds)")
+            for (index, (_, measure)) in measured.enumerated() { rates[index].append(try await measure(seconds)) }
+        }
+        let medians = rates.map { $0.sorted()[$0.count / 2] }
+        print("rows per notification: \(rows)")
+        print("batches of \(batch), one connection, median of \(rounds) rounds of \(seconds) s")
+        print("notifications/s    ratio  what")
+        for (median, (name, _)) in zip(medians, measured) {
+            print(String(format: "%15.0f %8.2f  ", median, median / medians[0]) + name)
+        }
+    }
+
+    private func say(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
+}
+
+/// Runs work for so long and says how many it did a second.
+func perSecond(_ seconds: Double, _ work: () async throws -> Int) async throws -> Double {
+    let clock = ContinuousClock()
+    let start = clock.now
+    var done = 0
+    var elapsed = Duration.zero
+    while elapsed < .seconds(seconds) {
+        done += try await work()
+        elapsed = start.duration(to: clock.now)
+    }
+    return Double(done) / (elapsed / .seconds(1))
+}
