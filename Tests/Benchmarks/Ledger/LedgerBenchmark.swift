@@ -45,10 +45,10 @@ struct LedgerBenchmark: AsyncParsableCommand {
         measured.append(("the one transaction", { try await ours.rate(lives, seconds: $0) }))
         measured.append(("the first sighting", { try await ours.sightingRate(lives, seconds: $0) }))
         if fill > 0 {
-            try await bench.copy("reference", to: "full")
-            let filler = Filler(url: bench.url("full"), batch: batch)
+            try await bench.copy("reference", to: "filled")
+            let filler = Filler(url: bench.url("filled"), batch: batch)
             try await filler.fill(fill) { say($0) }
-            let full = try await Ledger(bench.url("full"), isMigrated: true)
+            let full = try await Ledger(bench.url("filled"), isMigrated: true)
             measured.append(("the one transaction, \(fill) in the ledger", { try await full.rate(lives, seconds: $0) }))
             measured.append(
                 ("the first sighting, \(fill) sighted", { try await full.sightingRate(lives, seconds: $0) }))
