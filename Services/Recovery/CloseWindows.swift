@@ -12,23 +12,34 @@ struct CloseWindows: LongRunning {
     let items: RecoveryItemStore
     let windows: RecoveryWindowStore
     let now: @Sendable () -> Date
+    let pulse: Pulse
     let logger: Logger
     var clock: any Clock<Duration> = ContinuousClock()
+
+    /// What a turn takes at most while all is well, with the pause after it: the statements have a limit of their own.
+    static let turnLimit: Duration = .seconds(600)
 
     /// Until the process is told to stop.
     func run() async throws {
         await cancelWhenGracefulShutdown {
             var backoff = Backoff()
             var generator = SystemRandomNumberGenerator()
+            // What a process that was killed, or an attempt that failed, left behind.
+            var mustForget = true
             while !Task.isCancelled {
                 do {
+                    pulse.beat()
+                    if mustForget { _ = try await items.forgetPresent() }
+                    mustForget = false
                     let duration = try await clock.measure { _ = try await turn() }
                     backoff.reset()
-                    // A look at very many is not to take more than a tenth of the database's time.
-                    try? await clock.sleep(for: max(.seconds(1), duration * 9))
+                    // A look at very many is not to take more than a tenth of the database's time, as long as nobody waits
+                    // half a minute for that.
+                    try? await clock.sleep(for: min(max(.seconds(1), duration * 9), .seconds(30)))
                 } catch is CancellationError {
                     return
                 } catch {
+                    mustForget = true
                     logger.warning("No window was closed; it will be tried again", metadata: ["error": "\(error)"])
                     try? await clock.sleep(for: backoff.next(using: &generator))
                 }
@@ -38,6 +49,7 @@ struct CloseWindows: LongRunning {
 
     /// How many windows were closed.
     func turn() async throws -> Int {
+        defer { pulse.beat() }
         let settled = try await items.settle(at: now())
         if settled.arrived > 0 { Metric.recovered.counter("arrived").increment(by: Int(clamping: settled.arrived)) }
         if settled.refused > 0 { Metric.recovered.counter("refused").increment(by: Int(clamping: settled.refused)) }

@@ -15,6 +15,15 @@ struct Configuration: WorkerVariables, DatabaseVariables {
     let developmentMode = Variable.developmentMode
     let apiURL = Variable.apiURL.optional
     let apiLimitShare = Variable.apiLimitShare(default: "0.2")
+    let attemptsAge = Variable.duration(
+        "STOREKEEPER_KEEP_SEND_ATTEMPTS", "how long Apple's attempts to reach us are kept", default: "180d")
+    let answersAge = Variable.duration(
+        "STOREKEEPER_KEEP_RECOVERY_ANSWERS", "how long it is kept what Apple told of single customers",
+        default: "180d")
+    let lettersAge = Variable.duration(
+        "STOREKEEPER_KEEP_REJECTED",
+        "how long the index of the dead letters is kept: as long as the log keeps the letters themselves",
+        default: "30d")
     let batch = Variable.batchLimit
     let poisonRun = Variable.poisonRun
     let poisonRatio = Variable.poisonRatio

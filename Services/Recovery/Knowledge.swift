@@ -18,7 +18,8 @@ struct Knowledge: Sendable {
         subscriptions = SubscriptionStore(connection)
     }
 
-    /// The transactions that tell something new. What is not proven is passed over: the verifier found it wanting.
+    /// The transactions that tell something new, and those that cannot be read here: the line decides about them, and what
+    /// it refuses is among the dead letters.
     func news(
         in items: [SignedItem<JWSTransactionDecodedPayload>], _ environment: StoreEnvironment
     ) async throws -> [[UInt8]] {
@@ -28,7 +29,10 @@ struct Knowledge: Sendable {
             guard let transaction = item.value, let purchase = transaction.originalTransactionId,
                 let signedDate = transaction.signedDate,
                 let facts = TransactionFacts(transaction, signedDate: signedDate)
-            else { continue }
+            else {
+                news.append(item.jws)
+                continue
+            }
             if known[purchase] == nil {
                 let key = SubscriptionKey(environment: environment, originalTransactionId: purchase)
                 let facts = try await transactions.transactions(of: key)
@@ -41,7 +45,7 @@ struct Knowledge: Sendable {
         return news
     }
 
-    /// The renewal information that tells something new.
+    /// The same of renewal information.
     func news(
         in items: [SignedItem<JWSRenewalInfoDecodedPayload>], _ environment: StoreEnvironment
     ) async throws -> [[UInt8]] {
@@ -49,7 +53,10 @@ struct Knowledge: Sendable {
         for item in items {
             guard let renewal = item.value, let purchase = renewal.originalTransactionId,
                 let signedDate = renewal.signedDate
-            else { continue }
+            else {
+                news.append(item.jws)
+                continue
+            }
             let key = SubscriptionKey(environment: environment, originalTransactionId: purchase)
             let known = try await subscriptions.find(key)?.renewal
             if !RenewalFacts(renewal, signedDate: signedDate).isSaid(by: known) { news.append(item.jws) }

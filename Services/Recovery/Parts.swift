@@ -7,22 +7,26 @@ import Pipeline
 import Postgres
 import Storage
 
+import struct Foundation.UUID
+
 /// The workers of the process: pages of history, dead letters, single customers. Each has a consumer group of its own, and
 /// all share one producer.
 struct Parts {
     private let context: ServiceContext<Configuration>
+    private let newId: @Sendable () -> UUID
     private let keeper: ProducerKeeper
 
-    init(_ context: ServiceContext<Configuration>) throws {
+    init(_ context: ServiceContext<Configuration>, newId: @escaping @Sendable () -> UUID) throws {
         self.context = context
+        self.newId = newId
         keeper = try ProducerKeeper(try context.settings.kafka(), logger: context.logger)
     }
 
     /// All parts, in the order of their dependencies.
     /// - Parameter api: nil leaves the requests for single customers where they are.
     func all(asking api: AppleAPI?) async throws -> [any LongRunning] {
-        var parts: [any LongRunning] = [keeper]
-        if let api { parts = [api, keeper] + (try await requests(api)) }
+        var parts: [any LongRunning] = [keeper, tidy()]
+        if let api { parts = [api] + parts + (try await requests(api)) }
         return parts + (try await letters()) + (try await pages())
     }
 
@@ -31,13 +35,25 @@ struct Parts {
         PostgresConnection(context.settings.postgres(for: "recovery"), logger: context.logger)
     }
 
+    private func tidy() -> Tidy {
+        let database = database()
+        return Tidy(
+            attempts: SendAttemptStore(database), answers: RecoveryAnswerStore(database),
+            rejected: RejectedStore(database), items: RecoveryItemStore(database), leases: LeaseStore(database),
+            ages: Tidy.Ages(
+                attempts: context.settings.attemptsAge, answers: context.settings.answersAge,
+                letters: context.settings.lettersAge),
+            newId: newId, now: context.clock.now,
+            pulse: context.health.pulse("tidying", limit: Tidy.interval + Tidy.turnLimit), logger: context.logger)
+    }
+
     private func pages() async throws -> [any LongRunning] {
         let connection = try await worker("pages", reading: Topics.historyPages.route, limit: 50)
         let items = RecoveryItemStore(database())
         let closing = database()
         let close = CloseWindows(
             items: RecoveryItemStore(closing), windows: RecoveryWindowStore(closing), now: context.clock.now,
-            logger: context.logger)
+            pulse: context.health.pulse("closing windows", limit: CloseWindows.turnLimit), logger: context.logger)
         return [close]
             + connection.parts(
                 running: Recover(items: items),

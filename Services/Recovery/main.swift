@@ -17,5 +17,5 @@ await ServiceProcess(
 ) { context in
     let api = try context.settings.appleAPI(
         clock: APIClock(now: context.clock.now, random: { .random(in: 0..<1) }), logger: context.logger)
-    return try await Parts(context).all(asking: api)
+    return try await Parts(context, newId: { UUID() }).all(asking: api)
 }

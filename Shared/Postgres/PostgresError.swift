@@ -6,7 +6,7 @@ public struct PostgresError: Error, Sendable, Equatable {
     public let sqlState: String?
     /// What happened, in the server's words or ours. Holds no value of any parameter unless the server put it there.
     public let message: String
-    /// The server's second sentence, where it has one.
+    /// The server's second sentence, where it has one that may be logged: of most violations it holds the whole row.
     public let detail: String?
     /// Name of the violated constraint.
     public let constraint: String?
@@ -20,9 +20,17 @@ public struct PostgresError: Error, Sendable, Equatable {
         self.meaning = meaning
         self.sqlState = sqlState
         self.message = message
-        self.detail = detail
+        self.detail = Self.mayBeTold(sqlState) ? detail : nil
         self.constraint = constraint
         self.statement = statement
+    }
+
+    /// Violated keys name their key and nothing else of the row; deadlocks name processes.
+    private static func mayBeTold(_ sqlState: String?) -> Bool {
+        switch sqlState {
+        case "23505", "23503", "40P01": true
+        default: false
+        }
     }
 
     func during(_ statement: Statement) -> Self {

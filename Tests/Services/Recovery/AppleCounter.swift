@@ -138,7 +138,7 @@ final class AppleCounter: Sendable {
         let context = try history.context(environment, now: Self.now)
         let api = try context.settings.appleAPI(
             clock: APIClock(now: { Self.now }, random: { 0 }), logger: History.logger)
-        return try await Parts(context).all(asking: api)
+        return try await Parts(context, newId: { UUID() }).all(asking: api)
     }
 
     static func request(_ purchase: String, of app: String = History.app.bundleId) -> RecoveryRequest {

@@ -1,4 +1,3 @@
-import AppStore
 import Contracts
 import Foundation
 import Kafka
@@ -7,6 +6,7 @@ import Storage
 import Subscriptions
 import Testing
 
+@testable import AppStore
 @testable import Recovery
 @testable import Simulator
 
@@ -142,6 +142,23 @@ import Testing
                 }
                 #expect(try await answers.answers(of: key).first?.message?.contains("knows nothing") == true)
             }
+        }
+    }
+
+    @Test func `what cannot be proven here goes on the line, which decides about it`() async throws {
+        try await AppleCounter.open { counter in
+            let knowledge = Knowledge(counter.history.connection)
+            let refusal = Refusal(.nestedMismatch, "signed for another app")
+            let transaction = SignedItem<JWSTransactionDecodedPayload>(jws: [1], proof: .failure(refusal))
+            let renewal = SignedItem<JWSRenewalInfoDecodedPayload>(jws: [2], proof: .failure(refusal))
+            let news = try await (
+                knowledge.news(in: [transaction], .production), knowledge.news(in: [renewal], .production)
+            )
+            #expect(news == ([[1]], [[2]]))
+            var findings = Findings(request: AppleCounter.request("1"))
+            findings.parts = news.0 + news.1
+            let received = findings.received(at: AppleCounter.now)
+            #expect(received.allSatisfy { $0.bundleId == History.app.bundleId && $0.source == .history })
         }
     }
 

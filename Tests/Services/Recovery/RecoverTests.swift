@@ -15,12 +15,13 @@ import Testing
     static func closing(_ history: History) -> CloseWindows {
         CloseWindows(
             items: RecoveryItemStore(history.connection), windows: RecoveryWindowStore(history.connection),
-            now: { History.now }, logger: History.logger)
+            now: { History.now }, pulse: Health(instant: { .now }).pulse("closing", limit: CloseWindows.turnLimit),
+            logger: History.logger)
     }
 
     /// The workers for pages and dead letters, as the process runs them.
     static func parts(_ history: History) async throws -> [any LongRunning] {
-        try await Parts(history.context()).all(asking: nil)
+        try await Parts(history.context(), newId: { UUID() }).all(asking: nil)
     }
 
     @Test func `what the ledger lacks goes back on the line, and the window closes when it has arrived`() async throws {

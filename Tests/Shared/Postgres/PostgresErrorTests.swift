@@ -31,4 +31,12 @@ import Testing
             .during(Statement("find-it", "select 1"))
         #expect(error.description == "duplicate (Key (a)=(1)) [SQLSTATE 23505] in statement “find-it”")
     }
+
+    @Test(arguments: ["23514", "23502", "22P02", "22001", "XX000"])
+    func `what the server tells of a whole row is kept nowhere`(sqlState: String) {
+        let error = PostgresError(
+            .constraintViolation, sqlState: sqlState, "violated", detail: "Failing row contains (secret).")
+        #expect(error.detail == nil)
+        #expect(!"\(error) \(String(reflecting: error))".contains("secret"))
+    }
 }

@@ -116,7 +116,7 @@ import Testing
             try await store.record([Self.page(window, 0, [(uuid, .published)])], attempts: [])
             // A stranger's forgery under the same uuid, and a refusal from before.
             try await Self.refuse(uuid, at: 1, source: .webhook, receivedAt: Self.now, connection)
-            let before = Self.now.addingTimeInterval(-0.001)
+            let before = Self.now.addingTimeInterval(-300.001)
             try await Self.refuse(uuid, at: 2, source: .history, receivedAt: before, connection)
             #expect(try await store.settle(at: Self.now) == RecoveryItemStore.Settled())
             try await Self.refuse(uuid, at: 3, source: .history, receivedAt: Self.now, connection)
@@ -126,6 +126,19 @@ import Testing
             #expect(item.reason == "verifier: environment")
             #expect(item.message == "not accepted")
             #expect(try await Self.counts(window, connection).refused == 1)
+            #expect(try await store.waiting(among: [window]).isEmpty)
+        }
+    }
+
+    @Test func `two instances with different clocks leave nothing waiting for ever`() async throws {
+        try await Self.use { connection, window async throws in
+            let store = RecoveryItemStore(connection)
+            let uuid = UUID()
+            try await store.record([Self.page(window, 0, [(uuid, .published)])], attempts: [])
+            // The other instance published it as well, and its clock is behind.
+            try await Self.refuse(
+                uuid, at: 1, source: .history, receivedAt: Self.now.addingTimeInterval(-60), connection)
+            #expect(try await store.settle(at: Self.now).refused == 1)
             #expect(try await store.waiting(among: [window]).isEmpty)
         }
     }

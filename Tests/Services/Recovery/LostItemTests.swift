@@ -1,0 +1,68 @@
+import Chassis
+import Contracts
+import Foundation
+import Kafka
+import Pipeline
+import Storage
+import Testing
+
+@testable import Recovery
+
+/// What was put back on the line and never came out of it.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct LostItemTests {
+    @Test func `what was published and lost is published again when its window lists it again`() async throws {
+        try await History.use { history async throws in
+            let (lost, refused) = (UUID(), UUID())
+            let items = [History.item(lost), History.item(refused)]
+            let store = RecoveryItemStore(history.connection)
+            try await whileRunning(try await RecoverTests.parts(history)) {
+                try await history.producer.send([ProducerRecord(Topics.historyPages, history.page(0, items))])
+                _ = try await history.read(Topics.received, count: 2)
+                try await becomes("both wait") {
+                    try await store.items(of: history.window, states: [.published]).count == 2
+                }
+                _ = try await RejectedStore(history.connection).record([
+                    RejectedRow(
+                        cluster: "c", position: LogPosition(topic: "r", partition: 0, offset: 0), stage: "verifier",
+                        reason: "signature", message: "not by Apple", rejectedAt: History.now,
+                        claims: .init(source: .history, receivedAt: History.now, notificationUUID: refused))
+                ])
+                // Hours later the scheduler fetches the window anew.
+                try await history.fetch([history.page(1, items)])
+                let received = try await history.read(Topics.received, count: 4)
+                #expect(received.filter { $0.signedPayload == History.letter(lost) }.count == 2)
+                try await history.arrive([lost])
+                try await becomes("the window closes") { try await history.recoveryWindow().state == .closed }
+            }
+            let counts = try await history.recoveryWindow().counts
+            #expect(counts == .init(listed: 2, missing: 2, recovered: 1, refused: 1))
+        }
+    }
+
+    @Test func `what a process left behind between closing a window and forgetting is forgotten by the next`()
+        async throws
+    {
+        try await History.use { history async throws in
+            let here = UUID()
+            try await history.arrive([here])
+            let store = RecoveryItemStore(history.connection)
+            try await store.record(
+                [
+                    SeenPage(
+                        window: history.window, page: 0, part: 0,
+                        items: [
+                            RecoveryItem(
+                                window: history.window, notificationUUID: here, state: .present,
+                                noticedAt: History.now)
+                        ])
+                ], attempts: [])
+            try await history.fetch([history.page(0, [History.item(here)])])
+            let windows = RecoveryWindowStore(history.connection)
+            #expect(try await windows.close([history.window], at: History.now) == [history.window])
+            #expect(try await store.items(of: history.window).count == 1)
+            try await whileRunning([RecoverTests.closing(history)]) {
+                try await becomes("it is forgotten") { try await store.items(of: history.window).isEmpty }
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import Contracts
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Storage
+
+/// Errors end up in logs.
+@Suite(.serialized) struct RowsInErrorsTests {
+    @Test func `a row that the ledger refuses shows nothing of its payload`() async throws {
+        try await TestDatabase.use { database in
+            let connection = TestDatabase.connection(database)
+            try await connection.run(
+                unsafeScript: "alter table notification add constraint broken check (bundle_id = '') not valid")
+            var fixtures = Fixtures(seed: 12)
+            var entry = fixtures.entry(purchases: 1)
+            entry.decodedPayload = #"{"appAccountToken":"very-private"}"#
+            _ = try await PositionStore(connection).establish(
+                cluster: "cluster", group: "state-updater",
+                lowWatermarks: [LogPosition(topic: Fixtures.topic, partition: 0, offset: 0)])
+            let error = await #expect(throws: PostgresError.self) {
+                _ = try await LedgerStore(connection).apply(
+                    [entry], moving: [Fixtures.move(0, 1)], recordedAt: Fixtures.now)
+            }
+            let text = "\(try #require(error)) \(String(reflecting: error))"
+            #expect(text.contains("broken"))
+            for word in ["very-private", "Failing row", entry.notificationUUID.uuidString.lowercased()] {
+                #expect(!text.contains(word), "\(text)")
+            }
+            await connection.close()
+        }
+    }
+}
