@@ -86,7 +86,9 @@ struct Assembly {
             now: context.clock.now, newId: newId, logger: context.logger)
         let tidy = Tidy(
             windows: windows, canaries: CanaryStore(connection), overdue: OverdueStore(connection),
-            heartbeats: HeartbeatStore(connection), now: context.clock.now, logger: context.logger)
+            heartbeats: HeartbeatStore(connection), retention: RetentionStore(connection),
+            policy: RetentionPolicy(ledgerDays: settings.ledgerDays, sightingDays: settings.sightingDays),
+            now: context.clock.now, logger: context.logger)
         var rounds = [
             round("plan", every: min(.seconds(15), settings.failuresInterval), schedule.turn),
             round("tidy", every: .seconds(3600), tidy.turn),

@@ -24,9 +24,13 @@ struct Schedule: Sendable {
 
     /// A sweep that left its day unproven is done again, not more often than this.
     static let repetition = 3600.0
+    /// What is on the log is compared within minutes; a window that was not for so long is fetched anew.
+    static let patience = 6 * 3600.0
 
     func turn() async throws {
         try await coverage.settle(at: now())
+        let stuck = try await windows.reopen(fetchedBefore: now().addingTimeInterval(-Self.patience))
+        if !stuck.isEmpty { logger.warning("Windows are fetched anew", metadata: ["windows": "\(stuck)"]) }
         try await begin()
         for row in try await coverage.coverage() where apps.contains(.init(row.environment, row.bundleId)) {
             switch row.kind {

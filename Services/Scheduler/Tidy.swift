@@ -9,6 +9,8 @@ struct Tidy: Sendable {
     let canaries: CanaryStore
     let overdue: OverdueStore
     let heartbeats: HeartbeatStore
+    let retention: RetentionStore
+    let policy: RetentionPolicy
     let now: @Sendable () -> Date
     let logger: Logger
 
@@ -28,5 +30,11 @@ struct Tidy: Sendable {
             "heartbeats": try await heartbeats.forget(before: ago(Self.heartbeatDays)),
         ]
         logger.debug("Old rows were forgotten", metadata: forgotten.mapValues { "\($0)" })
+        let report = try await retention.run(policy, now: now())
+        for month in report.dropped {
+            logger.notice(
+                "A month of what notifications said was dropped",
+                metadata: ["month": "\(month.name)", "bytes": "\(month.bytes)"])
+        }
     }
 }

@@ -46,6 +46,8 @@ struct Fetch: Sendable {
             }
         }
         if claim.pageToken == nil, claim.start < earliest {
+            // A day of which a part is out of reach can no longer be proven; half of it must not pass for all.
+            if claim.reason == .sweep { return try await lose(claim) }
             let advice = Horizon.advice(claim.scope.environment)
             return try await stop(claim, .restart(from: earliest, because: "what came before is left out: \(advice)"))
         }
@@ -54,6 +56,7 @@ struct Fetch: Sendable {
             do {
                 page = try await nextPage(of: claim)
             } catch let error as APIError {
+                if error.code == .startDateTooFarInPast, claim.reason == .sweep { return try await lose(claim) }
                 return try await stop(claim, Setback(error, of: claim, now: now()))
             }
             guard let page else {
@@ -83,7 +86,12 @@ struct Fetch: Sendable {
         do {
             return try await cancelWhenGracefulShutdown {
                 var pages = client.notificationHistory(request, from: token).makeAsyncIterator()
-                return try await pages.next()
+                let page = try await pages.next()
+                // Without a way to the rest, this page would pass for all of the window.
+                if let page, page.hasMore, page.position == nil || page.position == token {
+                    throw APIError.unreadable("a page of history says that there are more, and not where")
+                }
+                return page
             }
         } catch is CancellationError {
             return nil
@@ -126,8 +134,8 @@ struct Fetch: Sendable {
         let advice = Horizon.advice(claim.scope.environment)
         if claim.reason == .sweep {
             try await coverage.giveUp(
-                claim.scope.environment, claim.scope.bundleId, days: [claim.scope.from.startOfDay], window: claim.id,
-                because: advice, at: now())
+                claim.scope.environment, claim.scope.bundleId, days: [claim.scope.from.startOfDay],
+                window: claim.partOf ?? claim.id, because: advice, at: now())
         }
         return try await stop(claim, .impossible(because: advice))
     }

@@ -43,6 +43,9 @@ enum Setback: Equatable {
             return .later(seconds: seconds(to: until, from: now), because: error.description)
         case .invalidRequest(let text):
             return .impossible(because: text)
+        // Somebody between us and Apple answered, or the app is not known there yet: it may be mended any time.
+        case .refused where error.code == nil || error.code == .appNotFound:
+            return .later(seconds: longestPause, because: error.description)
         case .refused where !error.isRetryable:
             return .impossible(because: error.description)
         case .refused, .unreachable, .unsettled, .unreadable:

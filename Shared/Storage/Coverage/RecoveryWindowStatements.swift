@@ -1,7 +1,7 @@
 import Postgres
 
 extension RecoveryWindowStore {
-    static let statements = [open, find, seenThroughout, close, forget, see, count]
+    static let statements = [open, find, seenThroughout, close, reopen, forget, see, count]
 
     static let open = Statement(
         "recovery-window-open",
@@ -67,6 +67,22 @@ extension RecoveryWindowStore {
             delete from recovery_page using closed where recovery_page.window_id = closed.id
         )
         select id from closed
+        """)
+
+    /// Pages that were never seen are waited for no longer: what stood on them is listed again.
+    static let reopen = Statement(
+        "recovery-window-reopen",
+        """
+        with stuck as (
+            update recovery_window
+            set state = 'open', page_token = null, start_at = from_at, fetched_at = null, restarts = restarts + 1,
+                last_error = 'fetched, and not settled for hours; fetched anew'
+            where state = 'fetched' and parts = 0 and fetched_at < $1::timestamptz
+            returning id
+        ), gone as (
+            delete from recovery_page using stuck where window_id = stuck.id and not is_seen
+        )
+        select id from stuck
         """)
 
     static let forget = Statement(

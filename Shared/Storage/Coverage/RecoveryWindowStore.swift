@@ -70,6 +70,13 @@ public struct RecoveryWindowStore: Sendable {
         return try results[0].map { row in try row.value("id") }
     }
 
+    /// Lets windows be fetched anew that were fetched before a time and are still not settled: a page left the log before
+    /// it was compared, or what was put back on the line was lost there.
+    /// - Returns: which.
+    public func reopen(fetchedBefore time: Date) async throws -> [UUID] {
+        try await repeating { try await connection.execute(Self.reopen, time).map { row in try row.value("id") } }
+    }
+
     /// Forgets windows that were settled before a time, with their parts.
     /// - Returns: how many.
     public func forget(settledBefore time: Date) async throws -> Int {

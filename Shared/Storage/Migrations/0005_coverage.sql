@@ -132,5 +132,8 @@ create index overdue_inquiry_unpublished on overdue_inquiry (noticed_at) where p
 -- Active, in billing retry, in grace: those that time moves on.
 create index subscription_by_expiry on subscription (environment, status, expires_at) where status in (1, 3, 4);
 
+-- Since when the ledger has anything of an app; also for one of which it has nothing.
+create index notification_by_app on notification (environment, bundle_id, recorded_at);
+
 -- Answers of 500 and above: Apple sends those notifications again, or lists them as failures.
 alter table ingest_heartbeat add column unavailable bigint not null default 0;

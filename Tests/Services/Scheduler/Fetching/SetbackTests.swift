@@ -1,7 +1,7 @@
-import AppStore
 import Foundation
 import Testing
 
+@testable import AppStore
 @testable import Scheduler
 @testable import Storage
 
@@ -23,6 +23,16 @@ import Testing
     @Test func `a key that is refused waits a minute and says what to check`() {
         let setback = Setback(.unauthorized("check the key"), of: Self.claim(), now: Self.now)
         #expect(setback == .later(seconds: 60, because: "check the key"))
+    }
+
+    @Test func `what somebody between us and Apple refuses, or an app that is not known yet, is asked again`() {
+        let proxy = APIError.refused(APIRefusal(endpoint: .notificationHistory, status: 403, body: [], retryAfter: nil))
+        #expect(Self.seconds(proxy) == 300)
+        let unknown = APIError.refused(
+            APIRefusal(
+                endpoint: .notificationHistory, status: 404,
+                body: Array(#"{"errorCode":4040003,"errorMessage":"App not found."}"#.utf8), retryAfter: nil))
+        #expect(Self.seconds(unknown) == 300)
     }
 
     @Test func `a limit is waited for, not longer than five minutes at a time`() {

@@ -39,6 +39,24 @@ import Testing
         }
     }
 
+    @Test func `a window whose page was lost on the log is fetched anew, and closes then`() async throws {
+        try await Fixtures.use { fixtures async throws in
+            try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
+            let first = try #require(try await fixtures.claim().first)
+            try await fixtures.fetch(first)
+            let fetchedAt = try #require(try await fixtures.windows.window(first.id)?.fetchedAt)
+            #expect(try await fixtures.windows.reopen(fetchedBefore: fetchedAt).isEmpty)
+            #expect(try await fixtures.windows.reopen(fetchedBefore: fetchedAt.addingTimeInterval(1)) == [first.id])
+            let second = try #require(try await fixtures.claim().first)
+            #expect(second.id == first.id)
+            #expect(second.pageToken == nil)
+            try await fixtures.fetch(second)
+            #expect(try await fixtures.windows.seenThroughout().isEmpty)
+            try await fixtures.see(second.page, of: second.id)
+            #expect(try await fixtures.windows.close([second.id], at: Fixtures.at(5)) == [second.id])
+        }
+    }
+
     @Test func `a page that a killed process had on its way keeps no window open`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
