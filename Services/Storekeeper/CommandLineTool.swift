@@ -27,7 +27,9 @@ struct CommandLineTool: ParsableCommand {
                 name: "Ask Apple:", subcommands: [TestNotification.self, Lookup.self, Extend.self, Token.self]),
             CommandGroup(
                 name: "Run:",
-                subcommands: [Dev.self, CheckBook.self, Setup.self, Broker.self, Healthcheck.self]),
+                subcommands: [
+                    Dev.self, CheckBook.self, Setup.self, ACLs.self, Broker.self, Healthcheck.self,
+                ]),
         ])
 }
 

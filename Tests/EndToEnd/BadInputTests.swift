@@ -59,7 +59,8 @@ extension EndToEnd {
                 for (number, (specimen, _)) in (Self.accepted + [("subscribed", .stored)]).enumerated() {
                     let body = try await Self.make(specimen, seed: 100 + number, stand)
                     #expect(try await Self.post(body, to: target).status == 200, "\(specimen)")
-                    uuids[specimen] = LetterContents(signedPayload: try SignedInput(Array(body.utf8)).jws).notificationUUID
+                    uuids[specimen] =
+                        LetterContents(signedPayload: try SignedInput(Array(body.utf8)).jws).notificationUUID
                 }
                 // The good one was posted last: when it is there, none of the others has stopped the line.
                 let good = try #require(uuids["subscribed"])

@@ -12,6 +12,8 @@ extension EndToEnd {
             ("verifier", ["KAFKA_BOOTSTRAP_SERVERS", "STOREKEEPER_APPS_FILE", "STOREKEEPER_ROOT_FILES"]),
             ("deduplicator", ["KAFKA_BOOTSTRAP_SERVERS", "DATABASE_URL"]),
             ("state-updater", ["KAFKA_BOOTSTRAP_SERVERS", "DATABASE_URL"]),
+            ("recovery", ["KAFKA_BOOTSTRAP_SERVERS", "DATABASE_URL", "STOREKEEPER_API_KEYS_FILE"]),
+            ("scheduler", ["KAFKA_BOOTSTRAP_SERVERS", "DATABASE_URL", "STOREKEEPER_API_KEYS_FILE"]),
         ]
         private static let common = ["STOREKEEPER_LOG_LEVEL", "STOREKEEPER_LOG_FORMAT", "STOREKEEPER_ADMIN_ADDRESS"]
 
@@ -40,7 +42,10 @@ extension EndToEnd {
         @Test func `storekeeper lists its verbs and refuses others`() async throws {
             let help = try await Self.run("storekeeper", ["--help"])
             #expect(help.ending == .exit(0))
-            for verb in ["dev", "setup", "verify", "broker", "healthcheck"] {
+            for verb in [
+                "dev", "setup", "verify", "broker", "healthcheck", "status", "events", "rejected", "replay", "recover",
+                "coverage", "backfill", "test-notification", "lookup", "extend", "token", "config",
+            ] {
                 #expect(help.text.contains("  \(verb) "))
             }
             #expect(try await Self.run("storekeeper", ["nonsense"]).ending == .exit(64))

@@ -14,6 +14,7 @@ import Testing
     /// Lends a line on a fresh database and on a broker of its own, or the one of KAFKA_BOOTSTRAP_SERVERS.
     static func withLine<Result: Sendable>(
         counts: [Role: Int] = [:], settings: [Role: [String: String]] = [:],
+        environment further: [String: String] = [:],
         _ body: @escaping @Sendable (Bench.Stand) async throws -> Result
     ) async throws -> Result {
         try await TestDatabase.use(isMigrated: false) { database in
@@ -21,6 +22,7 @@ import Testing
             var environment = [
                 "KAFKA_SESSION_TIMEOUT_MS": "4000", "KAFKA_HEARTBEAT_INTERVAL_MS": "500", "DATABASE_URL": database.url,
             ]
+            environment.merge(further) { _, further in further }
             environment.merge(ProcessInfo.processInfo.environment) { ours, _ in ours }
             return try await Bench(
                 programs: programs, environment: environment, counts: counts, settings: settings, now: { Date() }

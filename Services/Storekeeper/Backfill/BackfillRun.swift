@@ -65,7 +65,9 @@ struct BackfillRun: Sendable {
                 parts.signed.map { jws in
                     ProducerRecord(
                         Topics.received,
-                        ReceivedNotification(signedPayload: jws, source: .history, receivedAt: receivedAt))
+                        ReceivedNotification(
+                            signedPayload: jws, source: .history, receivedAt: receivedAt,
+                            bundleId: client.app.bundleId))
                 })
             if let refusal = parts.refusals.first {
                 return Customer(id: id, outcome: .failure(Refused(reason: "not proven: \(refusal)")))

@@ -54,7 +54,7 @@ struct Bench: Sendable {
             say("Broker: \(kafka.bootstrapServers)\(forgets ? " (for development, in memory)" : "")")
             return try await withDatabase { databaseURL, isOurs in
                 say(isOurs ? "Database: \(databaseURL)" : "Database: the one of DATABASE_URL")
-                let plan = plan(directory, kafka, forgets: forgets, databaseURL)
+                let plan = try plan(directory, kafka, forgets: forgets, databaseURL)
                 _ = try DevelopmentAuthority.loadOrCreate(in: URL(fileURLWithPath: plan.authority), now: now())
                 let spawner = Spawner()
                 return try await withLine(Line(plan, spawner: spawner), say) { line in
@@ -68,13 +68,13 @@ struct Bench: Sendable {
 
     private func plan(
         _ directory: String, _ kafka: KafkaConfiguration, forgets: Bool, _ databaseURL: String
-    ) -> LinePlan {
+    ) throws -> LinePlan {
         var inherited = LinePlan.inherited(from: environment)
         if forgets { inherited.merge(LinePlan.developmentBroker) { explicit, _ in explicit } }
         return LinePlan(
             programs: programs, directory: directory, logDirectory: logDirectory ?? "\(directory)/logs",
-            bootstrapServers: kafka.bootstrapServers, databaseURL: databaseURL, counts: counts, apps: apps,
-            inherited: inherited, settings: settings)
+            bootstrapServers: kafka.bootstrapServers, databaseURL: databaseURL, apiPort: try FreePort.find(),
+            counts: counts, apps: apps, inherited: inherited, settings: settings)
     }
 
     private func withBroker<Result>(

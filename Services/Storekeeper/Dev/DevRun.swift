@@ -101,8 +101,11 @@ struct DevRun: Sendable {
                 elapsed: clock.now - start, planned: options.count == 0 ? nil : options.count, &totals)
             show.update(snapshot)
             if isEnough.isSet { simulator.send(SIGTERM) }
-            if expected == nil, !simulator.isRunning {
-                try await judgeEnd(of: simulator, wasStopped: isEnough.isSet)
+            let hasEnded = !simulator.isRunning
+            if hasEnded, expected == nil { try await judgeEnd(of: simulator, wasStopped: isEnough.isSet) }
+            // It stays for whoever asks about what it sent.
+            let hasSent = hasEnded ? true : await simulatorRun.control.isFinished()
+            if expected == nil, hasSent {
                 expected = Expectation(
                     book: try SimulatorBook(
                         reading: Array(try Data(contentsOf: URL(fileURLWithPath: simulatorRun.book)))),
@@ -121,7 +124,7 @@ struct DevRun: Sendable {
         }
     }
 
-    /// The simulator ends by itself only when it has sent all; exit 1 says that something was given up, which the book
+    /// The simulator ends when it is asked to; exit 1 says that something was given up, which the book
     /// tells in detail.
     private func judgeEnd(of simulator: ChildProcess, wasStopped: Bool) async throws {
         let ending = await simulator.ending()
@@ -144,6 +147,7 @@ struct DevRun: Sendable {
             findings: findings, droppedByBroker: observer.backlog.look?.dropped ?? 0,
             stalled: stalled,
             latency: findings.inLedger > 0 ? try await ledger.latency(ofLast: findings.inLedger) : nil,
+            recovery: try await ledger.recovery(),
             seconds: seconds, seed: options.seed)
     }
 }

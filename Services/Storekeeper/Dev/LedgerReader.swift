@@ -15,11 +15,21 @@ struct LedgerReader: Sendable {
         return uuids
     }
 
+    /// What the scheduler and recovery say of themselves.
+    func recovery() async throws -> Verdict.Recovery {
+        let status = try await CoverageStore(connection).status()
+        return Verdict.Recovery(
+            windows: Dictionary(uniqueKeysWithValues: status.windows.map { ($0.key.rawValue, $0.value) }),
+            missing: status.missing.values.reduce(0, +))
+    }
+
     func count() async throws -> Int { try await StatusStore(connection).notifications() }
 
     func entries() async throws -> [Check.Entry] {
         var entries: [Check.Entry] = []
         try await NotificationStore(connection).forEach { line in
+            // What Apple told when it was asked about a customer is no notification.
+            guard SignedPart(rawValue: line.notificationType) == nil else { return }
             entries.append(
                 Check.Entry(
                     uuid: line.notificationUUID.uuidString.lowercased(), notificationType: line.notificationType,

@@ -16,6 +16,8 @@ struct LinePlan: Sendable {
     var logDirectory: String
     var bootstrapServers: String
     var databaseURL: String
+    /// Of the simulated API of Apple's, which may not be there yet, or for a while.
+    var apiPort: Int
     /// How many of each; one of those that are not named.
     var counts: [Role: Int] = [:]
     var apps: [App]
@@ -28,6 +30,8 @@ struct LinePlan: Sendable {
     var authority: String { directory + "/authority" }
     var rootFile: String { authority + "/root.pem" }
     var appsFile: String { directory + "/apps.json" }
+    var apiKey: APIKeyFile { APIKeyFile(directory: directory) }
+    var apiAddress: String { "http://127.0.0.1:\(apiPort)" }
 
     /// Names of all instances of a role: `ingest`, or `verifier-1` and `verifier-2`.
     func names(of role: Role) -> [String] {
@@ -45,6 +49,7 @@ struct LinePlan: Sendable {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         }
         try JSONEncoder().encode(apps).write(to: URL(fileURLWithPath: appsFile))
+        try apiKey.write(for: apps)
     }
 
     /// The whole environment of `setup`.
@@ -68,15 +73,34 @@ struct LinePlan: Sendable {
         case .ingest:
             environment["STOREKEEPER_INGEST_ADDRESS"] = "127.0.0.1:\(ingestPort)"
             environment["STOREKEEPER_INGEST_PORT_FILE"] = ingestPortFile(of: name)
-        case .verifier:
-            environment["STOREKEEPER_APPS_FILE"] = appsFile
-            environment["STOREKEEPER_DEVELOPMENT_MODE"] = "true"
-            environment["STOREKEEPER_ROOT_FILES"] = rootFile
+        case .verifier: environment.merge(trust) { _, ours in ours }
+        case .recovery:
+            environment["DATABASE_URL"] = databaseURL
+            environment.merge(trust.merging(api) { _, ours in ours }) { _, ours in ours }
+        case .scheduler:
+            environment["DATABASE_URL"] = databaseURL
+            environment.merge(trust.merging(api) { _, ours in ours }) { _, ours in ours }
+            // A day on one's desk has minutes. What the simulator's book does not name is not sent: a verdict compares
+            // with the book.
+            environment["STOREKEEPER_FAILURES_INTERVAL"] = "5s"
+            environment["STOREKEEPER_CANARY_INTERVAL"] = "0s"
+            environment["STOREKEEPER_OVERDUE_BUDGET"] = "0"
         case .deduplicator, .stateUpdater:
             environment["DATABASE_URL"] = databaseURL
         }
         environment.merge(settings[role] ?? [:]) { _, explicit in explicit }
         return environment
+    }
+
+    private var trust: [String: String] {
+        [
+            "STOREKEEPER_APPS_FILE": appsFile, "STOREKEEPER_DEVELOPMENT_MODE": "true",
+            "STOREKEEPER_ROOT_FILES": rootFile,
+        ]
+    }
+
+    private var api: [String: String] {
+        ["STOREKEEPER_API_KEYS_FILE": apiKey.list, "STOREKEEPER_API_URL": apiAddress]
     }
 
     /// What is handed on of an environment: everything but what configures a single service.

@@ -34,6 +34,7 @@ struct LiveView: Sendable {
                         Self.grouped(Int64(counts.refused)),
                     ]))
         }
+        if let recovery = snapshot.recovery { lines += ["", "Apple's history, \(recovery.text)"] }
         lines += ["", "newest changes"]
         lines += snapshot.newest.map(Self.change)
         if snapshot.newest.isEmpty { lines.append("  none yet") }

@@ -30,7 +30,8 @@ struct Observer: Sendable {
         return Snapshot(
             elapsed: elapsed, stages: totals.counts, backlog: backlog.look,
             stored: Int64(try await ledger.count() - before.count), planned: planned,
-            latency: try await ledger.latency(ofLast: 1000), newest: try await ledger.newestChanges(8))
+            latency: try await ledger.latency(ofLast: 1000), recovery: try? await ledger.recovery(),
+            newest: try await ledger.newestChanges(8))
     }
 
     /// What changes as long as anything moves.

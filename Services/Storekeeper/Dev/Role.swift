@@ -2,8 +2,11 @@ import Contracts
 
 /// A service of the line, by the name of its command.
 ///
-/// In the order they are started: who reads comes before who writes.
+/// From the end of the line to its beginning: started in this order, stopped in the other, so that what is on its way
+/// still arrives.
 enum Role: String, CaseIterable, Sendable, Hashable, Codable {
+    case scheduler
+    case recovery
     case stateUpdater = "state-updater"
     case deduplicator
     case verifier
@@ -15,6 +18,13 @@ enum Role: String, CaseIterable, Sendable, Hashable, Codable {
         case .stateUpdater: [(Topics.unique.route, Service.stateUpdater.group)]
         case .deduplicator: [(Topics.verified.route, Service.deduplicator.group)]
         case .verifier: [(Topics.received.route, Service.verifier.group)]
+        case .recovery:
+            [
+                (Topics.historyPages.route, Service.recovery.group + ".pages"),
+                (Topics.rejected.route, Service.recovery.group + ".letters"),
+                (Topics.recoveryRequests.route, Service.recovery.group + ".requests"),
+            ]
+        case .scheduler: [(Topics.heartbeats.route, Service.scheduler.group + ".heartbeats")]
         case .ingest: []
         }
     }

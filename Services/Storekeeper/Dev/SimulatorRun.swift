@@ -11,6 +11,12 @@ struct SimulatorRun: Sendable {
         var duplicates = 0.0
         var reorder = 0
         var tampered = 0.0
+        /// Whether the sandbox is sent again, too, which Apple does not.
+        var retriesSandbox = true
+        /// Apple's times between two attempts are divided by this.
+        var retryScale: Double?
+        /// Multiplies Apple's limits of requests to its API.
+        var apiLimitScale = 1.0
     }
 
     var options: Options
@@ -23,6 +29,8 @@ struct SimulatorRun: Sendable {
     var book: String { plan.directory + "/book.jsonl" }
     /// Its last words, a JSON object.
     var summary: String { plan.directory + "/simulator-summary.json" }
+
+    var control: SimulatorControl { SimulatorControl(address: plan.apiAddress) }
 
     /// Starts it, with an empty book: what an earlier run wrote in a directory that is kept belongs to that run.
     func start(with spawner: Spawner) async throws -> ChildProcess {
@@ -40,9 +48,11 @@ struct SimulatorRun: Sendable {
             "--count", "\(options.count)", "--rate", "\(options.rate)", "--seed", "\(options.seed)",
             "--duplicates", "\(options.duplicates)", "--reorder", "\(options.reorder)",
             "--tampered", "\(options.tampered)",
-            // On one's desk nobody fetches from Apple's history what sandbox does not send again.
-            "--retry-sandbox",
+            "--api-address", "127.0.0.1:\(plan.apiPort)", "--api-key", plan.apiKey.option,
+            "--api-limit-scale", "\(options.apiLimitScale)",
         ]
+        if options.retriesSandbox { arguments.append("--retry-sandbox") }
+        if let scale = options.retryScale { arguments += ["--retry-scale", "\(scale)"] }
         if let subscriptions = options.subscriptions { arguments += ["--subscriptions", "\(subscriptions)"] }
         // A partition of the development broker holds about 170 of the larger records; this is 47 of them.
         if let paceURL { arguments += ["--pace-url", paceURL, "--max-waiting", "3000"] }

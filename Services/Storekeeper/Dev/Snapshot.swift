@@ -27,6 +27,8 @@ struct Snapshot: Sendable {
     /// Distinct notifications the simulator is to send; nil where it sends until stopped.
     var planned: Int?
     var latency: Latency?
+    /// Nil where nobody could say.
+    var recovery: Verdict.Recovery?
     /// Newest first.
     var newest: [TimelineRow] = []
     /// Something to be told, most urgent first.

@@ -7,6 +7,8 @@ struct Verdict: Sendable, Codable {
     /// Whether waiting ended because nothing moved any more.
     var stalled: Bool
     var latency: Snapshot.Latency?
+    /// Nil where nobody looked.
+    var recovery: Recovery?
     /// From the first notification to the last one stored.
     var seconds: Double
     /// Nil where somebody else ran the simulator.
@@ -18,18 +20,33 @@ struct Verdict: Sendable, Codable {
     var perSecond: Double
 
     init(
-        findings: Findings, droppedByBroker: Int64, stalled: Bool, latency: Snapshot.Latency?, seconds: Double,
-        seed: UInt64?
+        findings: Findings, droppedByBroker: Int64, stalled: Bool, latency: Snapshot.Latency?,
+        recovery: Recovery? = nil, seconds: Double, seed: UInt64?
     ) {
         self.findings = findings
         self.droppedByBroker = droppedByBroker
         self.stalled = stalled
         self.latency = latency
+        self.recovery = recovery
         self.seconds = seconds
         self.seed = seed
-        isClean = findings.areClean
+        isClean = findings.areClean && (recovery?.missing ?? 0) == 0
         let ended = findings.inLedger + findings.refusedByReason.values.reduce(0, +)
         perSecond = seconds > 0 ? Double(ended) / seconds : 0
+    }
+
+    /// What was asked of Apple's history during the run.
+    struct Recovery: Sendable, Codable, Equatable {
+        /// By state.
+        var windows: [String: Int64]
+        /// Listed by Apple and not in the ledger.
+        var missing: Int64
+
+        /// For people.
+        var text: String {
+            let windows = windows.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+            return "windows: \(windows.isEmpty ? "none" : windows.joined(separator: ", ")); \(missing) missing"
+        }
     }
 
     private var refusedCount: Int { findings.refusedByReason.values.reduce(0, +) }
@@ -59,6 +76,9 @@ struct Verdict: Sendable, Codable {
             ("wrongly refused", findings.wronglyRefused),
         ] where !uuids.isEmpty {
             lines.append(row(name, "\(uuids.count)"))
+        }
+        if let recovery {
+            lines.append(row("Apple's history", recovery.text))
         }
         if let latency {
             lines.append(

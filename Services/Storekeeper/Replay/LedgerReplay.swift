@@ -40,7 +40,9 @@ struct LedgerReplay {
                 records.append(
                     ProducerRecord(
                         Topics.received,
-                        ReceivedNotification(signedPayload: original, source: .replay, receivedAt: line.receivedAt)))
+                        ReceivedNotification(
+                            signedPayload: original, source: .replay, receivedAt: line.receivedAt,
+                            bundleId: line.bundleId)))
             }
             try await producer.send(records)
             progress.done += records.count

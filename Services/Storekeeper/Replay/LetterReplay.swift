@@ -48,13 +48,14 @@ extension ProducerRecord {
                 Topics.received,
                 ReceivedNotification(
                     signedPayload: original.value, source: .replay,
-                    receivedAt: received?.receivedAt ?? letter.refusedAt, traceparent: received?.traceparent))
+                    receivedAt: received?.receivedAt ?? letter.refusedAt, bundleId: received?.bundleId,
+                    traceparent: received?.traceparent))
         } else if let verified {
             self.init(
                 Topics.received,
                 ReceivedNotification(
                     signedPayload: verified.signedPayload, source: .replay, receivedAt: verified.receivedAt,
-                    traceparent: verified.traceparent))
+                    bundleId: verified.bundleId, traceparent: verified.traceparent))
         } else {
             self.init(
                 topic: letter.position.topic, key: original.key, value: original.value,

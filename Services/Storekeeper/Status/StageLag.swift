@@ -26,22 +26,25 @@ struct StageLag: Sendable {
     }
 
     func stages(now: Date) async throws -> [StatusReport.Stage] {
-        let admin = try KafkaAdmin(configuration, patience: Self.patience, logger: .silent)
-        let topics = try await admin.topics()
-        var stages: [StatusReport.Stage] = []
-        for reader in Self.readers {
-            guard topics[reader.topic] != nil else {
-                throw Failure("the topic \(reader.topic) does not exist; run storekeeper setup")
-            }
-            let lags = try await admin.lag(group: reader.group, topics: [reader.topic])
-            let waiting = lags.reduce(0) { $0 + $1.records }
-            let oldest = try await oldest(lags.filter { $0.records > 0 })
-            stages.append(
-                StatusReport.Stage(
-                    name: reader.name, topic: reader.topic, waiting: waiting,
-                    behindSeconds: oldest.map { max(0, now.timeIntervalSince($0)) }))
+        let topics = try await KafkaAdmin(configuration, patience: Self.patience, logger: .silent).topics()
+        if let reader = Self.readers.first(where: { topics[$0.topic] == nil }) {
+            throw Failure("the topic \(reader.topic) does not exist; run storekeeper setup")
         }
-        return stages
+        return try await withThrowingTaskGroup(of: (Int, StatusReport.Stage).self) { group in
+            for (index, reader) in Self.readers.enumerated() {
+                group.addTask { (index, try await stage(reader, now: now)) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+
+    private func stage(_ reader: Reader, now: Date) async throws -> StatusReport.Stage {
+        let admin = try KafkaAdmin(configuration, patience: Self.patience, logger: .silent)
+        let lags = try await admin.lag(group: reader.group, topics: [reader.topic])
+        let oldest = try await oldest(lags.filter { $0.records > 0 })
+        return StatusReport.Stage(
+            name: reader.name, topic: reader.topic, waiting: lags.reduce(0) { $0 + $1.records },
+            behindSeconds: oldest.map { max(0, now.timeIntervalSince($0)) })
     }
 
     /// When the oldest unread record was written, as far as the broker hands it out in time.

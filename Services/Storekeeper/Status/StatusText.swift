@@ -6,7 +6,11 @@ struct StatusText: Sendable {
 
     var lines: [String] {
         let verdict =
-            report.attention.isEmpty ? "all well" : "\(report.attention.count) things want attention"
+            switch report.attention.count {
+            case 0: "all well"
+            case 1: "1 thing wants attention"
+            case let count: "\(count) things want attention"
+            }
         var lines = ["Storekeeper at \(report.at.text): \(verdict)"]
         lines += report.attention.map { "! \($0)" }
         lines += section("line", report.stages) { stages in

@@ -6,7 +6,7 @@ struct LinePlanTests {
     private static func plan(counts: [Role: Int] = [:], inherited: [String: String] = [:]) -> LinePlan {
         LinePlan(
             programs: Programs(in: "/programs"), directory: "/line", logDirectory: "/logs", bootstrapServers: "b:1",
-            databaseURL: "postgres://d", counts: counts, apps: [], inherited: inherited)
+            databaseURL: "postgres://d", apiPort: 8891, counts: counts, apps: [], inherited: inherited)
     }
 
     @Test func `several of a role are numbered, one is not`() {

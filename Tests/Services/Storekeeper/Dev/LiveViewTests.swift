@@ -19,7 +19,7 @@ struct LiveViewTests {
         var view = LiveView(target: "http://127.0.0.1:1/v1/notifications")
         let frame = view.frame(Self.snapshot)
         let stages = frame.compactMap { line in Role.allCases.first { line.hasPrefix($0.rawValue) } }
-        #expect(stages == [.ingest, .verifier, .deduplicator, .stateUpdater])
+        #expect(stages == [.ingest, .verifier, .deduplicator, .stateUpdater, .recovery, .scheduler])
         let verifier = try #require(frame.first { $0.hasPrefix("verifier") })
         #expect(verifier.split(separator: " ") == ["verifier", "1,100", "100", "0", "13"])
         #expect(frame.contains { $0.contains("stored 1,234,567 of about 2,000,000") && $0.contains("01:05") })

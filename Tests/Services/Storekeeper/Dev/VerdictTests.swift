@@ -21,6 +21,17 @@ struct VerdictTests {
         #expect(verdict.lines.contains { $0.contains("5.0 notifications per second, seed 7") })
     }
 
+    @Test func `what Apple lists and nobody has is not clean`() {
+        var verdicts = [0, 1].map { missing in
+            Verdict(
+                findings: Findings(), droppedByBroker: 0, stalled: false, latency: nil,
+                recovery: Verdict.Recovery(windows: ["closed": 2, "open": 0], missing: missing), seconds: 1, seed: 1)
+        }
+        #expect(verdicts.map(\.isClean) == [true, false])
+        let line = verdicts.removeLast().lines.first { $0.contains("Apple's history") }
+        #expect(line?.hasSuffix("windows: 2 closed; 1 missing") == true)
+    }
+
     @Test func `what the broker dropped is told from what was lost`() {
         let row: (Verdict) -> String? = { $0.lines.first { $0.hasPrefix("  missing") } }
         #expect(row(Self.verdict(missing: ["a"]))?.contains("LOST") == true)

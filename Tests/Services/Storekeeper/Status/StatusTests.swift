@@ -75,7 +75,7 @@ struct StatusTests {
         _ connection: PostgresConnection, _ broker: DevelopmentBroker, _ now: Date
     ) async throws {
         let producer = try Producer(broker.configuration, logger: .silent)
-        for age in [300.0, 60] {
+        for age in [330.0, 60] {
             let notification = ReceivedNotification(signedPayload: [1], source: .webhook, receivedAt: now)
             var record = ProducerRecord(Topics.received, notification)
             record.timestamp = now.addingTimeInterval(-age)

@@ -1,0 +1,36 @@
+import Foundation
+import Signatures
+
+/// The key with which the services of a line call the simulated API, as App Store Connect would give it out.
+struct APIKeyFile: Sendable {
+    static let issuerId = "0b1e5c1e-0000-4000-8000-5707e4ee9e01"
+    static let keyId = "LINEKEY001"
+
+    let directory: String
+
+    /// What the services read.
+    var list: String { directory + "/api-keys.json" }
+    private var key: String { directory + "/AuthKey_\(Self.keyId).p8" }
+
+    /// As `simulator run --api-key` takes it.
+    var option: String { "\(Self.issuerId):\(Self.keyId):\(key)" }
+
+    private struct Entry: Encodable {
+        var bundleId: String
+        var issuerId = APIKeyFile.issuerId
+        var keyId = APIKeyFile.keyId
+        var privateKeyFile: String
+    }
+
+    /// Makes a key on first use, and lists it for each app.
+    func write(for apps: [LinePlan.App]) throws {
+        if !FileManager.default.fileExists(atPath: key) {
+            // Made with its permissions, never open to others for a moment.
+            let pem = Data(try P256PrivateKey.generate().pem().utf8)
+            guard FileManager.default.createFile(atPath: key, contents: pem, attributes: [.posixPermissions: 0o600])
+            else { throw Failure("\(key) cannot be written; make the directory writable") }
+        }
+        let entries = apps.map { Entry(bundleId: $0.bundleId, privateKeyFile: key) }
+        try JSONEncoder().encode(entries).write(to: URL(fileURLWithPath: list))
+    }
+}

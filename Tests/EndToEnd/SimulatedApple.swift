@@ -1,0 +1,105 @@
+import AsyncHTTPClient
+import Contracts
+import Foundation
+import Postgres
+import TestSupport
+
+@testable import Storekeeper
+
+/// A simulated App Store that sends to a line through a receiver with a fault, and answers questions.
+struct SimulatedApple: Sendable {
+    let stand: Bench.Stand
+    let receiver: DroppingReceiver
+    let run: SimulatorRun
+    let ledger: LedgerReader
+
+    var control: SimulatorControl { run.control }
+
+    /// Lends one that sends its notifications while the body works, and is ended afterwards.
+    static func use(
+        _ stand: Bench.Stand, count: Int, droppingOneIn oneIn: Int,
+        _ body: @escaping @Sendable (SimulatedApple) async throws -> Void
+    ) async throws {
+        guard let ingest = await stand.line.target else { throw Failure("no ingest runs") }
+        let receiver = DroppingReceiver(before: ingest, droppingOneIn: oneIn)
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            let (targets, target) = AsyncStream.makeStream(of: String.self)
+            group.addTask {
+                try await receiver.run { target.yield($0) }
+                return false
+            }
+            group.addTask {
+                guard let target = await targets.first(where: { _ in true }) else { throw CancellationError() }
+                var options = SimulatorRun.Options(
+                    count: count, rate: 25, seed: 21, subscriptions: 40, duplicates: 0.05, reorder: 5, tampered: 0.02)
+                // As Apple does: what the sandbox misses comes from the history or not at all.
+                options.retriesSandbox = false
+                options.retryScale = 36_000
+                let run = SimulatorRun(options: options, target: target, paceURL: nil, plan: stand.line.plan)
+                let simulator = try await run.start(with: stand.spawner)
+                let apple = SimulatedApple(
+                    stand: stand, receiver: receiver, run: run, ledger: EndToEnd.ledger(of: stand))
+                let result: Result<Void, any Error>
+                do { result = .success(try await body(apple)) } catch { result = .failure(error) }
+                await simulator.stop(deadline: .seconds(10))
+                try result.get()
+                return true
+            }
+            for try await isDone in group where isDone { break }
+            group.cancelAll()
+        }
+    }
+
+    func book() throws -> SimulatorBook {
+        // The file is made with the first line.
+        guard let bytes = FileManager.default.contents(atPath: run.book) else { return SimulatorBook() }
+        return try SimulatorBook(reading: Array(bytes))
+    }
+
+    func stored() async throws -> Int { try await ledger.count() }
+
+    /// Asks again and again; each question waits for an answer of the database's.
+    func waitUntil(_ what: String, _ isSo: () async throws -> Bool) async throws {
+        try await EndToEnd.eventually("\(what)", within: .seconds(240)) {
+            _ = try await stored()
+            return try await isSo()
+        }
+    }
+
+    /// Makes the simulated API misbehave.
+    func fault(_ json: String) async throws {
+        var request = HTTPClientRequest(url: control.address + "/simulator/faults")
+        request.method = .POST
+        request.body = .bytes(Array(json.utf8))
+        let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+        guard (200...299).contains(answer.status.code) else {
+            throw Failure(String(buffer: try await answer.body.collect(upTo: 1 << 16)))
+        }
+    }
+
+    /// Ends every session that a service has with the database, as a restart of the server would.
+    func loseDatabaseSessions(of application: String) async throws {
+        _ = try await ledger.connection.execute(Self.terminate, application)
+    }
+
+    private static let terminate = Statement(
+        "test-terminate-application",
+        """
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and application_name = $1::text and pid <> pg_backend_pid()
+        """)
+
+    /// Runs a command as an operator would.
+    func storekeeper(_ arguments: [String]) async throws -> (ending: ChildProcess.Ending, text: String, log: String) {
+        let plan = stand.line.plan
+        let output = "\(plan.directory)/command-\(UUID().uuidString)"
+        let child = try await stand.spawner.start(
+            "storekeeper", program: try plan.programs.path(of: "storekeeper"), arguments: arguments,
+            environment: plan.inherited.merging([
+                "DATABASE_URL": plan.databaseURL, "KAFKA_BOOTSTRAP_SERVERS": plan.bootstrapServers,
+            ]) { _, ours in ours }, log: output + ".log", output: output)
+        let ending = await child.ending()
+        let text = try String(contentsOfFile: output, encoding: .utf8)
+        return (ending, text, child.logTail())
+    }
+}
