@@ -22,7 +22,7 @@ extension EndToEnd {
         @Test func `after three days without ingest and a receiver that forgets, the ledger equals Apple's book`()
             async throws
         {
-            try await Self.withApple(count: 400, droppingOneIn: 25) { apple in
+            try await Self.withApple(count: 500, droppingOneIn: 100) { apple in
                 try await apple.waitUntil("the line is at work") { try await apple.stored() > 60 }
                 _ = try await apple.stand.line.stop("ingest")
                 let before = try apple.book().attempts.count
@@ -42,6 +42,29 @@ extension EndToEnd {
                 #expect(apple.receiver.dropped > 0)
                 try await Self.expectNothingMissing(apple)
                 try await Self.expectNoSecrets(apple)
+            }
+        }
+
+        @Test func `what Apple could not deliver comes by itself, without anybody asking for it`() async throws {
+            try await Self.withApple(count: 250, droppingOneIn: 0) { apple in
+                try await apple.waitUntil("the line is at work") { try await apple.stored() > 40 }
+                _ = try await apple.stand.line.stop("ingest")
+                let before = try apple.book().attempts.count
+                try await apple.waitUntil("notifications were sent to nobody") {
+                    try apple.book().attempts.count > before + 60
+                }
+                try await apple.stand.line.restart("ingest")
+                try await apple.waitUntil("Apple has sent all") { await apple.control.isFinished() }
+                let sent = Set(try apple.book().notifications.filter { $0.forgery == nil }.map(\.uuid))
+                try await apple.waitUntil("the ledger has all of it") {
+                    try await sent.isSubset(of: apple.ledger.uuids())
+                }
+                let windows = RecoveryWindowStore(apple.ledger.connection)
+                try await apple.waitUntil("the windows that brought it have closed") {
+                    try await windows.windows().contains { $0.state == .closed && $0.counts.recovered > 0 }
+                }
+                #expect(try await windows.windows().allSatisfy { $0.reason != .manual })
+                try await Self.expectNothingMissing(apple)
             }
         }
 
@@ -98,7 +121,7 @@ extension EndToEnd {
             #expect(logs.count >= Role.allCases.count)
             for log in logs {
                 let text = try String(contentsOfFile: "\(plan.logDirectory)/\(log)", encoding: .utf8)
-                for secret in ["PRIVATE KEY", "eyJ", "Bearer "] {
+                for secret in ["PRIVATE KEY", "eyJ", "Bearer ", "x5c", "signedTransactionInfo", "appAccountToken"] {
                     let line = text.split(separator: "\n").first { $0.contains(secret) }
                     #expect(line == nil, "\(log)")
                 }
