@@ -111,7 +111,8 @@ extension EndToEnd {
             var findings = check.against(book)
             findings.forgedMissing = []
             #expect(findings.areClean, "\(findings)")
-            #expect(try await apple.ledger.recovery().missing == 0)
+            // What was asked meanwhile closes when its last notification has arrived.
+            try await apple.waitUntil("nothing is missing") { try await apple.ledger.recovery().missing == 0 }
         }
 
         /// Not a key, not a token, not a payload: in no log, although all of them tell everything.
