@@ -66,6 +66,20 @@ struct SimulatedApple: Sendable {
         }
     }
 
+    /// Somebody who bought something.
+    struct Customer: Decodable {
+        var environment: String
+        var originalTransactionId: String
+        var orderIds: [String]
+    }
+
+    /// Those whom the simulator knows.
+    func customers() async throws -> [Customer] {
+        struct Page: Decodable { var customers: [Customer] }
+        let page = try await Storekeeper.Page(at: control.address + "/simulator/customers?limit=100")
+        return try JSONDecoder().decode(Page.self, from: Data(page.text.utf8)).customers
+    }
+
     /// Makes the simulated API misbehave.
     func fault(_ json: String) async throws {
         var request = HTTPClientRequest(url: control.address + "/simulator/faults")
@@ -95,9 +109,7 @@ struct SimulatedApple: Sendable {
         let output = "\(plan.directory)/command-\(UUID().uuidString)"
         let child = try await stand.spawner.start(
             "storekeeper", program: try plan.programs.path(of: "storekeeper"), arguments: arguments,
-            environment: plan.inherited.merging([
-                "DATABASE_URL": plan.databaseURL, "KAFKA_BOOTSTRAP_SERVERS": plan.bootstrapServers,
-            ]) { _, ours in ours }, log: output + ".log", output: output)
+            environment: plan.environment(of: .recovery, named: "storekeeper"), log: output + ".log", output: output)
         let ending = await child.ending()
         let text = try String(contentsOfFile: output, encoding: .utf8)
         return (ending, text, child.logTail())

@@ -1,0 +1,77 @@
+import Contracts
+import Foundation
+import Storage
+import Testing
+
+@testable import Storekeeper
+
+extension EndToEnd {
+    /// The commands that ask Apple, run as an operator runs them, against a simulated App Store.
+    struct AskingAppleTests {
+        @Test func `a test notification is followed, an order looked up, customers fetched once and no more`()
+            async throws
+        {
+            try await EndToEnd.withLine { stand in
+                try await SimulatedApple.use(stand, count: 60, droppingOneIn: 0) { apple in
+                    try await apple.waitUntil("Apple has sent all") { await apple.control.isFinished() }
+                    let sandbox = ["--environment", "Sandbox"]
+                    let followed = try await apple.storekeeper(["test-notification", "--json"] + sandbox)
+                    #expect(followed.ending == .exit(0), "\(followed.log)")
+                    #expect(followed.text.contains("SUCCESS") && followed.text.contains("recordedAt"))
+
+                    let customer = try #require(try await apple.customers().first { $0.environment == "Production" })
+                    let production = ["--environment", "Production"]
+                    let order = try #require(customer.orderIds.first)
+                    let found = try await apple.storekeeper(["lookup", "order", order] + production)
+                    #expect(found.ending == .exit(0), "\(found.log)")
+                    #expect(found.text.contains(customer.originalTransactionId) && found.text.contains("yes"))
+                    let unknown = try await apple.storekeeper(["lookup", "order", "NONE"] + production)
+                    #expect(unknown.ending == .exit(1) && unknown.log.contains("knows no order"))
+
+                    try await Self.fetchCustomers(customer.originalTransactionId, apple, production)
+                    let token = try await apple.storekeeper(["token"])
+                    #expect(token.ending == .exit(0) && token.text.split(separator: ".").count == 3)
+                    try await Self.wrongKey(apple, sandbox)
+                }
+            }
+        }
+
+        /// One whom Apple knows and one whom it does not.
+        private static func fetchCustomers(
+            _ id: String, _ apple: SimulatedApple, _ options: [String]
+        ) async throws {
+            let file = apple.stand.line.plan.directory + "/customers"
+            try Data("\(id)\n404\n".utf8).write(to: URL(fileURLWithPath: file))
+            let first = try await apple.storekeeper(["backfill", file] + options)
+            #expect(first.ending == .exit(1), "Apple refused one")
+            #expect(first.text.hasPrefix("2 customers, ") && first.text.contains(" 1 refused"))
+            #expect(first.log.contains("404: ") && first.log.contains("4040010"))
+            try await apple.waitUntil("what is signed is in the ledger, as what it is") {
+                try await NotificationStore(apple.ledger.connection).newest(10, where: Self.parts).contains {
+                    $0.originalTransactionId == id && $0.source == NotificationSource.history.rawValue
+                }
+            }
+            let left = try await apple.storekeeper(["backfill", file, "--dry-run"] + options)
+            #expect(left.text == "2 customers, 1 of them done, 1 left.\n")
+        }
+
+        private static var parts: NotificationSearch {
+            var search = NotificationSearch()
+            search.notificationType = SignedPart.transaction.rawValue
+            return search
+        }
+
+        /// A key that Apple does not know is said to be one, and shown to nobody.
+        private static func wrongKey(_ apple: SimulatedApple, _ options: [String]) async throws {
+            let plan = apple.stand.line.plan
+            let elsewhere = APIKeyFile(directory: plan.directory + "/elsewhere")
+            try FileManager.default.createDirectory(atPath: elsewhere.directory, withIntermediateDirectories: true)
+            try elsewhere.write(for: plan.apps)
+            let refused = try await apple.storekeeper(
+                ["test-notification", "--api-keys-file", elsewhere.list] + options)
+            #expect(refused.ending == .exit(1))
+            #expect(refused.log.contains("refuses every key"), "\(refused.log)")
+            #expect(!refused.log.contains("eyJ") && !refused.log.contains("PRIVATE"))
+        }
+    }
+}

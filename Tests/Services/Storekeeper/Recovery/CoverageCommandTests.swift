@@ -1,0 +1,59 @@
+import Contracts
+import Foundation
+import Postgres
+import Storage
+import TestSupport
+import Testing
+
+@testable import Storekeeper
+
+struct CoverageCommandTests {
+    private struct Day: Decodable, Equatable {
+        var day: String
+        var state: String
+        var stillMissing: Int64
+    }
+
+    @Test func `the calendar says of each day whether it is proven, and why not`() async throws {
+        try await TestDatabase.use { database async throws in
+            let none = await CommandOutcome.of(["coverage"], environment: database.environment)
+            #expect(none.code == 0 && none.text.contains("No day was looked at yet"))
+            // CommandOutcome.now is in the morning of 2025-10-09.
+            let connection = TestDatabase.connection(database)
+            try await connection.run(
+                unsafeScript: """
+                    insert into coverage_day (
+                        planned_at, proven_at, listed, missing, recovered, still_missing, window_id, day, environment,
+                        bundle_id, given_up)
+                    values
+                        (now(), now(), 20, 2, 2, 0, gen_random_uuid(), '2025-10-06', 'Production', 'app', null),
+                        (now(), null, 20, 2, 1, 1, gen_random_uuid(), '2025-10-07', 'Production', 'app', null),
+                        (now(), null, 0, 0, 0, 0, gen_random_uuid(), '2025-10-08', 'Production', 'app', 'too old');
+                    """)
+            let calendar = await CommandOutcome.of(["coverage", "--json"], environment: database.environment)
+            #expect(calendar.code == 1, "a day is given up and one lacks something")
+            #expect(
+                try calendar.json(as: [Day].self) == [
+                    Day(day: "2025-10-06", state: "proven", stillMissing: 0),
+                    Day(day: "2025-10-07", state: "missing", stillMissing: 1),
+                    Day(day: "2025-10-08", state: "given up", stillMissing: 0),
+                ])
+            let proven = await CommandOutcome.of(
+                ["coverage", "--to", "2025-10-07"], environment: database.environment)
+            #expect(proven.code == 0 && proven.text.contains("proven"))
+        }
+    }
+
+    @Test func `the windows behind it are listed`() async throws {
+        try await TestDatabase.use { database async throws in
+            let scope = RecoveryWindow.Scope(
+                environment: .sandbox, bundleId: "app", from: CommandOutcome.now.addingTimeInterval(-60),
+                to: CommandOutcome.now, onlyFailures: true)
+            try await RecoveryWindowStore(TestDatabase.connection(database)).open(
+                [RecoveryWindow.Request(id: UUID(), scope: scope, reason: .failures)], at: CommandOutcome.now)
+            let listed = await CommandOutcome.of(["coverage", "--windows"], environment: database.environment)
+            #expect(listed.code == 0)
+            #expect(listed.text.contains("2025-10-09T08:52:20Z") && listed.text.contains("open"))
+        }
+    }
+}
