@@ -42,6 +42,20 @@ import Testing
         }
     }
 
+    @Test func `what comes while its month is made is neither refused nor in the month's way`() async throws {
+        try await TestDatabase.use { database async throws in
+            let line = TestDatabase.connection(database)
+            let (setup, observer) = (TestDatabase.connection(database), TestDatabase.connection(database))
+            try await line.run(unsafeScript: "begin; \(Self.arrival)")
+            async let made = RetentionStore(setup).prepare(now: Self.then)
+            _ = try await TestDatabase.blockedBackends(asking: observer)
+            try await line.run(unsafeScript: "\(Self.arrival); commit")
+            #expect(try await made == ["2024-11", "2024-12", "2025-01"])
+            #expect(try await Self.count("notification_payload_rest", line) == 0)
+            #expect(try await Self.count("notification_payload_2024_11", line) == 2)
+        }
+    }
+
     @Test func `a month that is over for long enough goes whole; what was in it is still known`() async throws {
         try await Self.withStore { store, connection async throws in
             _ = try await store.prepare(now: Self.then)
@@ -124,6 +138,11 @@ import Testing
     private static func count(_ table: String, _ connection: PostgresConnection) async throws -> Int64 {
         try await connection.execute(Statement(unsafeSQL: "select count(*) as count from \(table)"))[0].value("count")
     }
+
+    private static let arrival = """
+        insert into notification_payload (recorded_at, notification_uuid, decoded, signed_original, chains)
+        values ('2024-11-21 12:00:00+00', gen_random_uuid(), '{}', '', '{}')
+        """
 
     private static let clock = Statement("test-clock", "select now() as now")
 
