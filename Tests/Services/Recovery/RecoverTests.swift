@@ -193,7 +193,9 @@ import Testing
             }
             let counts = try await history.recoveryWindow().counts
             #expect(counts == .init(listed: 300, present: 100, missing: 200, recovered: 200))
-            let received = try await history.read(Topics.received, count: 200)
+            // A page that is judged again at a rebalance may be published twice.
+            let written = Int(try await history.end(of: Topics.received.name))
+            let received = try await history.read(Topics.received, count: written)
             #expect(Set(received.map(\.signedPayload)) == Set(uuids[100...].map(History.letter)))
         }
     }
