@@ -1,4 +1,5 @@
 import ArgumentParser
+import Chassis
 import Foundation
 
 /// `storekeeper config`: what the variables say, with nothing secret.
@@ -57,12 +58,6 @@ struct VariableRow: ListedRow {
 
     /// Without the password of a URL, or of a `key=value` list.
     static func redacted(_ text: String) -> String {
-        if text.lowercased().contains("password") { return "(hidden)" }
-        guard let scheme = text.range(of: "://") else { return text }
-        let authority = text[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" }
-        guard let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") else {
-            return text
-        }
-        return text[...colon] + "(hidden)" + text[at...]
+        text.lowercased().contains("password") ? "(hidden)" : Redaction.withoutPassword(text)
     }
 }

@@ -22,6 +22,5 @@ public struct Migration: Sendable, Equatable {
         Migration(6, "recovery", PackageResources._006_recovery_sql),
         Migration(7, "insight", PackageResources._007_insight_sql),
         Migration(9, "audit", PackageResources._009_audit_sql),
-        Migration(10, "months", PackageResources._010_months_sql),
     ]
 }

@@ -87,10 +87,8 @@ struct Fetch: Sendable {
             return try await cancelWhenGracefulShutdown {
                 var pages = client.notificationHistory(request, from: token).makeAsyncIterator()
                 let page = try await pages.next()
-                // Without a way to the rest, this page would pass for all of the window.
-                if let page, page.hasMore, page.position == nil || page.position == token {
-                    throw APIError.unreadable("a page of history says that there are more, and not where")
-                }
+                // Else this page would pass for all of the window.
+                if let page, page.losesTheRest(after: token) { throw APIError.lostPosition }
                 return page
             }
         } catch is CancellationError {

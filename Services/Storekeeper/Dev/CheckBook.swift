@@ -38,14 +38,7 @@ struct CheckBook: Verb {
             group.addTask { await letters.watch() }
             return try await judge(book, backlog, letters, ledger)
         }
-        if json {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-            surroundings.print(String(decoding: try encoder.encode(verdict), as: UTF8.self))
-        } else {
-            verdict.lines.forEach(surroundings.print)
-        }
-        if !verdict.isClean { throw ExitCode.failure }
+        try verdict.pronounce(asJSON: json, in: surroundings)
     }
 
     private func judge(
@@ -57,12 +50,13 @@ struct CheckBook: Verb {
         let expected = Expectation(book: book, lookNumber: 0)
         var progress = Progress(limit: .seconds(60))
         while true {
-            let stored = try await ledger.uuids()
-            let ours = known.intersection(stored).count
-            let hasArrived = expected.isMet(stored: ours, refused: letters.uuids, backlog: backlog.look)
-            let hasStalled = progress.stands(at: clock.now, [Int64(stored.count), Int64(letters.count)])
-            if hasArrived || hasStalled {
-                let before = stored.subtracting(known)
+            // The ledger may hold much else: it is read whole only when nothing is on its way any more.
+            let look = backlog.look
+            let ours = look?.isSettled == true ? known.intersection(try await ledger.uuids()).count : 0
+            let hasArrived = expected.isMet(stored: ours, refused: letters.uuids, backlog: look)
+            let mark = [Int64(try await ledger.count()), Int64(letters.count)]
+            if hasArrived || progress.stands(at: clock.now, mark) {
+                let before = try await ledger.uuids().subtracting(known)
                 let check = Check(
                     ledger: try await ledger.entries(), before: before, refused: letters.all,
                     beliefs: try await ledger.beliefs(), effectsTwice: try await ledger.effectsTwice(except: before))

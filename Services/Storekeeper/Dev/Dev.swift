@@ -112,13 +112,6 @@ struct Dev: Verb {
             return
         }
         guard let verdict else { return }
-        if json {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-            surroundings.print(String(decoding: try encoder.encode(verdict), as: UTF8.self))
-        } else {
-            verdict.lines.forEach(surroundings.print)
-        }
-        if !verdict.isClean { throw ExitCode.failure }
+        try verdict.pronounce(asJSON: json, in: surroundings)
     }
 }

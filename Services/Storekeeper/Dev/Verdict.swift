@@ -1,3 +1,6 @@
+import ArgumentParser
+import Foundation
+
 /// How a counted run ended: what is printed, and what decides the exit code.
 struct Verdict: Sendable, Codable {
     /// The comparison of ledger and book.
@@ -47,6 +50,18 @@ struct Verdict: Sendable, Codable {
             let windows = windows.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
             return "windows: \(windows.isEmpty ? "none" : windows.joined(separator: ", ")); \(missing) missing"
         }
+    }
+
+    /// Prints itself, and ends the command with 1 where it is not clean.
+    func pronounce(asJSON: Bool, in surroundings: Surroundings) throws {
+        if asJSON {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+            surroundings.print(String(decoding: try encoder.encode(self), as: UTF8.self))
+        } else {
+            lines.forEach(surroundings.print)
+        }
+        if !isClean { throw ExitCode.failure }
     }
 
     private var refusedCount: Int { findings.refusedByReason.values.reduce(0, +) }

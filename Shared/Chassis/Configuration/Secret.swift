@@ -47,9 +47,10 @@ extension Variable where Value == Secret {
     }
 }
 
-enum Redaction {
+/// What may be shown of a setting.
+public enum Redaction {
     /// `postgres://user:(hidden)@host/…` for a URL with a password in it; any other text as it is.
-    static func withoutPassword(_ text: String) -> String {
+    public static func withoutPassword(_ text: String) -> String {
         guard let scheme = text.range(of: "://"),
             let at = text[scheme.upperBound...].prefix(while: { $0 != "/" }).lastIndex(of: "@"),
             let colon = text[scheme.upperBound..<at].firstIndex(of: ":")

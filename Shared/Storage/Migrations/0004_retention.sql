@@ -23,6 +23,8 @@ create table notification_payload_rest partition of notification_payload default
 -- Makes the partition of a month, in UTC, unless it is there; what stands in the rest moves into it.
 --
 -- Runs as its owner, because partitions belong to the owner of the table, and gives up soon rather than make the line wait.
+-- Keeps newcomers out of the rest first: what the line recorded between the move and the attachment would stand in the
+-- way, and while batches keep coming the running month could not be made at all.
 create function make_payload_month(month date) returns boolean
 language plpgsql security definer
 set search_path from current
@@ -37,6 +39,8 @@ begin
     if to_regclass(partition) is not null then
         return false;
     end if;
+    -- What the attachment will ask for anyway; asking for less now and for that later could only end in a deadlock.
+    lock table notification_payload_rest in access exclusive mode;
     execute format(
         'create table %I (like notification_payload including all) with (toast_tuple_target = 1024)', partition);
     execute format(

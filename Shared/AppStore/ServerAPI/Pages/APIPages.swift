@@ -6,6 +6,21 @@ public protocol APIPage: Sendable {
     var hasMore: Bool { get }
 }
 
+extension APIPage {
+    /// Whether the page says that there is more, and not where: to go on asking would never end, and to stop would take a
+    /// part for the whole.
+    /// - Parameter position: where this page was asked for.
+    public func losesTheRest(after position: String?) -> Bool {
+        hasMore && (self.position == nil || self.position == position)
+    }
+}
+
+extension APIError {
+    /// Behind a page that loses the rest.
+    public static let lostPosition = APIError.unreadable(
+        "the App Store says that there are more pages and not where; begin the query anew")
+}
+
 /// The pages of one query, asked for one by one as they are wanted.
 ///
 /// Stop whenever you like and go on later: whoever has stored `position` of the last page that was dealt with begins a new
@@ -29,14 +44,13 @@ public struct APIPages<Page: APIPage>: AsyncSequence, Sendable {
             switch end {
             case .reached: return nil
             case .lost:
-                throw APIError.unreadable(
-                    "the App Store says that there are more pages and not where; begin the query anew")
+                throw APIError.lostPosition
             case nil: break
             }
             let page = try await fetch(position)
             if !page.hasMore {
                 end = .reached
-            } else if page.position == nil || page.position == position {
+            } else if page.losesTheRest(after: position) {
                 end = .lost
             }
             position = page.position
