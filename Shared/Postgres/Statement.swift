@@ -10,8 +10,13 @@ public struct Statement: Sendable, Hashable {
     ///     the connection reports.
     ///   - sql: a constant by type, so that nothing a user sent can become SQL. Values are `$1`, `$2`, ….
     public init(_ name: StaticString, _ sql: StaticString) {
+        self.init(name, parts: [sql])
+    }
+
+    /// For statements that share long lists of columns: constants, which make one text.
+    public init(_ name: StaticString, parts: [StaticString]) {
         self.name = "\(name)"
-        self.sql = "\(sql)"
+        self.sql = parts.map { "\($0)" }.joined(separator: " ")
     }
 
     /// A statement that is not known when the program is built, such as one typed by an operator. It is not prepared.

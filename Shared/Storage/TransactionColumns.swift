@@ -5,7 +5,15 @@ import struct Foundation.Date
 
 /// The facts of a transaction as columns; the tables `transaction` and `subscription` name them alike.
 enum TransactionColumns {
-    /// One array per column, in the order in which the statements number them.
+    /// All but when Apple signed them, which each table calls otherwise.
+    static let names: StaticString = """
+        transaction_id, product_id, product_type, subscription_group_id, purchased_at, originally_purchased_at,
+        expires_at, quantity, app_account_token, ownership, is_upgraded, revoked_at, revocation_reason, offer_type,
+        offer_id, price_milliunits, currency, transaction_reason, offer_discount_type, revocation_type,
+        app_transaction_id, web_order_line_item_id, previous_original_transaction_id
+        """
+
+    /// One array per column in the order of ``names``, and then when Apple signed them.
     static func parameters(_ facts: [TransactionFacts?]) -> [any PostgresParameter] {
         [
             facts.map { $0?.transactionId },
@@ -68,7 +76,13 @@ enum TransactionColumns {
 
 /// The facts of a renewal info as columns.
 enum RenewalColumns {
-    /// One array per column, in the order in which the statements number them.
+    static let names: StaticString = """
+        is_auto_renewing, auto_renew_product_id, is_in_billing_retry, grace_period_expires_at, expiration_intent,
+        price_increase_status, recent_start_at, renewal_at, renewal_product_id, renewal_price_milliunits,
+        renewal_currency, renewal_offer_type, renewal_offer_id, renewal_signed_at
+        """
+
+    /// One array per column in the order of ``names``.
     static func parameters(_ facts: [RenewalFacts?]) -> [any PostgresParameter] {
         [
             facts.map { $0?.autoRenewStatus },

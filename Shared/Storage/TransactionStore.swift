@@ -17,77 +17,74 @@ public struct TransactionStore: Sendable {
 
     static let find = Statement(
         "transaction-find",
-        """
-        select
-            transaction_id, product_id, product_type, subscription_group_id, purchased_at, originally_purchased_at,
-            expires_at, quantity, app_account_token, ownership, is_upgraded, revoked_at, revocation_reason,
-            offer_type, offer_id, price_milliunits, currency, transaction_reason, offer_discount_type,
-            revocation_type, app_transaction_id, web_order_line_item_id, previous_original_transaction_id, signed_at
-        from transaction
-        where environment = $1::text::store_environment and original_transaction_id = $2::text
-        order by purchased_at desc nulls last, transaction_id desc
-        """)
+        parts: [
+            "select", TransactionColumns.names,
+            """
+            , signed_at
+            from transaction
+            where environment = $1::text::store_environment and original_transaction_id = $2::text
+            order by purchased_at desc nulls last, transaction_id desc
+            """,
+        ])
 
     /// Whole versions replace each other, so the guard alone makes any order end the same, whoever else is writing.
     static let upsert = Statement(
         "transaction-upsert",
-        """
-        insert into transaction as held (
-            notification_uuid, news_at, environment, original_transaction_id, bundle_id, transaction_id, product_id,
-            product_type, subscription_group_id, purchased_at, originally_purchased_at, expires_at, quantity,
-            app_account_token, ownership, is_upgraded, revoked_at, revocation_reason, offer_type, offer_id,
-            price_milliunits, currency, transaction_reason, offer_discount_type, revocation_type, app_transaction_id,
-            web_order_line_item_id, previous_original_transaction_id, signed_at)
-        select
-            notification_uuid, news_at, environment::store_environment, original_transaction_id, bundle_id,
-            transaction_id, product_id, product_type, subscription_group_id, purchased_at, originally_purchased_at,
-            expires_at, quantity, app_account_token, ownership, is_upgraded, revoked_at, revocation_reason,
-            offer_type, offer_id, price_milliunits, currency, transaction_reason, offer_discount_type,
-            revocation_type, app_transaction_id, web_order_line_item_id, previous_original_transaction_id, signed_at
-        from unnest(
-            $1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-            $9::text[], $10::timestamptz[], $11::timestamptz[], $12::timestamptz[], $13::bigint[], $14::text[],
-            $15::text[], $16::boolean[], $17::timestamptz[], $18::bigint[], $19::bigint[], $20::text[], $21::bigint[],
-            $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[], $28::text[],
-            $29::timestamptz[]
-        ) as given (
-            notification_uuid, news_at, environment, original_transaction_id, bundle_id, transaction_id, product_id,
-            product_type, subscription_group_id, purchased_at, originally_purchased_at, expires_at, quantity,
-            app_account_token, ownership, is_upgraded, revoked_at, revocation_reason, offer_type, offer_id,
-            price_milliunits, currency, transaction_reason, offer_discount_type, revocation_type, app_transaction_id,
-            web_order_line_item_id, previous_original_transaction_id, signed_at)
-        order by environment, transaction_id
-        on conflict (environment, transaction_id) do update
-        set notification_uuid = excluded.notification_uuid,
-            news_at = excluded.news_at,
-            original_transaction_id = excluded.original_transaction_id,
-            bundle_id = excluded.bundle_id,
-            product_id = excluded.product_id,
-            product_type = excluded.product_type,
-            subscription_group_id = excluded.subscription_group_id,
-            purchased_at = excluded.purchased_at,
-            originally_purchased_at = excluded.originally_purchased_at,
-            expires_at = excluded.expires_at,
-            quantity = excluded.quantity,
-            app_account_token = excluded.app_account_token,
-            ownership = excluded.ownership,
-            is_upgraded = excluded.is_upgraded,
-            revoked_at = excluded.revoked_at,
-            revocation_reason = excluded.revocation_reason,
-            offer_type = excluded.offer_type,
-            offer_id = excluded.offer_id,
-            price_milliunits = excluded.price_milliunits,
-            currency = excluded.currency,
-            transaction_reason = excluded.transaction_reason,
-            offer_discount_type = excluded.offer_discount_type,
-            revocation_type = excluded.revocation_type,
-            app_transaction_id = excluded.app_transaction_id,
-            web_order_line_item_id = excluded.web_order_line_item_id,
-            previous_original_transaction_id = excluded.previous_original_transaction_id,
-            signed_at = excluded.signed_at
-        where (held.signed_at, held.news_at, held.notification_uuid)
-            < (excluded.signed_at, excluded.news_at, excluded.notification_uuid)
-        """)
+        parts: [
+            """
+            insert into transaction as held (
+                notification_uuid, news_at, environment, original_transaction_id, bundle_id,
+            """, TransactionColumns.names,
+            """
+            , signed_at)
+            select
+                notification_uuid, news_at, environment::store_environment, original_transaction_id, bundle_id,
+            """, TransactionColumns.names,
+            """
+            , signed_at
+            from unnest(
+                $1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+                $9::text[], $10::timestamptz[], $11::timestamptz[], $12::timestamptz[], $13::bigint[], $14::text[],
+                $15::text[], $16::boolean[], $17::timestamptz[], $18::bigint[], $19::bigint[], $20::text[],
+                $21::bigint[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[],
+                $28::text[], $29::timestamptz[]
+            ) as given (notification_uuid, news_at, environment, original_transaction_id, bundle_id,
+            """, TransactionColumns.names,
+            """
+            , signed_at)
+            order by environment, transaction_id
+            on conflict (environment, transaction_id) do update
+            set notification_uuid = excluded.notification_uuid,
+                news_at = excluded.news_at,
+                original_transaction_id = excluded.original_transaction_id,
+                bundle_id = excluded.bundle_id,
+                product_id = excluded.product_id,
+                product_type = excluded.product_type,
+                subscription_group_id = excluded.subscription_group_id,
+                purchased_at = excluded.purchased_at,
+                originally_purchased_at = excluded.originally_purchased_at,
+                expires_at = excluded.expires_at,
+                quantity = excluded.quantity,
+                app_account_token = excluded.app_account_token,
+                ownership = excluded.ownership,
+                is_upgraded = excluded.is_upgraded,
+                revoked_at = excluded.revoked_at,
+                revocation_reason = excluded.revocation_reason,
+                offer_type = excluded.offer_type,
+                offer_id = excluded.offer_id,
+                price_milliunits = excluded.price_milliunits,
+                currency = excluded.currency,
+                transaction_reason = excluded.transaction_reason,
+                offer_discount_type = excluded.offer_discount_type,
+                revocation_type = excluded.revocation_type,
+                app_transaction_id = excluded.app_transaction_id,
+                web_order_line_item_id = excluded.web_order_line_item_id,
+                previous_original_transaction_id = excluded.previous_original_transaction_id,
+                signed_at = excluded.signed_at
+            where (held.signed_at, held.news_at, held.notification_uuid)
+                < (excluded.signed_at, excluded.news_at, excluded.notification_uuid)
+            """,
+        ])
 
     static func command(upserting versions: [TransactionVersion]) -> Command {
         Command(
