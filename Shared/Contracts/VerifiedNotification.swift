@@ -70,12 +70,8 @@ public struct VerifiedNotification: TopicMessage, Hashable {
     /// Reads the message off a record.
     public init(_ record: WireRecord) throws(ContractFault) {
         let message = try MessageReader(record.value, version: Self.version)
-        guard let uuid = UUID(uuidString: try message.string("notificationUUID")) else {
-            throw .missing("notificationUUID")
-        }
-        guard let environment = StoreEnvironment(rawValue: try message.string("environment")) else {
-            throw .missing("environment")
-        }
+        let uuid = try message.uuid("notificationUUID")
+        let environment = try message.environment()
         guard let source = NotificationSource(rawValue: try message.string("source")) else { throw .missing("source") }
         guard let decoded = message["decoded"], decoded.kind == .object else { throw .missing("decoded") }
         guard let signedPayload = message["signedPayload"]?.unescapedBytes else { throw .missing("signedPayload") }

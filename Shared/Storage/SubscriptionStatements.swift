@@ -84,30 +84,9 @@ enum SubscriptionStatements {
                     transaction_news_uuid = excluded.transaction_news_uuid,
                     renewal_news_at = excluded.renewal_news_at,
                     renewal_news_uuid = excluded.renewal_news_uuid,
-                    transaction_id = excluded.transaction_id,
-                    product_id = excluded.product_id,
-                    product_type = excluded.product_type,
-                    subscription_group_id = excluded.subscription_group_id,
-                    purchased_at = excluded.purchased_at,
-                    originally_purchased_at = excluded.originally_purchased_at,
-                    expires_at = excluded.expires_at,
-                    quantity = excluded.quantity,
-                    app_account_token = excluded.app_account_token,
-                    ownership = excluded.ownership,
-                    is_upgraded = excluded.is_upgraded,
-                    revoked_at = excluded.revoked_at,
-                    revocation_reason = excluded.revocation_reason,
-                    offer_type = excluded.offer_type,
-                    offer_id = excluded.offer_id,
-                    price_milliunits = excluded.price_milliunits,
-                    currency = excluded.currency,
-                    transaction_reason = excluded.transaction_reason,
-                    offer_discount_type = excluded.offer_discount_type,
-                    revocation_type = excluded.revocation_type,
-                    app_transaction_id = excluded.app_transaction_id,
-                    web_order_line_item_id = excluded.web_order_line_item_id,
-                    previous_original_transaction_id = excluded.previous_original_transaction_id,
-                    transaction_signed_at = excluded.transaction_signed_at,
+                """, TransactionColumns.overwriting,
+                """
+                    , transaction_signed_at = excluded.transaction_signed_at,
                     is_auto_renewing = excluded.is_auto_renewing,
                     auto_renew_product_id = excluded.auto_renew_product_id,
                     is_in_billing_retry = excluded.is_in_billing_retry,
@@ -124,7 +103,7 @@ enum SubscriptionStatements {
                     renewal_signed_at = excluded.renewal_signed_at
                 where held.revision = excluded.revision - 1
                     and (held.signed_at, held.notification_uuid) <= (excluded.signed_at, excluded.notification_uuid)
-                """
+                """,
             ])
 
     static func command(locking keys: [SubscriptionKey]) -> Command {

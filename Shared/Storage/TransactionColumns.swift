@@ -13,6 +13,33 @@ enum TransactionColumns {
         app_transaction_id, web_order_line_item_id, previous_original_transaction_id
         """
 
+    /// What an upsert that wins does to ``names``.
+    static let overwriting: StaticString = """
+        transaction_id = excluded.transaction_id,
+        product_id = excluded.product_id,
+        product_type = excluded.product_type,
+        subscription_group_id = excluded.subscription_group_id,
+        purchased_at = excluded.purchased_at,
+        originally_purchased_at = excluded.originally_purchased_at,
+        expires_at = excluded.expires_at,
+        quantity = excluded.quantity,
+        app_account_token = excluded.app_account_token,
+        ownership = excluded.ownership,
+        is_upgraded = excluded.is_upgraded,
+        revoked_at = excluded.revoked_at,
+        revocation_reason = excluded.revocation_reason,
+        offer_type = excluded.offer_type,
+        offer_id = excluded.offer_id,
+        price_milliunits = excluded.price_milliunits,
+        currency = excluded.currency,
+        transaction_reason = excluded.transaction_reason,
+        offer_discount_type = excluded.offer_discount_type,
+        revocation_type = excluded.revocation_type,
+        app_transaction_id = excluded.app_transaction_id,
+        web_order_line_item_id = excluded.web_order_line_item_id,
+        previous_original_transaction_id = excluded.previous_original_transaction_id
+        """
+
     /// One array per column in the order of ``names``, and then when Apple signed them.
     static func parameters(_ facts: [TransactionFacts?]) -> [any PostgresParameter] {
         [

@@ -58,29 +58,9 @@ public struct TransactionStore: Sendable {
                 news_at = excluded.news_at,
                 original_transaction_id = excluded.original_transaction_id,
                 bundle_id = excluded.bundle_id,
-                product_id = excluded.product_id,
-                product_type = excluded.product_type,
-                subscription_group_id = excluded.subscription_group_id,
-                purchased_at = excluded.purchased_at,
-                originally_purchased_at = excluded.originally_purchased_at,
-                expires_at = excluded.expires_at,
-                quantity = excluded.quantity,
-                app_account_token = excluded.app_account_token,
-                ownership = excluded.ownership,
-                is_upgraded = excluded.is_upgraded,
-                revoked_at = excluded.revoked_at,
-                revocation_reason = excluded.revocation_reason,
-                offer_type = excluded.offer_type,
-                offer_id = excluded.offer_id,
-                price_milliunits = excluded.price_milliunits,
-                currency = excluded.currency,
-                transaction_reason = excluded.transaction_reason,
-                offer_discount_type = excluded.offer_discount_type,
-                revocation_type = excluded.revocation_type,
-                app_transaction_id = excluded.app_transaction_id,
-                web_order_line_item_id = excluded.web_order_line_item_id,
-                previous_original_transaction_id = excluded.previous_original_transaction_id,
-                signed_at = excluded.signed_at
+            """, TransactionColumns.overwriting,
+            """
+                , signed_at = excluded.signed_at
             where (held.signed_at, held.news_at, held.notification_uuid)
                 < (excluded.signed_at, excluded.news_at, excluded.notification_uuid)
             """,
