@@ -60,7 +60,7 @@ struct Prepare {
         guard !missing.isEmpty else { return logger.info("Every database role has its grants") }
         logger.warning(
             "Database roles are missing and this user may not create them: an administrator runs these, then setup again",
-            metadata: ["statements": "\(missing.map { "create role \($0) nologin;" }.joined(separator: " "))"])
+            metadata: ["statements": "\(missing.map { "create role \($0.rawValue) nologin;" }.joined(separator: " "))"])
     }
 }
 

@@ -109,7 +109,7 @@ struct SimulatedApple: Sendable {
         let output = "\(plan.directory)/command-\(UUID().uuidString)"
         let child = try await stand.spawner.start(
             "storekeeper", program: try plan.programs.path(of: "storekeeper"), arguments: arguments,
-            environment: plan.environment(of: .recovery, named: "storekeeper"), log: output + ".log", output: output)
+            environment: plan.operatorEnvironment, log: output + ".log", output: output)
         let ending = await child.ending()
         let text = try String(contentsOfFile: output, encoding: .utf8)
         return (ending, text, child.logTail())

@@ -57,7 +57,7 @@ struct Bench: Sendable {
                 let plan = try plan(directory, kafka, forgets: forgets, databaseURL)
                 _ = try DevelopmentAuthority.loadOrCreate(in: URL(fileURLWithPath: plan.authority), now: now())
                 let spawner = Spawner()
-                return try await withLine(Line(plan, spawner: spawner), say) { line in
+                return try await withLine(plan, spawner, say) { line in
                     try await body(
                         Stand(
                             line: line, spawner: spawner, kafka: kafka, forgets: forgets, databaseURL: databaseURL))
@@ -105,10 +105,10 @@ struct Bench: Sendable {
     }
 
     private func withLine<Result>(
-        _ line: Line, _ say: (String) -> Void, _ body: (Line) async throws -> Result
+        _ plan: LinePlan, _ spawner: Spawner, _ say: (String) -> Void, _ body: (Line) async throws -> Result
     ) async throws -> Result {
+        let line = Line(try await SetupRun(plan: plan, spawner: spawner).run(), spawner: spawner)
         do {
-            try await line.setUp()
             say("Starting the services; their logs are in \(line.plan.logDirectory)")
             try await line.start()
             let result = try await body(line)

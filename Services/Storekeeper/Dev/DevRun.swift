@@ -129,8 +129,7 @@ struct DevRun: Sendable {
     private func judgeEnd(of simulator: ChildProcess, wasStopped: Bool) async throws {
         let ending = await simulator.ending()
         guard options.count > 0 || wasStopped, ending == .exit(0) || ending == .exit(1) else {
-            throw Line.Death(
-                name: simulator.name, ending: ending, log: simulator.log, logTail: simulator.logTail())
+            throw Line.Death(of: simulator, ending)
         }
     }
 

@@ -11,6 +11,13 @@ actor Line {
         var log: String
         var logTail: String
 
+        init(of process: ChildProcess, _ ending: ChildProcess.Ending) {
+            name = process.name
+            self.ending = ending
+            log = process.log
+            logTail = process.logTail()
+        }
+
         var description: String {
             """
             \(name) ended unexpectedly (\(ending)). Its log \(log) ends with:
@@ -59,20 +66,6 @@ actor Line {
     var target: String? {
         plan.names(of: .ingest).lazy.compactMap { self.instances[$0]?.ingestPort }.first
             .map { "http://127.0.0.1:\($0)/v1/notifications" }
-    }
-
-    /// Runs `setup` to its end.
-    func setUp() async throws {
-        try plan.prepare()
-        let setup = try await spawner.start(
-            "setup", program: try plan.programs.path(of: "setup"), environment: plan.setupEnvironment,
-            log: plan.log(of: "setup"))
-        let ending = await withTaskCancellationHandler {
-            await setup.ending()
-        } onCancel: {
-            setup.send(SIGTERM)
-        }
-        guard ending == .exit(0) else { throw death(of: setup, ending) }
     }
 
     /// Starts everything at once and waits until all of it is ready.
@@ -152,7 +145,7 @@ actor Line {
             let ending = await process.ending()
             guard !expected.contains(process.identifier) else { return }
             instances[process.name] = nil
-            report.yield(death(of: process, ending))
+            report.yield(Death(of: process, ending))
         }
     }
 
@@ -196,7 +189,7 @@ actor Line {
     private func wait(
         for process: ChildProcess, until deadline: ContinuousClock.Instant, because reason: String
     ) async throws {
-        guard process.isRunning else { throw death(of: process, await process.ending()) }
+        guard process.isRunning else { throw Death(of: process, await process.ending()) }
         guard ContinuousClock.now < deadline else {
             throw Failure(
                 """
@@ -206,10 +199,6 @@ actor Line {
                 """)
         }
         try await Task.sleep(for: .milliseconds(25))
-    }
-
-    private func death(of process: ChildProcess, _ ending: ChildProcess.Ending) -> Death {
-        Death(name: process.name, ending: ending, log: process.log, logTail: process.logTail())
     }
 
     private func unknown(_ name: String) -> Failure {

@@ -1,5 +1,6 @@
 import Contracts
 import Foundation
+import Storage
 
 /// Which processes make the line, where they find each other, and where they leave what.
 struct LinePlan: Sendable {
@@ -16,6 +17,8 @@ struct LinePlan: Sendable {
     var logDirectory: String
     var bootstrapServers: String
     var databaseURL: String
+    /// Those that setup made and our user may act as: each service then has the rights of its own and no more.
+    var databaseRoles: Set<Grants.Role> = []
     /// Of the simulated API of Apple's, which may not be there yet, or for a while.
     var apiPort: Int
     /// How many of each; one of those that are not named.
@@ -74,21 +77,35 @@ struct LinePlan: Sendable {
             environment["STOREKEEPER_INGEST_ADDRESS"] = "127.0.0.1:\(ingestPort)"
             environment["STOREKEEPER_INGEST_PORT_FILE"] = ingestPortFile(of: name)
         case .verifier: environment.merge(trust) { _, ours in ours }
-        case .recovery:
-            environment["DATABASE_URL"] = databaseURL
-            environment.merge(trust.merging(api) { _, ours in ours }) { _, ours in ours }
+        case .recovery: environment.merge(trust.merging(api) { _, ours in ours }) { _, ours in ours }
         case .scheduler:
-            environment["DATABASE_URL"] = databaseURL
             environment.merge(trust.merging(api) { _, ours in ours }) { _, ours in ours }
             // A day on one's desk has minutes. What the simulator's book does not name is not sent: a verdict compares
             // with the book.
             environment["STOREKEEPER_FAILURES_INTERVAL"] = "5s"
             environment["STOREKEEPER_CANARY_INTERVAL"] = "0s"
             environment["STOREKEEPER_OVERDUE_BUDGET"] = "0"
-        case .deduplicator, .stateUpdater:
-            environment["DATABASE_URL"] = databaseURL
+        case .deduplicator, .stateUpdater: break
         }
+        if let own = role.databaseRole { environment.merge(database(as: own)) { _, ours in ours } }
         environment.merge(settings[role] ?? [:]) { _, explicit in explicit }
+        return environment
+    }
+
+    /// What whoever works by hand is told, as a member of the role that the runbook gives to operators.
+    var operatorEnvironment: [String: String] {
+        inherited.merging(["KAFKA_BOOTSTRAP_SERVERS": bootstrapServers]) { _, ours in ours }
+            .merging(database(as: .scheduler)) { _, ours in ours }
+            .merging(trust.merging(api) { _, ours in ours }) { _, ours in ours }
+    }
+
+    /// Whoever the URL names logs in, and is nothing but the role from then on.
+    private func database(as role: Grants.Role) -> [String: String] {
+        var environment = ["DATABASE_URL": databaseURL]
+        if databaseRoles.contains(role) {
+            let given = inherited["PGOPTIONS"].map { "\($0) " } ?? ""
+            environment["PGOPTIONS"] = "\(given)-c role=\(role.rawValue)"
+        }
         return environment
     }
 

@@ -1,4 +1,5 @@
 import Contracts
+import Storage
 
 /// A service of the line, by the name of its command.
 ///
@@ -26,6 +27,15 @@ enum Role: String, CaseIterable, Sendable, Hashable, Codable {
             ]
         case .scheduler: [(Topics.heartbeats.route, Service.scheduler.group + ".heartbeats")]
         case .ingest: []
+        }
+    }
+
+    /// What it may do in the database; nil for those that have no business there.
+    var databaseRole: Grants.Role? {
+        switch self {
+        case .scheduler: .scheduler
+        case .recovery, .stateUpdater, .deduplicator: .worker
+        case .verifier, .ingest: nil
         }
     }
 }

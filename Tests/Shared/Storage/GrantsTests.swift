@@ -112,6 +112,15 @@ import Testing
         }
     }
 
+    @Test func `a superuser may act as every role, a user as those it was given`() async throws {
+        try await Self.withGrants { database, owner async throws in
+            #expect(try await Grants(owner).available() == Set(Grants.Role.allCases))
+            try await Self.acting(as: "storekeeper_worker", in: database) { worker async throws in
+                #expect(try await Grants(worker).available() == [.worker])
+            }
+        }
+    }
+
     // MARK: -
 
     private static func withGrants(

@@ -43,4 +43,17 @@ struct LinePlanTests {
         ])
         #expect(inherited == ["KAFKA_LINGER_MS": "1", "STOREKEEPER_LOG_LEVEL": "debug", "PATH": "/bin"])
     }
+
+    @Test func `each service acts as the role of its kind, where the database has it`() {
+        var plan = Self.plan(inherited: ["PGOPTIONS": "-c jit=off"])
+        #expect(plan.environment(of: .scheduler, named: "x")["PGOPTIONS"] == "-c jit=off")
+        plan.databaseRoles = [.worker, .scheduler]
+        for role in [Role.deduplicator, .stateUpdater, .recovery] {
+            #expect(plan.environment(of: role, named: "x")["PGOPTIONS"] == "-c jit=off -c role=storekeeper_worker")
+        }
+        plan.inherited = [:]
+        #expect(plan.environment(of: .scheduler, named: "x")["PGOPTIONS"] == "-c role=storekeeper_scheduler")
+        #expect(plan.operatorEnvironment["PGOPTIONS"] == "-c role=storekeeper_scheduler")
+        for role in [Role.ingest, .verifier] { #expect(plan.environment(of: role, named: "x")["PGOPTIONS"] == nil) }
+    }
 }

@@ -1,0 +1,49 @@
+import Contracts
+import Postgres
+import Testing
+
+@testable import Storekeeper
+
+extension EndToEnd {
+    /// Every test here runs a line whose services have the rights of their roles and no more; this one proves it.
+    struct RolesTests {
+        @Test func `a right that is withdrawn from a role is missed by its service, and only until it is given back`()
+            async throws
+        {
+            try await EndToEnd.withLine { stand in
+                #expect(stand.line.plan.databaseRoles.isSuperset(of: [.worker, .scheduler]))
+                let ledger = EndToEnd.ledger(of: stand)
+                let owner = ledger.connection
+                try await owner.run(
+                    unsafeScript: """
+                        revoke insert on sighting from storekeeper_worker;
+                        revoke update on coverage from storekeeper_scheduler;
+                        revoke insert on coverage from storekeeper_scheduler;
+                        """)
+                try await EndToEnd.eventually("the scheduler is refused") {
+                    try await Self.log(of: "scheduler", in: stand).contains("permission denied for table coverage")
+                }
+                let options = SimulatorRun.Options(count: 40, seed: 31, subscriptions: 10)
+                let run = DevRun(stand: stand, options: options, show: Show(isQuiet: true))
+                async let verdict = run.run()
+                try await EndToEnd.eventually("the deduplicator is refused") {
+                    try await Self.log(of: "deduplicator", in: stand).contains("permission denied for table sighting")
+                }
+                #expect(try await ledger.count() == 0)
+                try await owner.run(
+                    unsafeScript: """
+                        grant insert on sighting to storekeeper_worker;
+                        grant insert, update on coverage to storekeeper_scheduler;
+                        """)
+                #expect(try #require(try await verdict).isClean)
+            }
+        }
+
+        /// Asked of the file together with the process, so that asking again waits for an answer from elsewhere.
+        private static func log(of name: String, in stand: Bench.Stand) async throws -> String {
+            let instance = try #require(await stand.line.running.first { $0.name == name })
+            _ = try await Page(at: instance.metricsURL)
+            return instance.process.logTail(lines: 200)
+        }
+    }
+}
