@@ -45,11 +45,11 @@ extension Metric {
 
     /// How many records the stage is behind.
     public static let lagRecords = gauge(
-        "storekeeper_consumer_lag_records", "Records between the stage's position and the end of the log.",
+        "storekeeper_consumer_lag_records", "Records of the log that the stage has not settled.",
         ["stage", "topic", "partition"])
     /// How old the record is that the stage works on.
     public static let lagSeconds = gauge(
-        "storekeeper_consumer_lag_seconds", "Age of the record the stage has come to; 0 when it is at the end.",
+        "storekeeper_consumer_lag_seconds", "Age of the record the stage works on; 0 when it is at the end.",
         ["stage", "topic", "partition"])
     /// Gone from the log before they were read.
     public static let recordsExpired = counter(
@@ -95,7 +95,7 @@ extension Metric {
         ["outcome"])
     /// The whole line, end to end.
     public static let webhookToState = histogram(
-        "storekeeper_webhook_to_state_seconds", "Time from receipt by ingest to the committed state.",
+        "storekeeper_webhook_to_state_seconds", "Time from receipt of a webhook by ingest to the committed state.",
         buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600])
 
     /// Each pair of accounts is told once.

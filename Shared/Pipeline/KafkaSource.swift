@@ -13,8 +13,16 @@ public actor KafkaSource: Source {
     private let wait: Duration
     private let logger: Logger
     private var assigned: [TopicPartition] = []
-    /// The last record read of each partition.
-    private var last: [TopicPartition: ConsumerRecord] = [:]
+    /// The first place that is not settled, of the partitions in which it is known.
+    private var unsettled: [TopicPartition: Place] = [:]
+    /// Where that will be once the batch in hand is settled.
+    private var behindBatch: [TopicPartition: Place] = [:]
+
+    private struct Place {
+        var offset: Int64
+        /// Of the record that stands there, or of the last before it.
+        var timestamp: Date?
+    }
 
     /// - Parameters:
     ///   - consumer: subscribed already.
@@ -36,11 +44,20 @@ public actor KafkaSource: Source {
 
     /// Answers the group's assignments and revocations on the way.
     public func next() async throws -> Batch? {
+        // Whoever asks for more has settled what it had, or has called ``rewind()`` before.
+        unsettled.merge(behindBatch) { $1 }
+        behindBatch = [:]
         switch try await consumer.turn(limit: limit, wait: wait) {
         case .idle:
             return nil
         case .records(let records):
-            for record in records { last[record.topicPartition] = record }
+            for record in records {
+                let partition = record.topicPartition
+                if behindBatch[partition] == nil {
+                    unsettled[partition] = Place(offset: record.offset, timestamp: record.timestamp)
+                }
+                behindBatch[partition] = Place(offset: record.offset + 1, timestamp: record.timestamp)
+            }
             return Batch(records: records.map(Batch.Record.init))
         case .assigned(let partitions):
             take(partitions, "assigned")
@@ -56,8 +73,14 @@ public actor KafkaSource: Source {
 
     /// Assigns anew rather than seeks: an assignment discards what was fetched and not yet read, whatever its state.
     public func rewind() async throws {
+        behindBatch = [:]
         guard !assigned.isEmpty else { return }
-        try await consumer.assign(try await starting.positions(of: assigned))
+        let positions = try await starting.positions(of: assigned)
+        for position in positions where position.offset >= 0 {
+            guard unsettled[position.topicPartition]?.offset != position.offset else { continue }
+            unsettled[position.topicPartition] = Place(offset: position.offset)
+        }
+        try await consumer.assign(positions)
     }
 
     /// Leaves the group.
@@ -68,36 +91,44 @@ public actor KafkaSource: Source {
 
     private func take(_ partitions: [TopicPartition], _ change: String) {
         assigned = partitions
-        last = [:]
+        unsettled = [:]
+        behindBatch = [:]
         Metric.rebalances.counter(worker, change).increment()
         logger.info("Partitions \(change)", metadata: ["partitions": "\(partitions.count)"])
     }
 }
 
 extension KafkaSource {
-    /// How far reading is behind in one partition.
-    struct Lag: Sendable {
+    /// How far settling is behind in one partition.
+    struct Lag: Sendable, Equatable {
         var partition: TopicPartition
         var records: Int64
-        /// Age of the record that was read last; zero at the end of the log.
+        /// Age of the record that is worked on; zero at the end of the log.
         var seconds: Double
     }
 
-    /// Of every partition that is read, by what the last fetch said of its end.
+    /// Of every partition that is read, by what the last fetch said of its end: what is in hand is not settled yet.
     func lag(now: Date) async throws -> [Lag] {
         var lags: [Lag] = []
         for partition in assigned {
-            guard let end = try await consumer.knownWatermarks(partition)?.high else { continue }
-            guard let last = last[partition], last.offset + 1 < end else {
-                lags.append(Lag(partition: partition, records: 0, seconds: 0))
-                continue
-            }
-            lags.append(
-                Lag(
-                    partition: partition, records: end - last.offset - 1,
-                    seconds: last.timestamp.map { max(0, now.timeIntervalSince($0)) } ?? 0))
+            guard let (low, high) = try await consumer.knownWatermarks(partition) else { continue }
+            let place = try await place(in: partition)
+            let records = max(0, high - max(place?.offset ?? low, low))
+            let age = place?.timestamp.map { max(0, now.timeIntervalSince($0)) } ?? 0
+            lags.append(Lag(partition: partition, records: records, seconds: records > 0 ? age : 0))
         }
         return lags
+    }
+
+    /// Before the first record of a partition only the group's coordinator knows where it will be read from.
+    private func place(in partition: TopicPartition) async throws -> Place? {
+        if let known = unsettled[partition] { return known }
+        guard let committed = try await consumer.committed([partition]).first ?? nil else { return nil }
+        // Records may have come meanwhile.
+        if unsettled[partition] == nil, assigned.contains(partition) {
+            unsettled[partition] = Place(offset: committed.offset)
+        }
+        return unsettled[partition]
     }
 }
 

@@ -1,4 +1,5 @@
 import Chassis
+import Kafka
 
 import struct Foundation.Date
 
@@ -27,19 +28,31 @@ public struct LagReporter: LongRunning {
     /// Until the process is told to stop.
     public func run() async throws {
         await cancelWhenGracefulShutdown {
+            var report = LagReport()
             while !Task.isCancelled {
-                await report()
+                // A broker that does not answer leaves the last report standing; the worker's own log says why.
+                if let lags = try? await source.lag(now: now()) { publish(report.next(lags)) }
                 try? await clock.sleep(for: .seconds(5))
             }
         }
     }
 
-    /// A broker that does not answer leaves the last report standing; the worker's own log says why.
-    private func report() async {
-        for lag in (try? await source.lag(now: now())) ?? [] {
+    private func publish(_ lags: [KafkaSource.Lag]) {
+        for lag in lags {
             let labels = (worker, lag.partition.topic, String(lag.partition.partition))
             Metric.lagRecords.gauge(labels.0, labels.1, labels.2).record(lag.records)
             Metric.lagSeconds.gauge(labels.0, labels.1, labels.2).record(lag.seconds)
         }
+    }
+}
+
+/// What gauges are set to: they keep what they were last told, so a partition that was taken away is told to be at its end.
+struct LagReport {
+    private var reported: Set<TopicPartition> = []
+
+    mutating func next(_ lags: [KafkaSource.Lag]) -> [KafkaSource.Lag] {
+        let present = Set(lags.map(\.partition))
+        defer { reported = present }
+        return lags + reported.subtracting(present).map { KafkaSource.Lag(partition: $0, records: 0, seconds: 0) }
     }
 }
