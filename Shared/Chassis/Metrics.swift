@@ -179,6 +179,9 @@ extension Metric {
     public static let spans = counter(
         "storekeeper_trace_spans_total", "Finished spans by what became of them: exported, dropped.", ["outcome"])
 
+    /// What `/readyz` says, so that an instance that runs and gets no work is seen.
+    public static let ready = gauge(
+        "storekeeper_ready", "1 while the process is ready for work, as /readyz says it; else 0.")
     /// Always 1; the labels are the news.
     public static let buildInformation = gauge(
         "storekeeper_build_info", "Which service and version this is.", ["service", "version"])
@@ -191,7 +194,6 @@ extension Metric {
         ledgerOutcomes, webhookToState, sharedAccounts, published, publisherRetries, apiRequests,
         historyItems, recovered, sendAttempts, windowsClosed, recoveryRequests,
         notificationsMissing, coverageAge, recoveryWindows, historyFetched, canaries, canaryTime, overdue,
-        schedulerRetries, spans,
-        buildInformation,
+        schedulerRetries, spans, ready, buildInformation,
     ]
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import Metrics
 
 /// `/livez`, `/readyz` and `/metrics` on a port of their own, so that no load balancer shows them to strangers.
 struct AdminServer: LongRunning {
@@ -33,8 +34,10 @@ struct AdminServer: LongRunning {
         let router = Router()
         router.get("livez") { [health] _, _ in Self.verdict(health.hung, ok: "alive") }
         router.get("readyz") { [health] _, _ in Self.verdict(health.notReady, ok: "ready") }
-        router.get("metrics") { [registry] _, _ in
-            Response(
+        router.get("metrics") { [health, registry] _, _ in
+            // At the scrape, so that it agrees with /readyz.
+            Gauge(label: Metric.ready.name, dimensions: [], factory: registry).record(health.notReady.isEmpty ? 1 : 0)
+            return Response(
                 status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
                 body: .init(byteBuffer: ByteBuffer(string: registry.exposition() + ProcessStatistics.exposition())))
         }

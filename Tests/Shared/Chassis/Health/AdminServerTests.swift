@@ -92,6 +92,21 @@ import Testing
         }
     }
 
+    @Test func `whether the process is ready is a metric too, as of the moment of the scrape`() async throws {
+        let health = Health(instant: clock.instant)
+        let log = health.require("log")
+        try await withServer(health, MetricRegistry(metrics: Metric.all)) { url in
+            func ready() async throws -> String? {
+                try ExpositionGrammar(await get(url.appending(path: "metrics")).body).value("storekeeper_ready")
+            }
+            #expect(try await ready() == "0")
+            log.isMet()
+            #expect(try await ready() == "1")
+            health.drain()
+            #expect(try await ready() == "0")
+        }
+    }
+
     @Test func `anything else is not found`() async throws {
         try await withServer(Health(instant: clock.instant)) { url in
             let answer = try await get(url.appending(path: "secrets"))
