@@ -37,7 +37,9 @@ public struct AppleAPI: LongRunning {
             apps: trusted.apps, keys: file, verifier: SignedDataVerifier(trust: trusted.trust, apps: trusted.apps),
             transport: transport, clock: clock, baseURL: url, limitScale: limitShare
         ) { attempt in
-            Metric.apiRequests.counter(attempt.endpoint.rawValue, attempt.result).increment()
+            Metric.apiRequests.counter(
+                attempt.bundleId, attempt.environment.rawValue, attempt.endpoint.rawValue, attempt.result
+            ).increment()
         }
     }
 

@@ -116,7 +116,7 @@ extension Metric {
     public static let apiRequests = counter(
         "storekeeper_api_requests_total",
         "Requests to Apple's API, by result: success, unauthorized, rate-limited, transient, final.",
-        ["endpoint", "result"])
+        ["bundle", "environment", "endpoint", "result"])
 
     // MARK: Recovery
 
