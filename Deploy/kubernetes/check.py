@@ -33,7 +33,9 @@ for manifest in manifests:
 
 deployments = of_kind("Deployment")
 services = {"ingest", "verifier", "deduplicator", "state-updater", "scheduler", "recovery"}
-expect(set(deployments) == services, f"deployments are {sorted(deployments)}")
+# The operator's pod is nobody's service.
+by_hand = {"storekeeper"}
+expect(set(deployments) == services | by_hand, f"deployments are {sorted(deployments)}")
 expect(set(of_kind("PodDisruptionBudget")) == services, "each service has one PodDisruptionBudget")
 expect("setup" in of_kind("Job"), "setup is a job")
 
@@ -46,13 +48,13 @@ for name, workload in {**deployments, **of_kind("Job")}.items():
     expect(container["securityContext"]["readOnlyRootFilesystem"], f"{name}: readOnlyRootFilesystem")
     expect(container["securityContext"]["capabilities"] == {"drop": ["ALL"]}, f"{name}: capabilities")
     expect("memory" in container["resources"]["limits"], f"{name}: no memory limit")
-    if name in deployments:
+    if name in services:
         expect({"livenessProbe", "readinessProbe"} <= set(container), f"{name}: probes")
         expect(pod["terminationGracePeriodSeconds"] > 25, f"{name}: less time to stop than the service takes itself")
     secrets = {v["secret"]["secretName"] for v in pod.get("volumes", []) if "secret" in v}
     if name in ("ingest", "verifier"):
         expect(not secrets and "DATABASE_URL" not in str(container.get("env")), f"{name} must know no secret")
-    if not programs:
+    if not programs or name in by_hand:
         continue
     # Every variable is one that the service's own table names.
     table = subprocess.run([os.path.join(programs, name), "--help"], capture_output=True, text=True, check=True).stdout
@@ -60,7 +62,7 @@ for name, workload in {**deployments, **of_kind("Job")}.items():
         expect(re.search(rf"^  {variable['name']}  ", table, re.MULTILINE), f"{name} knows no {variable['name']}")
 
 # The arrows. A policy without a rule denies; what may go out is the union of those that choose a pod.
-components = services | {"setup"}
+components = services | by_hand | {"setup"}
 
 
 def chosen(policy):
@@ -87,6 +89,7 @@ for policy in of_kind("NetworkPolicy").values():
 arrows = {
     "ingest": set(), "verifier": {"outside:80"}, "setup": {"postgres"}, "deduplicator": {"postgres"},
     "state-updater": {"postgres"}, "scheduler": {"postgres", "outside:443"}, "recovery": {"postgres", "outside:443"},
+    "storekeeper": {"postgres", "outside:443"},
 }
 expect(denied == components, "not everyone is denied what is not allowed")
 for component, places in arrows.items():
@@ -104,6 +107,10 @@ for name, scaled in of_kind("ScaledObject").items():
         route = re.search(rf'"{re.escape(topic)}".*?readers: \[(.*?)\]\)', routes, re.DOTALL)
         reader = re.sub(r"-(.)", lambda m: m.group(1).upper(), name)
         expect(route and f".{reader}" in route.group(1), f"{name} does not read {topic}")
+        # Of the pods' own brokers; with encryption exactly where they have it.
+        expect(trigger["metadata"].get("bootstrapServersFromEnv") == "KAFKA_BOOTSTRAP_SERVERS", f"{name}: other brokers")
+        encrypted = any("ssl" in m["data"].get("KAFKA_SECURITY_PROTOCOL", "") for m in of_kind("ConfigMap").values())
+        expect(("tls" in trigger["metadata"]) == encrypted, f"{name}: KEDA and the pods differ about TLS")
         expect(group == f"storekeeper.{name}", f"{name} is not in the group {group}")
         expect(scaled["spec"]["maxReplicaCount"] <= 64, f"{name}: more instances than partitions")
 
