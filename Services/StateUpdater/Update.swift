@@ -1,3 +1,4 @@
+import Chassis
 import Contracts
 import Interpretation
 import Pipeline
@@ -15,7 +16,9 @@ struct Update: Stage {
         -> Verdict<LedgerEntry, UpdateReason>
     {
         do {
-            let entry = try LedgerEntry(notification, position: position)
+            var entry = try LedgerEntry(notification, position: position)
+            // Read, not copied: the database would refuse a text that is not one, and the batch with it.
+            entry.traceparent = notification.traceparent.flatMap { TraceContext($0)?.traceparent }
             if let fault = entry.fault { return .deadLetter(.unstorable, message: fault) }
             return .forward(entry)
         } catch {

@@ -24,11 +24,13 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
     public var occurredAt: Date
     /// By ours.
     public var learnedAt: Date
+    /// W3C trace context of the request that brought the notification; nil where there was none.
+    public var traceparent: String?
 
     /// All fields.
     public init(
         environment: StoreEnvironment, originalTransactionId: String, bundleId: String, fact: String, from: String?,
-        to: String?, notificationUUID: UUID, occurredAt: Date, learnedAt: Date
+        to: String?, notificationUUID: UUID, occurredAt: Date, learnedAt: Date, traceparent: String?
     ) {
         self.environment = environment
         self.originalTransactionId = originalTransactionId
@@ -39,6 +41,7 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
         self.notificationUUID = notificationUUID
         self.occurredAt = occurredAt
         self.learnedAt = learnedAt
+        self.traceparent = traceparent
     }
 
     private static let version: Int64 = 1
@@ -54,7 +57,8 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
             bundleId: try message.string("bundleId"), fact: try message.string("fact"), from: message["from"]?.string,
             to: message["to"]?.string, notificationUUID: try message.uuid("notificationUUID"),
             occurredAt: Date(milliseconds: try message.integer("occurredAt")),
-            learnedAt: Date(milliseconds: try message.integer("learnedAt")))
+            learnedAt: Date(milliseconds: try message.integer("learnedAt")),
+            traceparent: record.header(Headers.traceparent))
     }
 
     /// The record that carries the message.
@@ -72,9 +76,9 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
         json.member("occurredAt", occurredAt.milliseconds)
         json.member("learnedAt", learnedAt.milliseconds)
         json.endObject()
-        return WireRecord(
-            key: Array(originalTransactionId.utf8), value: json.bytes,
-            headers: Headers.cloudEvent(
-                id: id, type: "storekeeper.subscription.changed", environment: environment, bundleId: bundleId))
+        var headers = Headers.cloudEvent(
+            id: id, type: "storekeeper.subscription.changed", environment: environment, bundleId: bundleId)
+        if let traceparent { headers.append(WireHeader(Headers.traceparent, traceparent)) }
+        return WireRecord(key: Array(originalTransactionId.utf8), value: json.bytes, headers: headers)
     }
 }

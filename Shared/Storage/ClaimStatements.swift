@@ -31,9 +31,12 @@ enum ClaimStatements {
         """
         with given as (
             select environment::store_environment as environment, original_transaction_id, bundle_id,
-                app_transaction_id, notification_uuid, news_at
-            from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::timestamptz[]) as given (
-                environment, original_transaction_id, bundle_id, app_transaction_id, notification_uuid, news_at)
+                app_transaction_id, notification_uuid, news_at, traceparent
+            from unnest(
+                $2::text[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::timestamptz[], $8::text[]
+            ) as given (
+                environment, original_transaction_id, bundle_id, app_transaction_id, notification_uuid, news_at,
+                traceparent)
         ), claimant as (
             select given.*, claim.app_account_token, claim.since
             from given
@@ -71,10 +74,10 @@ enum ClaimStatements {
         ), told as (
             insert into timeline (
                 occurred_at, learned_at, notification_uuid, environment, original_transaction_id, bundle_id, fact,
-                changed_from, changed_to)
+                changed_from, changed_to, traceparent)
             select given.news_at, $1::timestamptz, noticed.notification_uuid, noticed.environment,
                 noticed.original_transaction_id, noticed.bundle_id, 'sharedAccount', noticed.first_account_token,
-                noticed.app_account_token
+                noticed.app_account_token, given.traceparent
             from noticed
             join given using (environment, bundle_id, original_transaction_id, notification_uuid)
         )
@@ -89,15 +92,18 @@ enum ClaimStatements {
             claims.map(\.bundleId), claims.map(\.appAccountToken), claims.map(\.since), claims.map(\.appTransactionId))
     }
 
-    /// - Parameter news: of the batch, in its order; of each purchase the last that holds a transaction is looked at.
-    static func command(noticingSharingIn news: [News], at time: Date) -> Command {
-        var newest: [SubscriptionKey: News] = [:]
-        for one in news where one.transaction != nil { newest[one.key] = one }
-        let rows = newest.values.sorted { $0.key < $1.key }
+    /// - Parameter entries: of the batch, in its order; of each purchase the last that holds a transaction is looked at.
+    static func command(noticingSharingIn entries: [LedgerEntry], at time: Date) -> Command {
+        var newest: [SubscriptionKey: (news: News, traceparent: String?)] = [:]
+        for entry in entries {
+            if let news = entry.news, news.transaction != nil { newest[news.key] = (news, entry.traceparent) }
+        }
+        let sorted = newest.values.sorted { $0.news.key < $1.news.key }
+        let rows = sorted.map(\.news)
         return Command(
             notice, time, rows.map(\.key.environment.rawValue), rows.map(\.key.originalTransactionId),
             rows.map(\.bundleId), rows.map { $0.transaction?.appTransactionId },
-            rows.map(\.stamp.notificationUUID), rows.map(\.stamp.signedDate))
+            rows.map(\.stamp.notificationUUID), rows.map(\.stamp.signedDate), sorted.map(\.traceparent))
     }
 }
 

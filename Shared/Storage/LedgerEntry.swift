@@ -37,6 +37,8 @@ public struct LedgerEntry: Sendable {
     public var news: News?
     /// Where its record stands in the log.
     public var position: LogPosition
+    /// W3C trace context of its record, which the changes it causes carry on; valid, or nil.
+    public var traceparent: String?
 
     /// All fields.
     public init(

@@ -105,7 +105,7 @@ public struct LedgerStore: Sendable {
             conflicts, MarkStore.command(upserting: effects.marks), StepStore.command(inserting: effects.steps),
             ClaimStatements.command(claiming: effects.claims, source: .transaction),
             ClaimStatements.command(
-                noticingSharingIn: effects.inserted.compactMap(\.entry.news), at: recordedAt),
+                noticingSharingIn: effects.inserted.map(\.entry), at: recordedAt),
         ]
         let written = try transaction.pipeline(
             writing + SkippedStepStore.commands(for: effects.gaps, noticedAt: recordedAt))

@@ -21,6 +21,7 @@ public struct Migration: Sendable, Equatable {
         Migration(5, "coverage", PackageResources._005_coverage_sql),
         Migration(6, "recovery", PackageResources._006_recovery_sql),
         Migration(7, "insight", PackageResources._007_insight_sql),
+        Migration(8, "traces", PackageResources._008_traces_sql),
         Migration(9, "audit", PackageResources._009_audit_sql),
     ]
 }

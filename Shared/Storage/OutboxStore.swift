@@ -32,7 +32,7 @@ public struct OutboxStore: Sendable {
                     bundleId: try row.value("bundle_id"), fact: try row.value("fact"),
                     from: try row.optional("changed_from"), to: try row.optional("changed_to"),
                     notificationUUID: try row.value("notification_uuid"), occurredAt: try row.value("occurred_at"),
-                    learnedAt: try row.value("learned_at")))
+                    learnedAt: try row.value("learned_at"), traceparent: try row.optional("traceparent")))
         }
     }
 
@@ -72,7 +72,7 @@ public struct OutboxStore: Sendable {
         """
         select id, environment::text as environment, original_transaction_id, bundle_id, fact,
             left(changed_from, 4096) as changed_from, left(changed_to, 4096) as changed_to, notification_uuid,
-            occurred_at, learned_at
+            occurred_at, learned_at, traceparent
         from timeline
         where published_at is null
         order by id
@@ -81,7 +81,11 @@ public struct OutboxStore: Sendable {
 
     static let changesPublished = Statement(
         "outbox-changes-published",
-        "update timeline set published_at = $2::timestamptz where id = any ($1::bigint[]) and published_at is null")
+        """
+        update timeline
+        set published_at = $2::timestamptz, traceparent = null
+        where id = any ($1::bigint[]) and published_at is null
+        """)
 
     static let withdraw = Statement(
         "outbox-withdraw",

@@ -80,14 +80,15 @@ public struct TimelineStore: Sendable {
         """
         insert into timeline (
             occurred_at, learned_at, notification_uuid, environment, original_transaction_id, bundle_id, fact,
-            changed_from, changed_to)
+            changed_from, changed_to, traceparent)
         select occurred_at, $1::timestamptz, notification_uuid, environment::store_environment,
-            original_transaction_id, bundle_id, fact, changed_from, changed_to
+            original_transaction_id, bundle_id, fact, changed_from, changed_to, traceparent
         from unnest(
-            $2::timestamptz[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[]
+            $2::timestamptz[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+            $10::text[]
         ) with ordinality as given (
             occurred_at, notification_uuid, environment, original_transaction_id, bundle_id, fact, changed_from,
-            changed_to, place)
+            changed_to, traceparent, place)
         order by place
         """)
 
@@ -96,7 +97,7 @@ public struct TimelineStore: Sendable {
             insert, learnedAt, changes.map(\.news.stamp.signedDate), changes.map(\.news.stamp.notificationUUID),
             changes.map(\.news.key.environment.rawValue), changes.map(\.news.key.originalTransactionId),
             changes.map(\.news.bundleId), changes.map(\.change.fact.rawValue), changes.map(\.change.from),
-            changes.map(\.change.to))
+            changes.map(\.change.to), changes.map(\.traceparent))
     }
 }
 
@@ -104,4 +105,6 @@ public struct TimelineStore: Sendable {
 struct NewsChange: Sendable {
     var news: News
     var change: Change
+    /// W3C trace context of the notification.
+    var traceparent: String?
 }

@@ -57,7 +57,7 @@ extension EndToEnd {
                 let ledger = EndToEnd.ledger(of: stand)
                 var uuids: [String: String] = [:]
                 for (number, (specimen, _)) in (Self.accepted + [("subscribed", .stored)]).enumerated() {
-                    let body = try await Self.make(specimen, seed: 100 + number, stand)
+                    let body = try await EndToEnd.make(specimen, seed: 100 + number, stand)
                     #expect(try await Self.post(body, to: target).status == 200, "\(specimen)")
                     uuids[specimen] =
                         LetterContents(signedPayload: try SignedInput(Array(body.utf8)).jws).notificationUUID
@@ -98,17 +98,6 @@ extension EndToEnd {
             _ = await client.ending()
             let answer = client.logTail()
             #expect(answer.isEmpty || answer.contains("408"), "\(answer)")
-        }
-
-        private static func make(_ specimen: String, seed: Int, _ stand: Bench.Stand) async throws -> String {
-            let plan = stand.line.plan
-            let output = "\(plan.directory)/\(specimen).json"
-            let maker = try await stand.spawner.start(
-                "make", program: try plan.programs.path(of: "simulator"),
-                arguments: ["make", "--case", specimen, "--seed", "\(seed)", "--authority", plan.authority],
-                environment: [:], log: plan.log(of: "make"), output: output)
-            #expect(await maker.ending() == .exit(0), "\(maker.logTail())")
-            return try String(contentsOfFile: output, encoding: .utf8)
         }
 
         private static func post(_ body: String, to target: String) async throws -> (status: Int, text: String) {

@@ -48,4 +48,17 @@ import Testing
         Issue.record("never came to be: \(what)")
         throw Failure("\(what)")
     }
+
+    /// The body of a post as the simulator makes it, signed by the line's authority.
+    /// - Parameter specimen: the simulator's name of the case.
+    static func make(_ specimen: String, seed: Int, _ stand: Bench.Stand) async throws -> String {
+        let plan = stand.line.plan
+        let output = "\(plan.directory)/\(specimen).json"
+        let maker = try await stand.spawner.start(
+            "make", program: try plan.programs.path(of: "simulator"),
+            arguments: ["make", "--case", specimen, "--seed", "\(seed)", "--authority", plan.authority],
+            environment: [:], log: plan.log(of: "make"), output: output)
+        #expect(await maker.ending() == .exit(0), "\(maker.logTail())")
+        return try String(contentsOfFile: output, encoding: .utf8)
+    }
 }

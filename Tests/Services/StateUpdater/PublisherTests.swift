@@ -188,4 +188,27 @@ import Testing
             #expect(Set(requests.map(\.id)).count == 2)
         }
     }
+
+    @Test func `a change carries the trace of its notification on, and the database forgets it then`() async throws {
+        let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        try await Self.use { broker, producer, database in
+            let connection = TestDatabase.connection(database)
+            var told = Self.entry(1, 1)
+            told.traceparent = trace
+            try await Self.apply([told, Self.entry(2, 1)], at: 0, connection)
+            let outbox = OutboxStore(connection)
+            let waiting = try await outbox.changes().map(\.message)
+            let publisher = Self.publisher(database, producer, leaseSeconds: 600)
+            while try await publisher.turn() != .idle {}
+            let messages = try await Self.read(Topics.changed, partitions: 4, broker) { $0.count == waiting.count }
+            #expect(messages.contains { $0.originalTransactionId == "2" })
+            for message in messages {
+                #expect(message.traceparent == (message.originalTransactionId == "1" ? trace : nil))
+            }
+            try await connection.run(
+                unsafeScript: "do $$ begin assert not exists (select from timeline where traceparent is not null); end $$"
+            )
+            await connection.close()
+        }
+    }
 }

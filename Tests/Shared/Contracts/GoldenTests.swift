@@ -90,7 +90,8 @@ import Testing
                 environment: .production, originalTransactionId: "2000000000000001", bundleId: "com.example.app",
                 fact: "expiresDate", from: "2023-11-14T22:13:20.000Z", to: nil,
                 notificationUUID: try #require(Self.uuid),
-                occurredAt: Date(milliseconds: 1_700_000_000_125), learnedAt: Date(milliseconds: 1_700_000_001_000)),
+                occurredAt: Date(milliseconds: 1_700_000_000_125), learnedAt: Date(milliseconds: 1_700_000_001_000),
+                traceparent: nil),
             isGolden: "subscription-changed.1")
     }
 

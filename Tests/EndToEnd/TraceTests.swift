@@ -1,0 +1,54 @@
+import AsyncHTTPClient
+import Contracts
+import Foundation
+import Kafka
+import Storage
+import Testing
+
+@testable import Storekeeper
+
+extension EndToEnd {
+    struct TraceTests {
+        @Test func `a trace that begins before our door goes on with what others read of us`() async throws {
+            try await EndToEnd.withLine { stand in
+                let target = try #require(await stand.line.target)
+                let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+                let body = try await EndToEnd.make("subscribed", seed: 77, stand)
+                var request = HTTPClientRequest(url: target)
+                request.method = .POST
+                request.headers.add(name: "content-type", value: "application/json")
+                request.headers.add(name: "traceparent", value: "00-\(trace)-00f067aa0ba902b7-01")
+                request.body = .bytes(Array(body.utf8))
+                let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+                #expect(answer.status == .ok)
+                let ledger = EndToEnd.ledger(of: stand)
+                try await EndToEnd.eventually("what it changed is stored") { try await ledger.count() == 1 }
+                let expected = try await TimelineStore(ledger.connection).newest(1000).count
+                #expect(expected > 5)
+                let changes = try await Self.changes(expected, at: stand.kafka)
+                #expect(changes.count == expected)
+                for change in changes {
+                    #expect(change.traceparent?.split(separator: "-").dropFirst().first.map(String.init) == trace)
+                }
+            }
+        }
+
+        private static func changes(
+            _ count: Int, at configuration: KafkaConfiguration
+        ) async throws -> [SubscriptionChanged] {
+            let consumer = try Consumer(configuration, group: "reader", offsetReset: .earliest, logger: .silent)
+            try await consumer.assign(
+                (0..<Int32(Topics.changed.route.partitions)).map {
+                    TopicPartitionOffset(TopicPartition(topic: Topics.changed.name, partition: $0), offset: 0)
+                })
+            var changes: [SubscriptionChanged] = []
+            let deadline = ContinuousClock.now + .seconds(60)
+            while changes.count < count, ContinuousClock.now < deadline {
+                guard case .records(let records) = try await consumer.turn(limit: 100, wait: .seconds(1)) else { continue }
+                changes += try records.map { try SubscriptionChanged(WireRecord($0)) }
+            }
+            await consumer.close(deadline: .seconds(1))
+            return changes
+        }
+    }
+}
