@@ -9,13 +9,15 @@ public actor APIRateLimits {
     private let clock: APIClock
 
     /// - Parameter scale: A part of Apple's limits, where other programs need the rest; more than 1 only for a
-    ///   simulator that allows it.
+    ///   simulator that allows it. What may be asked once a second only is not divided: a part of it in the sandbox would
+    ///   be a question in minutes, and nobody asks such things all the time.
     public init(environment: AppStoreEnvironment, scale: Double = 1, clock: APIClock) {
-        let share = environment == .production ? scale : scale / 10
+        let tenth = environment == .production ? 1 : 0.1
         self.clock = clock
         buckets = Dictionary(
             uniqueKeysWithValues: APIEndpoint.allCases.map { endpoint in
-                let rate = endpoint.requestsPerSecond * share
+                let share = endpoint.requestsPerSecond > 1 ? scale : max(1, scale)
+                let rate = endpoint.requestsPerSecond * share * tenth
                 return (endpoint, TokenBucket(perSecond: rate, burst: max(1, Int(rate / 10))))
             })
     }
