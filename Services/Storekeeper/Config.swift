@@ -39,25 +39,12 @@ struct VariableRow: ListedRow {
 
     /// The variables that commands read, and every setting that is handed on to librdkafka.
     static func all(in environment: [String: String]) -> [VariableRow] {
-        let known: [(name: String, default: String?)] = [
-            ("DATABASE_URL", nil), ("STOREKEEPER_DATABASE_PASSWORD_FILE", nil),
-            ("STOREKEEPER_DATABASE_SCHEMA", "public"), ("KAFKA_BOOTSTRAP_SERVERS", nil),
-            ("STOREKEEPER_APPS_FILE", nil), ("STOREKEEPER_API_KEYS_FILE", nil), ("STOREKEEPER_API_URL", nil),
-            ("STOREKEEPER_ROOT_FILES", nil), ("STOREKEEPER_DEVELOPMENT_MODE", "false"),
-            ("STOREKEEPER_API_LIMIT_SHARE", "0.2"),
+        // Nobody here knows which of librdkafka's settings are secret: only their names are shown.
+        let tables: [any VariableTable] = [
+            DatabaseOptions.Variables(), KafkaOptions.Variables(), AppleOptions.Variables(),
         ]
-        let rows = known.map { variable in
-            let given = environment[variable.name].flatMap { $0.isEmpty ? nil : $0 }
-            return VariableRow(
-                name: variable.name, value: (given ?? variable.default).map(redacted), isDefault: given == nil)
+        return tables.flatMap { $0.effective(in: environment) }.map {
+            VariableRow(name: $0.name, value: $0.value, isDefault: $0.isDefault)
         }
-        let kafka = environment.keys.filter { $0.hasPrefix("KAFKA_") && $0 != "KAFKA_BOOTSTRAP_SERVERS" }.sorted()
-        // Nobody here knows which of librdkafka's settings are secret.
-        return rows + kafka.map { VariableRow(name: $0, value: "(hidden)", isDefault: false) }
-    }
-
-    /// Without the password of a URL, or of a `key=value` list.
-    static func redacted(_ text: String) -> String {
-        text.lowercased().contains("password") ? "(hidden)" : Redaction.withoutPassword(text)
     }
 }

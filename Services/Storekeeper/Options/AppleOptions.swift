@@ -96,7 +96,7 @@ struct AppleOptions: ParsableArguments {
         "STOREKEEPER_DEVELOPMENT_MODE", "STOREKEEPER_API_LIMIT_SHARE",
     ]
 
-    private struct Variables: VariableTable {
+    struct Variables: VariableTable {
         let apps = Variable.appsFile
         let keys = Variable.apiKeysFile
         let url = Variable.apiURL.optional

@@ -37,7 +37,7 @@ struct DatabaseOptions: ParsableArguments {
 
     private static let names = ["DATABASE_URL", "STOREKEEPER_DATABASE_PASSWORD_FILE", "STOREKEEPER_DATABASE_SCHEMA"]
 
-    private struct Variables: DatabaseVariables {
+    struct Variables: DatabaseVariables {
         let database = Variable.databaseURL
         let databasePasswordFile = Variable.databasePasswordFile
         let schema = Variable.databaseSchema

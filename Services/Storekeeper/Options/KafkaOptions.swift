@@ -18,7 +18,7 @@ struct KafkaOptions: ParsableArguments {
         return try Settings(Variables(), environment: environment).kafka()
     }
 
-    private struct Variables: KafkaVariables {
+    struct Variables: KafkaVariables {
         let brokers = Variable.kafkaBrokers
         let kafkaSettings = Variable.kafkaSettings
     }

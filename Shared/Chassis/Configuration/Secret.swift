@@ -49,8 +49,10 @@ extension Variable where Value == Secret {
 
 /// What may be shown of a setting.
 public enum Redaction {
-    /// `postgres://user:(hidden)@host/…` for a URL with a password in it; any other text as it is.
+    /// `postgres://user:(hidden)@host/…` for a URL with a password before its host; nothing of a text that names a
+    /// password elsewhere, as `host=… password=…` does; any other text as it is.
     public static func withoutPassword(_ text: String) -> String {
+        guard !text.contains(/(?i)password\s*=/) else { return "(hidden)" }
         guard let scheme = text.range(of: "://"),
             let at = text[scheme.upperBound...].prefix(while: { $0 != "/" }).lastIndex(of: "@"),
             let colon = text[scheme.upperBound..<at].firstIndex(of: ":")

@@ -16,7 +16,20 @@ struct ConfigTests {
                 #expect(outcome.text.contains(shown), "\(shown)")
             }
         }
-        #expect(!VariableRow.redacted("host=db password=hunter2").contains("hunter2"))
+    }
+
+    @Test func `it says of each variable where its value is from`() async throws {
+        struct Row: Decodable, Equatable {
+            var name: String
+            var value: String?
+            var isDefault: Bool
+        }
+        let environment = ["DATABASE_URL": "host=db password=hunter2", "KAFKA_LINGER_MS": "1"]
+        let rows = try await CommandOutcome.of(["config", "--json"], environment: environment).json(as: [Row].self)
+        #expect(rows.contains(Row(name: "DATABASE_URL", value: "(hidden)", isDefault: false)))
+        #expect(rows.contains(Row(name: "STOREKEEPER_DATABASE_SCHEMA", value: "public", isDefault: true)))
+        #expect(rows.contains(Row(name: "KAFKA_*", value: "KAFKA_LINGER_MS", isDefault: false)))
+        #expect(rows.contains(Row(name: "STOREKEEPER_APPS_FILE", value: nil, isDefault: true)))
     }
 
     @Test func `what cannot be used is said with exit 78`() async {

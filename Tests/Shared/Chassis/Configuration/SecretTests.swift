@@ -45,8 +45,10 @@ import Testing
         ("postgres://me@host/db", "postgres://me@host/db"),
         ("http://host:80/a@b", "http://host:80/a@b"), ("me:hush@host", "me:hush@host"),
         ("postgres://me:h@sh@host/db", "postgres://me:(hidden)@host/db"),
+        ("host=db user=me password=hush", "(hidden)"), ("host=db PASSWORD = hush", "(hidden)"),
+        ("postgres://host/db?user=me&password=hush", "(hidden)"), ("/secrets/password", "/secrets/password"),
     ])
-    func `the password of a URL is hidden wherever it is shown`(text: String, shown: String) {
+    func `a password is hidden wherever it is shown`(text: String, shown: String) {
         #expect(Redaction.withoutPassword(text) == shown)
     }
 }
