@@ -21,6 +21,6 @@ struct Healthcheck: Verb {
             throw Failure("\(url) does not answer: \(error)")
         }
         surroundings.print(page.text.split(separator: "\n").map { String($0).visible }.joined(separator: "\n"))
-        if !(200...299).contains(page.status) { throw ExitCode.failure }
+        if !(200...299).contains(page.status) { throw Exit.failed.code }
     }
 }

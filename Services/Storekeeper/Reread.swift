@@ -14,12 +14,22 @@ struct Reread: Verb {
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var kafka: KafkaOptions
+    @OptionGroup var hand: HandOptions
 
     func run(in surroundings: Surroundings) async throws {
         let connection = try database.connection(for: "reread", in: surroundings)
         let admin = try KafkaAdmin(try kafka.configuration(in: surroundings), logger: .silent)
+        let cluster = try await admin.clusterId()
         let forgotten = try await PositionStore(connection).forget(
-            cluster: try await admin.clusterId(), group: Service.stateUpdater.group, topic: Topics.unique.name)
+            cluster: cluster, group: Service.stateUpdater.group, topic: Topics.unique.name)
+        guard forgotten > 0 else {
+            throw Failure(
+                "the database holds no stored position in cluster \(cluster.visible): is this the cluster that the "
+                    + "state-updater reads? Where it is, it begins at the earliest record anyway")
+        }
+        try await hand.record(
+            "reread", on: ["\(Topics.unique.name) of cluster \(cluster)"], to: OperatorActionStore(connection),
+            in: surroundings)
         surroundings.print("\(Topics.unique.name): \(forgotten) stored positions forgotten; start the state-updater.")
     }
 }

@@ -2,10 +2,11 @@ import ArgumentParser
 import Foundation
 import Storage
 
-/// `storekeeper rejected trail`.
-struct RejectedTrail: Verb {
+/// `storekeeper trail`: who did what by hand.
+struct Trail: Verb {
     static let configuration = CommandConfiguration(
-        commandName: "trail", abstract: "Show what was done by hand: who, when, what and why, newest first.")
+        commandName: "trail", abstract: "Show what was done by hand: who, when, what and why, newest first.",
+        discussion: "Commands that change something write it down, and nobody can change what is written.")
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
@@ -14,7 +15,7 @@ struct RejectedTrail: Verb {
     var limit = 50
 
     func run(in surroundings: Surroundings) async throws {
-        let store = OperatorActionStore(try database.connection(for: "rejected trail", in: surroundings))
+        let store = OperatorActionStore(try database.connection(for: "trail", in: surroundings))
         try output.list(
             try await store.newest(limit).map(ActionRow.init), none: "Nothing was done by hand.", in: surroundings)
     }

@@ -18,9 +18,9 @@ do {
             warn: { try? FileHandle.standardError.write(contentsOf: Data("\($0)\n".utf8)) }))
 } catch let problems as ConfigurationProblems {
     try FileHandle.standardError.write(contentsOf: Data("Error: \(problems)\n".utf8))
-    exit(Exit.code(for: problems))
-} catch let interruption as Interruption {
-    exit(Exit.code(for: interruption))
+    exit(Exit.configuration.rawValue)
+} catch is Interruption {
+    exit(Exit.interrupted.rawValue)
 } catch {
     CommandLineTool.exit(withError: error)
 }

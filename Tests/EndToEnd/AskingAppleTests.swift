@@ -29,6 +29,7 @@ extension EndToEnd {
                     #expect(unknown.ending == .exit(1) && unknown.log.contains("knows no order"))
 
                     try await Self.fetchCustomers(customer.originalTransactionId, apple, production)
+                    try await Self.extend(customer.originalTransactionId, apple)
                     let token = try await apple.storekeeper(["token"])
                     #expect(token.ending == .exit(0) && token.text.split(separator: ".").count == 3)
                     try await Self.wrongKey(apple, sandbox)
@@ -53,6 +54,40 @@ extension EndToEnd {
             }
             let left = try await apple.storekeeper(["backfill", file, "--dry-run"] + options)
             #expect(left.text == "2 customers, 1 of them done, 1 left.\n")
+        }
+
+        /// One subscriber, then all of a product; what Apple says of both arrives, and the trail keeps who asked.
+        private static func extend(_ known: String, _ apple: SimulatedApple) async throws {
+            let production = ["--environment", "Production", "--as", "ann"]
+            let refused = try await apple.storekeeper(["extend", "404", "--days", "3", "--reason", "other"] + production)
+            #expect(refused.ending == .exit(1) && refused.log.contains("4040005"), "\(refused.log)")
+            let active = try #require(
+                try await apple.customers().first { $0.environment == "Production" && $0.status == 1 })
+            let one = try await apple.storekeeper(
+                ["extend", active.originalTransactionId, "--days", "3", "--reason", "satisfaction"] + production)
+            #expect(one.ending == .exit(0) && one.text.hasPrefix("Extended; "), "\(one.log)")
+
+            let product = "com.example.app.basic.monthly"
+            let all = try await apple.storekeeper(
+                ["extend", "product", product, "--everywhere", "--days", "2", "--reason", "outage"]
+                    + ["--request-id", "after-the-outage", "--note", "sorry"] + production)
+            #expect(all.ending == .exit(0) && all.text.hasPrefix("Complete since "), "\(all.log)")
+            let status = try await apple.storekeeper(
+                ["extend", "status", product, "after-the-outage", "--environment", "Production", "--json"])
+            #expect(status.ending == .exit(0) && status.text.contains("\"complete\" : true"), "\(status.text)")
+            let unknown = try await apple.storekeeper(
+                ["extend", "status", product, "never", "--environment", "Production"])
+            #expect(unknown.ending == .exit(1) && unknown.log.contains("knows no request never"), "\(unknown.log)")
+            try await apple.waitUntil("Apple's summary is in the ledger") {
+                var summary = NotificationSearch()
+                summary.notificationType = "RENEWAL_EXTENSION"
+                summary.subtype = "SUMMARY"
+                return try await !NotificationStore(apple.ledger.connection).newest(1, where: summary).isEmpty
+            }
+            let trail = try await apple.storekeeper(["trail"])
+            #expect(trail.text.contains("purchase \(active.originalTransactionId) by 3 days"), "\(trail.text)")
+            #expect(trail.text.contains("product \(product), everywhere, request after-the-outage by 2 days  sorry"))
+            #expect(!trail.text.contains("404 by"))
         }
 
         private static var parts: NotificationSearch {

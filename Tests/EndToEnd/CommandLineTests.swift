@@ -44,7 +44,8 @@ extension EndToEnd {
             #expect(help.ending == .exit(0))
             for verb in [
                 "dev", "setup", "verify", "broker", "healthcheck", "status", "events", "rejected", "replay", "recover",
-                "coverage", "backfill", "test-notification", "lookup", "extend", "token", "config",
+                "coverage", "backfill", "test-notification", "lookup", "extend", "token", "config", "trail", "acls",
+                "reread", "rebuild", "customers", "check",
             ] {
                 #expect(help.text.contains("  \(verb) "))
             }
@@ -57,6 +58,29 @@ extension EndToEnd {
             let help = try await Self.run("storekeeper", arguments)
             #expect(help.ending == .exit(0))
             for word in ["--count", "--verifiers", "Exit codes"] { #expect(help.text.contains(word), "\(word)") }
+        }
+
+        @Test(arguments: ["bash", "zsh", "fish"])
+        func `a shell is given what it needs to complete every verb and option`(shell: String) async throws {
+            let script = try await Self.run("storekeeper", ["--generate-completion-script", shell])
+            #expect(script.ending == .exit(0))
+            for word in ["test-notification", "rejected", "replay", "dry-run", "database-url", "extend", "product"] {
+                #expect(script.text.contains(word), "\(word)")
+            }
+            guard shell == "bash" else { return }
+            let place = try Place()
+            let file = place.directory + "/completion"
+            try Data(script.text.utf8).write(to: URL(fileURLWithPath: file))
+            let completing = """
+                source '\(file)' && COMP_WORDS=(storekeeper rej) COMP_CWORD=1 COMP_LINE='storekeeper rej' COMP_POINT=15
+                COMP_TYPE=9 COMP_KEY=9
+                _storekeeper storekeeper rej storekeeper && printf '%s\\n' "${COMPREPLY[@]}"
+                """
+            let bash = try await Spawner().start(
+                "bash", program: "/bin/bash", arguments: ["-c", completing], environment: ["PATH": "/usr/bin:/bin"],
+                log: place.directory + "/bash")
+            #expect(await bash.ending() == .exit(0), "\(bash.logTail())")
+            #expect(bash.logTail().contains("rejected"), "\(bash.logTail())")
         }
 
         @Test func `storekeeper without a verb shows its help`() async throws {

@@ -70,6 +70,8 @@ struct SimulatedApple: Sendable {
     struct Customer: Decodable {
         var environment: String
         var originalTransactionId: String
+        /// Apple's number; 1 is active.
+        var status: Int?
         var orderIds: [String]
     }
 

@@ -2,6 +2,7 @@ import AppStore
 import ArgumentParser
 import Foundation
 import Kafka
+import Storage
 
 /// `storekeeper backfill`: what Apple knows of customers comes onto the line, for a start or where its history of
 /// notifications does not reach.
@@ -11,7 +12,8 @@ struct Backfill: Verb {
         discussion: """
             FILE holds one original transaction id per line; empty lines and what follows a # do not count. Everything \
             comes signed and passes all checks; nothing older overwrites what is known. What is done is written to the \
-            progress file, so that the same command goes on after an interruption; what Apple refused is tried again then.
+            progress file, so that the same command goes on after an interruption; what Apple refused is tried again then. \
+            With a database to write to, the trail keeps who did it and why.
 
             Exit codes: 0 all done; 1 some were refused by Apple or could not be proven, or the world failed; 130 \
             interrupted.
@@ -19,6 +21,8 @@ struct Backfill: Verb {
 
     @OptionGroup var apple: AppleOptions
     @OptionGroup var kafka: KafkaOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var hand: HandOptions
 
     @Argument(help: "The file of original transaction ids.")
     var file: String
@@ -56,12 +60,18 @@ struct Backfill: Verb {
             }
         }
         await producer.close(deadline: .seconds(5))
+        if database.isGiven(in: surroundings) {
+            let connection = try database.connection(for: "backfill", in: surroundings)
+            try await hand.record(
+                "backfill", on: ["\(file), \(tally.customers) customers"], to: OperatorActionStore(connection),
+                in: surroundings)
+        }
         for (id, reason) in tally.refused.sorted(by: { $0.key < $1.key }) {
             surroundings.warn("\(id): \(reason)".visible)
         }
         surroundings.print(
             "\(tally.customers) customers, \(tally.parts) signed parts put onto the line, "
                 + "\(tally.refused.count) refused.")
-        if !tally.refused.isEmpty { throw ExitCode.failure }
+        if !tally.refused.isEmpty { throw Exit.failed.code }
     }
 }

@@ -31,19 +31,16 @@ struct Choose: Verb {
     func run(in surroundings: Surroundings) async throws {
         let connection = try database.connection(for: "customers", in: surroundings)
         let store = SharingStore(connection)
-        let (hand, now) = (hand.hand(in: surroundings), surroundings.now())
         if undo {
             guard try await store.unchoose(account, of: app, in: environment) else {
                 throw Failure("\(account) was not chosen in \(app.visible), \(environment.rawValue)")
             }
         } else {
-            try await store.choose(account, of: app, in: environment, at: now)
+            try await store.choose(account, of: app, in: environment, at: surroundings.now())
         }
-        try await OperatorActionStore(connection).record([
-            OperatorAction(
-                actedAt: now, actor: hand.actor, action: undo ? "customers choose --undo" : "customers choose",
-                subject: "\(app) \(environment.rawValue) \(account)", note: hand.note)
-        ])
+        try await hand.record(
+            undo ? "customers choose --undo" : "customers choose", on: ["\(app) \(environment.rawValue) \(account)"],
+            to: OperatorActionStore(connection), in: surroundings)
         surroundings.print(
             undo
                 ? "\(account) is served as the policy says."

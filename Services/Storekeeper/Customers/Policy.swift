@@ -22,13 +22,10 @@ struct Policy: Verb {
         let connection = try database.connection(for: "customers", in: surroundings)
         let store = SharingStore(connection)
         if let policy {
-            let (hand, now) = (hand.hand(in: surroundings), surroundings.now())
-            try await store.setPolicy(policy, of: app, at: now)
-            try await OperatorActionStore(connection).record([
-                OperatorAction(
-                    actedAt: now, actor: hand.actor, action: "customers policy \(policy.rawValue)", subject: app,
-                    note: hand.note)
-            ])
+            try await store.setPolicy(policy, of: app, at: surroundings.now())
+            try await hand.record(
+                "customers policy \(policy.rawValue)", on: [app], to: OperatorActionStore(connection),
+                in: surroundings)
         }
         let stored = try await store.policies()[app]
         let answer = Answer(app: app, policy: (stored ?? .standard).rawValue, isDefault: stored == nil)

@@ -108,7 +108,7 @@ struct Dev: Verb {
             }
         } catch is Interruption {
             show.say("Stopped.")
-            if count > 0 { throw ExitCode(130) }
+            if count > 0 { throw Exit.interrupted.code }
             return
         }
         guard let verdict else { return }

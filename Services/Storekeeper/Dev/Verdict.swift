@@ -61,7 +61,7 @@ struct Verdict: Sendable, Codable {
         } else {
             lines.forEach(surroundings.print)
         }
-        if !isClean { throw ExitCode.failure }
+        if !isClean { throw Exit.failed.code }
     }
 
     private var refusedCount: Int { findings.refusedByReason.values.reduce(0, +) }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Storage
 
 /// Who does something by hand and why, for the trail.
 struct HandOptions: ParsableArguments {
@@ -8,5 +9,18 @@ struct HandOptions: ParsableArguments {
     @Option(help: "Why, in a sentence for whoever reads the trail.")
     var note: String?
 
-    func hand(in surroundings: Surroundings) -> Hand { Hand(actor: actor ?? surroundings.user, note: note) }
+    /// Writes down that it was done; `storekeeper trail` shows it.
+    /// - Parameters:
+    ///   - action: the command.
+    ///   - subjects: to what.
+    func record(
+        _ action: String, on subjects: [String], to trail: OperatorActionStore, in surroundings: Surroundings
+    ) async throws {
+        let now = surroundings.now()
+        try await trail.record(
+            subjects.map {
+                OperatorAction(
+                    actedAt: now, actor: actor ?? surroundings.user, action: action, subject: $0, note: note)
+            })
+    }
 }

@@ -53,6 +53,6 @@ struct Rebuild: Verb {
             report.lines(limit: limit).forEach { surroundings.print($0.visible) }
             if keep { surroundings.print("The schema \(fresh.schema) is kept; drop it by hand.") }
         }
-        if !report.isClean { throw ArgumentParser.ExitCode.failure }
+        if !report.isClean { throw Exit.failed.code }
     }
 }

@@ -8,7 +8,8 @@ struct CoverageCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "coverage", abstract: "Show, day by day, what is proven to be complete.",
         discussion: """
-            A day (UTC) is proven once everything Apple lists of it is in the ledger, or was refused by name. \
+            A day (UTC) is proven once everything Apple lists of it is in the ledger, or was refused by name; \
+            unreadable is what Apple listed and this build could not read, kept in the windows. \
             --windows shows the questions to Apple behind it. Exits 1 where a day is given up or lacks notifications.
             """)
 
@@ -51,7 +52,7 @@ struct CoverageCommand: Verb {
         try output.list(
             rows, none: "No day was looked at yet; the scheduler does, from the app's first notification on.",
             in: surroundings)
-        if rows.contains(where: { $0.isWrong }) { throw ExitCode.failure }
+        if rows.contains(where: { $0.isWrong }) { throw Exit.failed.code }
     }
 }
 
@@ -97,12 +98,12 @@ struct DayRow: ListedRow {
 
     static let columns: [TextTable.Column] = [
         "day", "app", "environment", "state", .number("listed"), .number("were missing"), .number("recovered"),
-        .number("refused"), .number("still missing"), "since", "why",
+        .number("refused"), .number("unreadable"), .number("still missing"), "since", "why",
     ]
 
     var cells: [String] {
         [
-            day, bundleId, environment, state, "\(listed)", "\(missing)", "\(recovered)", "\(refused)",
+            day, bundleId, environment, state, "\(listed)", "\(missing)", "\(recovered)", "\(refused)", "\(unreadable)",
             "\(stillMissing)", provenAt?.text ?? "-", givenUp ?? "-",
         ]
     }
@@ -162,14 +163,13 @@ struct WindowRow: ListedRow {
 
     static let columns: [TextTable.Column] = [
         "opened", "app", "environment", "from", "to", "reason", "state", .number("listed"), .number("were missing"),
-        .number("recovered"), .number("refused"), "closed", "last error",
+        .number("recovered"), .number("refused"), .number("unreadable"), "closed", "last error",
     ]
 
     var cells: [String] {
         [
             openedAt.text, bundleId, environment, from.text, to.text, onlyFailures ? "\(reason), failures" : reason,
-            state,
-            "\(listed)", "\(missing)", "\(recovered)", "\(refused)", closedAt?.text ?? "-", lastError ?? "-",
+            state, "\(listed)", "\(missing)", "\(recovered)", "\(refused)", "\(unreadable)", closedAt?.text ?? "-", lastError ?? "-",
         ]
     }
 }

@@ -16,6 +16,7 @@ struct Recover: Verb {
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
+    @OptionGroup var hand: HandOptions
 
     @Option(help: "Apple's first attempt was at or after, \(When.help).")
     var from: When
@@ -63,6 +64,8 @@ struct Recover: Verb {
         }
         let store = RecoveryWindowStore(connection)
         try await store.open(requests, at: now)
+        try await hand.record(
+            "recover", on: requests.map(\.subject), to: OperatorActionStore(connection), in: surroundings)
         guard !noWait else { return try await show(requests.map(\.id), store, surroundings) }
         try await Interruption.interrupting {
             try await WindowWatch(store: store).follow(requests.map(\.id))
@@ -76,7 +79,7 @@ struct Recover: Verb {
         let windows = try await store.windows(filter)
         try output.list(windows.map(WindowRow.init), none: "", in: surroundings)
         if windows.contains(where: { $0.state == .failed || ($0.state == .closed && $0.counts.stillMissing > 0) }) {
-            throw ExitCode.failure
+            throw Exit.failed.code
         }
     }
 }
@@ -108,5 +111,14 @@ struct PlannedWindowRow: ListedRow {
             bundleId, environment, from.text, to.text, notificationType ?? "-", subtype ?? "-",
             onlyFailures ? "yes" : "no",
         ]
+    }
+}
+
+extension RecoveryWindow.Request {
+    /// What the trail calls it.
+    fileprivate var subject: String {
+        let only = [scope.notificationType, scope.subtype, scope.onlyFailures ? "failures" : nil].compactMap { $0 }
+        return (["\(scope.bundleId) \(scope.environment.rawValue) \(scope.from.text)/\(scope.to.text)"] + only)
+            .joined(separator: " ")
     }
 }

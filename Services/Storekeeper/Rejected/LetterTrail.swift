@@ -42,17 +42,6 @@ struct LetterTrail: Sendable {
         }
     }
 
-    func record(_ action: String, on ids: [LetterID], by hand: Hand, at date: Date) async throws {
-        try await store.record(
-            ids.map {
-                OperatorAction(
-                    actedAt: date, actor: hand.actor, action: action, subject: $0.subject(in: cluster), note: hand.note)
-            })
-    }
-}
-
-/// Who does something by hand, and why.
-struct Hand: Sendable {
-    var actor: String
-    var note: String?
+    /// What the trail calls them.
+    func subjects(_ letters: [LoggedLetter]) -> [String] { letters.map { $0.id.subject(in: cluster) } }
 }

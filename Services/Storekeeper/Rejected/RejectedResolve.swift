@@ -24,8 +24,8 @@ struct RejectedResolve: Verb {
         let trail = LetterTrail(store: OperatorActionStore(connection), cluster: log.cluster)
         let letters = try await log.selected(selected.selection(now: surroundings.now()), trail)
         await log.close()
-        try await trail.record(
-            LetterTrail.resolved, on: letters.map(\.id), by: hand.hand(in: surroundings), at: surroundings.now())
+        try await hand.record(
+            LetterTrail.resolved, on: trail.subjects(letters), to: trail.store, in: surroundings)
         surroundings.print("\(letters.count) dead letters resolved.")
     }
 }

@@ -50,12 +50,7 @@ struct LedgerReplay {
             if total > Self.batch { display.show(progress, isLast: last == nil) }
         } while last != nil
         await producer.close(deadline: .seconds(5))
-        let hand = hand.hand(in: surroundings)
-        let at = surroundings.now()
-        try await OperatorActionStore(connection).record(
-            selection.subjects.map {
-                OperatorAction(actedAt: at, actor: hand.actor, action: "replay", subject: $0, note: hand.note)
-            })
+        try await hand.record("replay", on: selection.subjects, to: OperatorActionStore(connection), in: surroundings)
         surroundings.print("\(progress.done) notifications went over the line again.")
     }
 

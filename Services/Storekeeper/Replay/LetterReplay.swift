@@ -23,8 +23,8 @@ struct LetterReplay {
         try await producer.send(letters.map { ProducerRecord(replaying: $0.letter) })
         await producer.close(deadline: .seconds(5))
         do {
-            try await trail.record(
-                LetterTrail.replayed, on: letters.map(\.id), by: hand.hand(in: surroundings), at: surroundings.now())
+            try await hand.record(
+                LetterTrail.replayed, on: trail.subjects(letters), to: trail.store, in: surroundings)
         } catch {
             throw Failure(
                 """

@@ -39,7 +39,7 @@ struct Status: Verb {
         guard watch else {
             let report = await reader.report(at: surroundings.now())
             try show(report, in: surroundings)
-            if !report.attention.isEmpty { throw Exit.attention }
+            if !report.attention.isEmpty { throw Exit.attention.code }
             return
         }
         do {

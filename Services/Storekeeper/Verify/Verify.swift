@@ -61,7 +61,7 @@ struct Verify: Verb {
             of: try SignedInput(Self.content(of: input)).jws, kind: kind, trust: trust, identity: identity,
             now: at?.date(now: surroundings.now()) ?? surroundings.now())
         surroundings.print(json ? proof.json : proof.text)
-        if proof.refusal != nil { throw ExitCode.failure }
+        if proof.refusal != nil { throw Exit.failed.code }
     }
 
     private static func content(of input: String) throws -> [UInt8] {

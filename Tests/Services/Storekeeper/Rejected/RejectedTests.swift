@@ -51,7 +51,7 @@ struct RejectedTests {
 
             #expect(try await stand.list().map(\.reason) == ["undecodable"])
             #expect(try await stand.list("--handled").map(\.state) == ["open", "replayed", "resolved"])
-            let trail = await stand.run(["rejected", "trail"])
+            let trail = await stand.run(["trail"])
             let lines = trail.text.split(separator: "\n")
             #expect(lines.count == 3)
             #expect(lines[1].contains("peter") && lines[1].contains("rejected.resolve") && lines[1].contains("forged"))

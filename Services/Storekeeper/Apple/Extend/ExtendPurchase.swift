@@ -1,0 +1,34 @@
+import AppStore
+import ArgumentParser
+
+/// `storekeeper extend purchase`: more days for one subscriber.
+struct ExtendPurchase: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "purchase", abstract: "Give one subscriber more days.",
+        discussion: """
+            Apple allows it twice within 365 days, for up to 90 days each. With a database to write to, the trail keeps \
+            who did it and why. Exits 1 where Apple refuses, with Apple's reason.
+            """)
+
+    @OptionGroup var options: ExtensionOptions
+
+    @Argument(help: "The subscription's original transaction id.")
+    var purchase: String
+
+    func run(in surroundings: Surroundings) async throws {
+        let request = ExtendRenewalDateRequest(
+            extendByDays: options.days, extendReasonCode: options.reason.code,
+            requestIdentifier: options.name(in: surroundings))
+        let answer = try await options.apple.withClient(in: surroundings) { client in
+            try await client.extendRenewalDate(of: purchase, request)
+        }
+        let isDone = answer.success == true
+        if isDone { try await options.record("purchase \(purchase)", in: surroundings) }
+        if options.output.json {
+            surroundings.print(PrettyJSON(answer.json)?.text ?? "{}")
+        } else if isDone {
+            surroundings.print("Extended; the subscription now renews on \(answer.effectiveDate?.text ?? "a later date").")
+        }
+        guard isDone else { throw Failure("Apple did not extend it, and says no more than that") }
+    }
+}

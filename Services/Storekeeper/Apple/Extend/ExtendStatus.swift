@@ -1,0 +1,69 @@
+import AppStore
+import ArgumentParser
+
+/// `storekeeper extend status`: how far Apple is with a product's subscribers.
+struct ExtendStatus: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Show how far Apple is with extending a product's subscribers.",
+        discussion: "Exits 1 where Apple knows no such request.")
+
+    @OptionGroup var apple: AppleOptions
+    @OptionGroup var output: OutputOptions
+
+    @Argument(help: "The product id.")
+    var product: String
+
+    @Argument(help: "The name of the request.")
+    var name: String
+
+    @Flag(help: "Look again and again until it is complete.")
+    var wait = false
+
+    func run(in surroundings: Surroundings) async throws {
+        try await apple.withClient(in: surroundings) { client in
+            let course = ExtensionCourse(client: client, product: product, name: name)
+            try await (wait ? course.follow() : course.look()).show(output, in: surroundings)
+        }
+    }
+}
+
+/// Looks at an extension of all until Apple says that it is complete.
+struct ExtensionCourse: Sendable {
+    /// Apple allows one question a second, and the work takes hours.
+    private static let pause: Duration = .seconds(10)
+
+    let client: AppStoreServerAPI
+    let product: String
+    let name: String
+    var display = ProgressDisplay()
+
+    func look() async throws -> MassExtendRenewalDateStatusResponse {
+        do {
+            return try await client.massExtensionStatus(productId: product, requestIdentifier: name)
+        } catch let error as APIError where error.code == .statusRequestNotFound {
+            throw Failure("Apple knows no request \(name.visible) for \(product.visible): mistyped, or never taken up")
+        }
+    }
+
+    func follow() async throws -> MassExtendRenewalDateStatusResponse {
+        try await Interruption.interrupting {
+            while true {
+                let status = try await look()
+                let isComplete = status.complete == true
+                display.show(isComplete ? "complete" : "Apple is at it", isLast: isComplete)
+                if isComplete { return status }
+                try await Task.sleep(for: Self.pause)
+            }
+        }
+    }
+}
+
+extension MassExtendRenewalDateStatusResponse {
+    func show(_ output: OutputOptions, in surroundings: Surroundings) throws {
+        if output.json { return surroundings.print(PrettyJSON(json)?.text ?? "{}") }
+        guard complete == true else { return surroundings.print("Not complete yet.") }
+        surroundings.print(
+            "Complete since \(completeDate?.text ?? "a time Apple does not say"): \(succeededCount ?? 0) extended, "
+                + "\(failedCount ?? 0) not.")
+    }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import Testing
+
+@testable import Storekeeper
+
+struct ExitTests {
+    @Test(arguments: [
+        (["acls"], [:], Exit.done),
+        (["healthcheck", "http://127.0.0.1:1/livez"], [:], .failed),
+        (
+            ["status"], ["DATABASE_URL": "postgres://127.0.0.1:1/none", "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"],
+            .attention
+        ),
+        (["nonsense"], [:], .usage),
+        (["coverage", "--from", "yesterday"], [:], .usage),
+        (["extend", "product", "gold", "--days", "3", "--reason", "outage"], [:], .usage),
+        (["extend", "1", "--days", "91", "--reason", "outage"], [:], .usage),
+        (["coverage"], [:], .configuration),
+    ])
+    func `each code of the table is what a command ends with`(
+        arguments: [String], environment: [String: String], exit: Exit
+    ) async {
+        let outcome = await CommandOutcome.of(arguments, environment: environment)
+        #expect(outcome.code == exit.rawValue, "\(outcome.complaint)")
+    }
+
+    @Test func `an interruption has the code that shells give it`() {
+        #expect(Exit.code(for: Interruption()) == Exit.interrupted.rawValue)
+    }
+
+    @Test func `no help promises a code that the table does not have`() throws {
+        let known = Set(Exit.allCases.map { "\($0.rawValue)" })
+        var checked = 0
+        for command in Self.all(below: CommandLineTool.self) {
+            // On lines as long as they like, so that no sentence is broken.
+            let help = CommandLineTool.helpMessage(for: command, columns: 10_000)
+            for sentence in help.matches(of: #/Exit codes: (.*)/#) {
+                let codes = sentence.1.split(separator: ";").flatMap { part in
+                    part.matches(of: #/(?:^|, )\s*(\d+) /#).map { String($0.1) }
+                }
+                #expect(Set(codes).isSubset(of: known), "\(command.configuration.commandName ?? ""): \(codes)")
+                checked += codes.count
+            }
+            for sentence in help.matches(of: #/Exits (\d+) /#) { #expect(known.contains(String(sentence.1))) }
+        }
+        #expect(checked > 20)
+    }
+
+    private static func all(below command: any ParsableCommand.Type) -> [any ParsableCommand.Type] {
+        [command] + command.configuration.subcommands.flatMap { all(below: $0) }
+            + command.configuration.groupedSubcommands.flatMap { $0.subcommands.flatMap { all(below: $0) } }
+    }
+}

@@ -1,0 +1,39 @@
+import Contracts
+import Kafka
+import Logging
+import Pipeline
+import Storage
+import TestSupport
+import Testing
+
+@testable import Storekeeper
+
+struct RereadTests {
+    @Test func `the state-updater's position in this cluster is forgotten, and no other`() async throws {
+        try await TestDatabase.use { database async throws in
+            let broker = try DevelopmentBroker(topics: [(Topics.unique.name, 2)], logger: .silent)
+            defer { withExtendedLifetime(broker) {} }
+            let cluster = try await KafkaAdmin(broker.configuration, logger: .silent).clusterId()
+            let connection = TestDatabase.connection(database)
+            let positions = PositionStore(connection)
+            let ours = [Int32(0), 1].map { LogPosition(topic: Topics.unique.name, partition: $0, offset: 7) }
+            let group = Service.stateUpdater.group
+            _ = try await positions.establish(cluster: cluster, group: group, lowWatermarks: ours)
+            _ = try await positions.establish(cluster: "another", group: group, lowWatermarks: ours)
+            _ = try await positions.establish(cluster: cluster, group: "another", lowWatermarks: ours)
+
+            let environment = broker.environment.merging(database.environment) { _, new in new }
+            let outcome = await CommandOutcome.of(["reread"], environment: environment)
+            #expect(outcome.code == 0, "\(outcome.complaint)")
+            #expect(outcome.text.contains("2 stored positions forgotten"))
+            #expect(try await positions.all(cluster: cluster, group: group).isEmpty)
+            #expect(try await positions.all(cluster: "another", group: group).count == 2)
+            #expect(try await positions.all(cluster: cluster, group: "another").count == 2)
+            let trail = try await OperatorActionStore(connection).newest(10)
+            #expect(trail.map(\.action) == ["reread"] && trail.map(\.actor) == ["olga"])
+            let again = await CommandOutcome.of(["reread"], environment: environment)
+            #expect(again.code == 1 && again.complaint.contains("no stored position"))
+            await connection.close()
+        }
+    }
+}
