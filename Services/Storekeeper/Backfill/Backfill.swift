@@ -10,12 +10,14 @@ struct Backfill: Verb {
     static let configuration = CommandConfiguration(
         commandName: "backfill", abstract: "Put all that Apple knows of customers onto the line.",
         discussion: """
-            FILE holds one original transaction id per line; empty lines and what follows a # do not count. Everything \
+            FILE holds one customer per line, by an original transaction id or by an app receipt of the time before signed \
+            transactions (base64, as apps send it or as latest_receipt of verifyReceipt); empty lines and what follows a # \
+            do not count. A receipt that cannot be read is named by its line and holds up no other. Everything \
             comes signed and passes all checks; nothing older overwrites what is known. What is done is written to the \
             progress file, so that the same command goes on after an interruption; what Apple refused is tried again then. \
             With a database to write to, the trail keeps who did it and why.
 
-            Exit codes: 0 all done; 1 some were refused by Apple or could not be proven, or the world failed; 130 \
+            Exit codes: 0 all done; 1 some were refused by Apple, could not be proven or read, or the world failed; 130 \
             interrupted.
             """)
 
@@ -24,7 +26,7 @@ struct Backfill: Verb {
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var hand: HandOptions
 
-    @Argument(help: "The file of original transaction ids.")
+    @Argument(help: "The file of original transaction ids and receipts.")
     var file: String
 
     @Option(help: "Where to write what is done. Default: FILE.progress.")
@@ -44,34 +46,52 @@ struct Backfill: Verb {
         guard let content = FileManager.default.contents(atPath: file) else {
             throw ValidationError("\(file.visible) cannot be read")
         }
-        let ids = try CustomerList(String(decoding: content, as: UTF8.self)).ids
-        let book = try BackfillBook(at: progress ?? file + ".progress")
-        let left = ids.filter { !book.done.contains($0) }
-        guard !dryRun else {
-            return surroundings.print(
-                "\(ids.count) customers, \(ids.count - left.count) of them done, \(left.count) left.")
-        }
-        let producer = try Producer(try kafka.configuration(in: surroundings), logger: .silent)
-        let tally = try await apple.withClient(in: surroundings) { client in
+        let list = try CustomerList(String(decoding: content, as: UTF8.self))
+        let kafka = dryRun ? nil : try kafka.configuration(in: surroundings)
+        let outcome = try await apple.withClient(in: surroundings) { client -> (BackfillRun.Tally, Int)? in
+            let book = try BackfillBook(
+                at: progress ?? file + ".progress", of: "\(client.app.bundleId) \(client.environment.rawValue)")
+            let strangers = list.customers.filter { ($0.bundleId ?? client.app.bundleId) != client.app.bundleId }
+            let ids = list.customers.filter { !strangers.contains($0) }.map(\.id)
+            let left = ids.filter { !book.done.contains($0) }
+            report(list.faults, strangers, to: surroundings)
+            guard let kafka else {
+                surroundings.print(
+                    "\(ids.count) customers, \(ids.count - left.count) of them done, \(left.count) left.")
+                return nil
+            }
+            // Before anything is done: an interruption leaves its trace, too.
+            if database.isGiven(in: surroundings) {
+                let connection = try database.connection(for: "backfill", in: surroundings)
+                try await hand.record(
+                    "backfill", on: ["\(book.place), \(left.count) customers of \(file)"],
+                    to: OperatorActionStore(connection), in: surroundings)
+            }
+            let producer = try Producer(kafka, logger: .silent)
             let run = BackfillRun(
                 client: client, producer: producer, book: book, parallel: parallel, now: surroundings.now)
-            return try await Interruption.interrupting {
-                try await run.run(left, of: ids.count)
-            }
+            let tally = try await Interruption.interrupting { try await run.run(left, of: ids.count) }
+            await producer.close(deadline: .seconds(5))
+            return (tally, strangers.count)
         }
-        await producer.close(deadline: .seconds(5))
-        if database.isGiven(in: surroundings) {
-            let connection = try database.connection(for: "backfill", in: surroundings)
-            try await hand.record(
-                "backfill", on: ["\(file), \(tally.customers) customers"], to: OperatorActionStore(connection),
-                in: surroundings)
-        }
+        guard let (tally, strangers) = outcome else { return }
         for (id, reason) in tally.refused.sorted(by: { $0.key < $1.key }) {
             surroundings.warn("\(id): \(reason)".visible)
         }
         surroundings.print(
             "\(tally.customers) customers, \(tally.parts) signed parts put onto the line, "
                 + "\(tally.refused.count) refused.")
-        if !tally.refused.isEmpty { throw Exit.failed.code }
+        if !tally.refused.isEmpty || !list.faults.isEmpty || strangers > 0 { throw Exit.failed.code }
+    }
+
+    /// What is not asked about.
+    private func report(
+        _ faults: [(line: Int, fault: ReceiptFault)], _ strangers: [CustomerList.Customer],
+        to surroundings: Surroundings
+    ) {
+        for (line, fault) in faults { surroundings.warn("line \(line): the receipt cannot be used: \(fault)") }
+        for stranger in strangers {
+            surroundings.warn("\(stranger.id): its receipt is of another app, \((stranger.bundleId ?? "").visible)")
+        }
     }
 }

@@ -1,14 +1,18 @@
 import Foundation
 import Synchronization
 
-/// Who is done, in a file of one id per line: what makes a backfill resumable.
+/// Who is done, in a file of one id per line below the app and environment: what makes a backfill resumable.
 final class BackfillBook: Sendable {
     /// Done before this run.
     let done: Set<String>
+    /// App and environment.
+    let place: String
     private let file: Mutex<FileHandle>
 
     /// Opens the file, or makes it. A last line that was cut off by a crash counts as not done.
-    init(at path: String) throws {
+    /// - Parameter place: app and environment; what is done in another one is not done in this.
+    /// - Throws: `Failure` also where the file is of another place, or another backfill is at it.
+    init(at path: String, of place: String) throws {
         if !FileManager.default.fileExists(atPath: path) {
             guard FileManager.default.createFile(atPath: path, contents: nil) else {
                 throw Failure("the progress file \(path) cannot be made; name another with --progress")
@@ -17,10 +21,25 @@ final class BackfillBook: Sendable {
         guard let file = FileHandle(forUpdatingAtPath: path) else {
             throw Failure("the progress file \(path) cannot be read and written; name another with --progress")
         }
+        // Goes with the process, however that ends.
+        guard flock(file.fileDescriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw Failure(
+                "another backfill is at the progress file \(path); wait for it, or name another with --progress")
+        }
         let content = try file.readToEnd() ?? Data()
         let lines = String(decoding: content, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-        done = Set(lines.dropLast().map(String.init))
+        let whole = lines.dropLast().map(String.init)
+        let heading = "# \(place)"
+        guard whole.first ?? heading == heading else {
+            throw Failure(
+                "the progress file \(path) is of another app or environment: it begins with "
+                    + "\(whole[0].prefix(80).description.visible) and not with \(heading); name another with --progress"
+            )
+        }
         if let torn = lines.last, !torn.isEmpty { try file.truncate(atOffset: UInt64(content.count - torn.utf8.count)) }
+        if whole.isEmpty { try file.write(contentsOf: Data("\(heading)\n".utf8)) }
+        done = Set(whole.dropFirst())
+        self.place = place
         self.file = Mutex(file)
     }
 

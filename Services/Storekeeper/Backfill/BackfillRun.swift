@@ -57,7 +57,18 @@ struct BackfillRun: Sendable {
         return tally
     }
 
+    /// Waits where the limit is used up: the run has hours, and others may use the same app's limit.
     private func customer(_ id: String) async throws -> Customer {
+        while true {
+            do {
+                return try await asked(id)
+            } catch APIError.rateLimited(let until) {
+                try await Task.sleep(for: .seconds(min(max(1, until.timeIntervalSince(now())), 60)))
+            }
+        }
+    }
+
+    private func asked(_ id: String) async throws -> Customer {
         do {
             let parts = try await parts(of: id)
             let receivedAt = now()
@@ -75,6 +86,7 @@ struct BackfillRun: Sendable {
             try book.note(id)
             return Customer(id: id, outcome: .success(parts.signed.count))
         } catch let error as APIError {
+            if case .rateLimited = error { throw error }
             // What Apple says of this customer is an answer; all else concerns everybody.
             guard case .refused = error, !error.isRetryable else {
                 throw Failure("\(error). What is done is kept; the same command goes on from here.")

@@ -1,4 +1,6 @@
+import AppStore
 import ArgumentParser
+import Foundation
 import Testing
 
 @testable import Storekeeper
@@ -6,7 +8,7 @@ import Testing
 struct CustomerListTests {
     @Test func `ids are read once each, whatever stands around them`() throws {
         let text = "2000000000000001\r\n\n  2000000000000002  # Ada\n# nobody\n2000000000000001\n3"
-        #expect(try CustomerList(text).ids == ["2000000000000001", "2000000000000002", "3"])
+        #expect(try CustomerList(text).customers.map(\.id) == ["2000000000000001", "2000000000000002", "3"])
     }
 
     @Test(arguments: [
@@ -14,5 +16,30 @@ struct CustomerListTests {
     ])
     func `a file of something else is refused`(text: String) {
         #expect(throws: ValidationError.self) { try CustomerList(text) }
+    }
+
+    @Test func `a receipt is its customer, once, and one that cannot be read holds up no other`() throws {
+        let receipt = Self.receipt(of: "com.example.app", ["2000000000000001", "2000000000000007"])
+        let list = try CustomerList(
+            "5\n\(receipt)\n2000000000000007\n\(receipt.dropLast(4))\n\(String(repeating: "?", count: 300))\n6\n")
+        #expect(list.customers.map(\.id) == ["5", "2000000000000001", "6"])
+        #expect(list.customers.map(\.bundleId) == [nil, "com.example.app", nil])
+        #expect(list.faults.map(\.line) == [4, 5])
+        #expect(list.faults.map(\.fault) == [.cut, .notBase64])
+    }
+
+    /// In the layout of Apple's, signed by nobody; long enough to be told from an id.
+    private static func receipt(of bundleId: String, _ ids: [String]) -> String {
+        func value(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+            [tag, 0x82, UInt8(content.count >> 8), UInt8(content.count & 0xFF)] + content
+        }
+        func attribute(_ type: Int, _ content: [UInt8]) -> [UInt8] {
+            value(0x30, [2, 2, UInt8(type >> 8), UInt8(type & 0xFF), 2, 1, 1] + value(4, content))
+        }
+        let purchases = ids.map { attribute(17, value(0x31, attribute(1705, value(0x0C, Array($0.utf8))))) }
+        let payload = value(0x31, attribute(2, value(0x0C, Array(bundleId.utf8))) + purchases.flatMap { $0 })
+        let pkcs7: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7]
+        let body = value(0x30, [2, 1, 1, 0x31, 0] + value(0x30, pkcs7 + [1] + value(0xA0, value(4, payload))))
+        return Data(value(0x30, pkcs7 + [2] + value(0xA0, body))).base64EncodedString()
     }
 }

@@ -1,0 +1,79 @@
+import Foundation
+
+/// Receipts of our own: the layout of Apple's, signed by nobody or by a key made for it.
+enum SampleReceipt {
+    /// Two purchases, one of them twice.
+    static let purchases: [[(Int, String)]] = [
+        [(1702, "gold"), (1703, "2000000000000002"), (1705, "2000000000000001")],
+        [(1702, "gold"), (1703, "2000000000000001"), (1705, "2000000000000001")],
+        [(1702, "coins"), (1703, "2000000000000007"), (1705, "2000000000000007")],
+    ]
+
+    /// The attributes.
+    static func payload(purchases: [[(Int, String)]] = purchases) -> [UInt8] {
+        let inApp = purchases.map { purchase in
+            attribute(17, value(0x31, purchase.flatMap { attribute($0.0, value(0x0C, Array($0.1.utf8))) }))
+        }
+        let around = [
+            attribute(0, value(0x0C, Array("ProductionSandbox".utf8))),
+            attribute(2, value(0x0C, Array("com.example.app".utf8))), attribute(4, [1, 2, 3]),
+        ]
+        return value(0x31, (around + inApp).flatMap { $0 })
+    }
+
+    /// As PKCS#7 that nobody has signed.
+    static func signed(_ payload: [UInt8]) -> [UInt8] {
+        let data: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1]
+        let signedData: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 2]
+        let content = value(0x30, data + value(0xA0, value(0x04, payload)))
+        let body = value(0x30, [2, 1, 1] + value(0x31, []) + content + value(0x31, []))
+        return value(0x30, signedData + value(0xA0, body))
+    }
+
+    /// As PKCS#7 that the `openssl` command made.
+    /// - Parameter options: `-stream` leaves lengths open.
+    static func signedByOpenSSL(_ payload: [UInt8], _ options: [String]) throws -> [UInt8] {
+        let directory = FileManager.default.temporaryDirectory.path + "/storekeeper-receipt-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        func file(_ name: String) -> String { "\(directory)/\(name)" }
+        try Data(payload).write(to: URL(fileURLWithPath: file("payload")))
+        try openssl([
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+            "/CN=Receipts", "-keyout", file("key"), "-out", file("certificate"),
+        ])
+        try openssl(
+            [
+                "cms", "-sign", "-binary", "-nodetach", "-outform", "DER", "-in", file("payload"), "-out",
+                file("receipt"),
+            ]
+                + ["-signer", file("certificate"), "-inkey", file("key")] + options)
+        return Array(try Data(contentsOf: URL(fileURLWithPath: file("receipt"))))
+    }
+
+    private static func attribute(_ type: Int, _ content: [UInt8]) -> [UInt8] {
+        let number: [UInt8] = type < 0x80 ? [UInt8(type)] : [UInt8(type >> 8), UInt8(type & 0xFF)]
+        return value(0x30, value(0x02, number) + [2, 1, 1] + value(0x04, content))
+    }
+
+    private static func value(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+        let length: [UInt8] =
+            content.count < 0x80
+            ? [UInt8(content.count)] : [0x82, UInt8(content.count >> 8), UInt8(content.count & 0xFF)]
+        return [tag] + length + content
+    }
+
+    private static func openssl(_ arguments: [String]) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["openssl"] + arguments
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Failed(arguments: arguments) }
+    }
+
+    struct Failed: Error {
+        var arguments: [String]
+    }
+}
