@@ -16,13 +16,22 @@ struct Config: Verb {
     func run(in surroundings: Surroundings) async throws {
         let rows = VariableRow.all(in: surroundings.environment)
         try output.list(rows, none: "", in: surroundings)
-        // Says what is wrong, all of it at once, for each place that is given at all.
-        if surroundings.environment["KAFKA_BOOTSTRAP_SERVERS"] != nil {
+        // Says what is wrong, all of it at once, of each place that is given at all.
+        var problems: [ConfigurationProblem] = []
+        func check(_ variable: String, _ body: () async throws -> Void) async throws {
+            guard surroundings.environment[variable]?.isEmpty == false else { return }
+            do { try await body() } catch let found as ConfigurationProblems { problems += found.problems }
+        }
+        try await check("DATABASE_URL") {
+            _ = try DatabaseOptions.parse([]).configuration(for: "config", in: surroundings)
+        }
+        try await check("KAFKA_BOOTSTRAP_SERVERS") {
             _ = try KafkaOptions.parse([]).configuration(in: surroundings)
         }
-        if surroundings.environment["STOREKEEPER_API_KEYS_FILE"] != nil {
+        try await check("STOREKEEPER_API_KEYS_FILE") {
             try await AppleOptions.parse([]).withClients(in: surroundings) { _ in }
         }
+        if !problems.isEmpty { throw ConfigurationProblems(problems) }
     }
 }
 

@@ -11,12 +11,12 @@ struct Healthcheck: Verb {
     var url: String
 
     @Option(help: "Seconds to wait for the answer.")
-    var timeout = 3.0
+    var timeout = Seconds(3)
 
     func run(in surroundings: Surroundings) async throws {
         let page: Page
         do {
-            page = try await Page(at: url, within: .milliseconds(Int64(timeout * 1000)))
+            page = try await Page(at: url, within: timeout.duration)
         } catch {
             throw Failure("\(url) does not answer: \(error)")
         }

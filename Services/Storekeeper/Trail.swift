@@ -10,14 +10,13 @@ struct Trail: Verb {
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
-
-    @Option(help: "At most so many.")
-    var limit = 50
+    @OptionGroup var limits: LimitOptions
 
     func run(in surroundings: Surroundings) async throws {
         let store = OperatorActionStore(try database.connection(for: "trail", in: surroundings))
         try output.list(
-            try await store.newest(limit).map(ActionRow.init), none: "Nothing was done by hand.", in: surroundings)
+            try await store.newest(limits.limit).map(ActionRow.init), none: "Nothing was done by hand.",
+            in: surroundings)
     }
 }
 

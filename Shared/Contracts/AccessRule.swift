@@ -38,9 +38,10 @@ public struct AccessRule: Sendable, Hashable {
     private static func rules(of service: Service) -> [AccessRule] {
         let topics = Topics.all.compactMap { route -> AccessRule? in
             var operations: [Operation] = [.describe]
-            if route.readers.contains(service) { operations.append(.read) }
+            // The command line shows how far everybody is behind, and reads the oldest that waits to say since when.
+            let isWatched = service == .storekeeper && !route.readers.isEmpty
+            if isWatched || route.readers.contains(service) { operations.append(.read) }
             if route.writers.contains(service) { operations.append(.write) }
-            // The command line shows how far everybody is behind, so it sees every topic.
             guard operations.count > 1 || service == .storekeeper else { return nil }
             return AccessRule(service: service.rawValue, resource: .topic(route.name), operations: operations)
         }

@@ -69,7 +69,9 @@ struct LedgerBatch: Sendable {
             if learned.isAdvance { effects.applied.advanced += 1 } else { effects.applied.stale += 1 }
             effects.marks[news.key, default: Marks()].join(news)
             if let claim = AccountClaim(news) { effects.claims.append(claim) }
-            effects.changes += learned.changes.map { NewsChange(news: news, change: $0, traceparent: entry.traceparent) }
+            effects.changes += learned.changes.map {
+                NewsChange(news: news, change: $0, traceparent: entry.traceparent)
+            }
             if learned.subscription != before?.subscription {
                 states[news.key] = SubscriptionRevision(
                     subscription: learned.subscription, revision: before?.revision ?? 0)

@@ -44,7 +44,9 @@ extension EndToEnd {
             var changes: [SubscriptionChanged] = []
             let deadline = ContinuousClock.now + .seconds(60)
             while changes.count < count, ContinuousClock.now < deadline {
-                guard case .records(let records) = try await consumer.turn(limit: 100, wait: .seconds(1)) else { continue }
+                guard case .records(let records) = try await consumer.turn(limit: 100, wait: .seconds(1)) else {
+                    continue
+                }
                 changes += try records.map { try SubscriptionChanged(WireRecord($0)) }
             }
             await consumer.close(deadline: .seconds(1))

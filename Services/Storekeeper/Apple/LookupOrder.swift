@@ -12,7 +12,7 @@ struct Lookup: ParsableCommand {
 struct LookupOrder: Verb {
     static let configuration = CommandConfiguration(
         commandName: "order", abstract: "Show what was bought under the order number of a customer's receipt.",
-        discussion: "Exits 1 where Apple calls the number invalid. Apple has no such question in the sandbox.")
+        discussion: "Exits 1 where Apple calls the number invalid. Asks in production, for the sandbox has no orders.")
 
     @OptionGroup var apple: AppleOptions
     @OptionGroup var output: OutputOptions
@@ -21,6 +21,8 @@ struct LookupOrder: Verb {
     var order: String
 
     func run(in surroundings: Surroundings) async throws {
+        var apple = apple
+        apple.environment = apple.environment ?? .production
         let answer = try await apple.withClient(in: surroundings) { try await $0.lookUpOrder(order) }
         guard answer.status == .valid else {
             throw Failure("Apple knows no order \(order.visible) of this app: mistyped, or of another app")

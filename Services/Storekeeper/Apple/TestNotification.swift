@@ -17,7 +17,7 @@ struct TestNotification: Verb {
     @OptionGroup var output: OutputOptions
 
     @Option(help: "Seconds to wait for it.")
-    var timeout = 120.0
+    var timeout = Seconds(120)
 
     func run(in surroundings: Surroundings) async throws {
         let connection = try database.connection(for: "test-notification", in: surroundings)
@@ -39,7 +39,7 @@ struct TestNotification: Verb {
             bundleId: client.app.bundleId, environment: client.environment.rawValue, requestedAt: surroundings.now())
         course.token = try await client.requestTestNotification()
         say("Apple was asked to send a test notification for \(course.bundleId), \(course.environment).")
-        let deadline = ContinuousClock.now + .seconds(timeout)
+        let deadline = ContinuousClock.now + timeout.duration
         while true {
             if course.attempts.last?.isSuccess != true {
                 do {

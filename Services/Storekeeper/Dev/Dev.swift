@@ -73,7 +73,7 @@ struct Dev: Verb {
         }
         if count < 0 { problems.append("--count must not be negative") }
         if reorder < 0 { problems.append("--reorder must not be negative") }
-        if let rate, rate < 0 { problems.append("--rate must not be negative") }
+        if let rate, !(0...1_000_000).contains(rate) { problems.append("--rate must lie between 0 and 1000000") }
         if let subscriptions, subscriptions < 1 { problems.append("--subscriptions must be at least 1") }
         if json, count == 0 { problems.append("--json needs --count, for only a counted run has a verdict") }
         if !problems.isEmpty { throw ValidationError(problems.joined(separator: "; ")) }

@@ -37,12 +37,7 @@ struct EventsList: Verb {
     @Option(help: "Recorded before.")
     var to: When?
 
-    @Option(help: "At most so many.")
-    var limit = 50
-
-    func validate() throws {
-        guard limit > 0 else { throw ValidationError("--limit must be at least 1") }
-    }
+    @OptionGroup var limits: LimitOptions
 
     func run(in surroundings: Surroundings) async throws {
         let store = NotificationStore(try database.connection(for: "events list", in: surroundings))
@@ -59,13 +54,13 @@ struct EventsList: Verb {
         search.source = source
         search.from = from?.date(now: now)
         search.to = to?.date(now: now)
-        guard let purchase else { return try await store.newest(limit, where: search) }
+        guard let purchase else { return try await store.newest(limits.limit, where: search) }
         var lines: [LedgerLine] = []
         for environment in environment.map({ [$0] }) ?? StoreEnvironment.allCases {
             lines += try await store.lines(
                 of: SubscriptionKey(environment: environment, originalTransactionId: purchase))
         }
-        return Array(lines.filter(search.matches).suffix(limit))
+        return Array(lines.filter(search.matches).suffix(limits.limit))
     }
 }
 

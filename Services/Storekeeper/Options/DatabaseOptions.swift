@@ -19,9 +19,9 @@ struct DatabaseOptions: ParsableArguments {
         PostgresConnection(try configuration(for: command, in: surroundings), logger: .silent)
     }
 
-    /// Whether anything says which database.
+    /// Whether anything says which database, rightly or wrongly.
     func isGiven(in surroundings: Surroundings) -> Bool {
-        (try? configuration(for: "", in: surroundings)) != nil
+        !(url ?? surroundings.environment["DATABASE_URL"] ?? "").allSatisfy(\.isWhitespace)
     }
 
     func configuration(for command: String, in surroundings: Surroundings) throws -> PostgresConfiguration {

@@ -34,6 +34,11 @@ struct CoverageCommand: Verb {
     @Option(help: "With --windows: at most so many.")
     var limit = 50
 
+    func validate() throws {
+        guard limit > 0 else { throw ValidationError("--limit must be at least 1") }
+        if windows, from != nil || to != nil { throw ValidationError("--from and --to choose days, not windows") }
+    }
+
     func run(in surroundings: Surroundings) async throws {
         let connection = try database.connection(for: "coverage", in: surroundings)
         guard !windows else {
@@ -41,7 +46,8 @@ struct CoverageCommand: Verb {
             filter.environment = environment
             filter.bundleId = app
             filter.onlyWhole = true
-            let rows = try await RecoveryWindowStore(connection).windows(filter, limit: limit).map(WindowRow.init)
+            let rows = try await RecoveryWindowStore(connection).windows(filter, limit: limit).map(
+                WindowRow.init)
             return try output.list(rows, none: "No window was opened yet.", in: surroundings)
         }
         let now = surroundings.now()
@@ -169,7 +175,8 @@ struct WindowRow: ListedRow {
     var cells: [String] {
         [
             openedAt.text, bundleId, environment, from.text, to.text, onlyFailures ? "\(reason), failures" : reason,
-            state, "\(listed)", "\(missing)", "\(recovered)", "\(refused)", "\(unreadable)", closedAt?.text ?? "-", lastError ?? "-",
+            state, "\(listed)", "\(missing)", "\(recovered)", "\(refused)", "\(unreadable)", closedAt?.text ?? "-",
+            lastError ?? "-",
         ]
     }
 }

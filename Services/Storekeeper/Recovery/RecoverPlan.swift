@@ -25,12 +25,16 @@ struct RecoverPlan: Sendable {
 
     /// Apps that the options mean, each once.
     static func chosen(of known: [App], app: String?, environment: StoreEnvironment?) throws -> [App] {
-        if let app, let environment { return [App(environment, app)] }
         let fitting = Set(known).filter {
             (app ?? $0.bundleId) == $0.bundleId && (environment ?? $0.environment) == $0.environment
         }
         guard !fitting.isEmpty else {
-            throw Failure("the scheduler knows no such app yet; say both --app and --environment, or start it first")
+            let names = Set(known).map { "\($0.bundleId) \($0.environment.rawValue)" }.sorted()
+            throw Failure(
+                names.isEmpty
+                    ? "the scheduler, which would fetch it, knows no app yet: start it, with keys for Apple's API"
+                    : "the scheduler, which would fetch it, knows no such app, only \(names.joined(separator: ", ")): is it "
+                        + "misspelt, or is there no key for it?")
         }
         return fitting.sorted { ($0.bundleId, $0.environment.rawValue) < ($1.bundleId, $1.environment.rawValue) }
     }

@@ -8,7 +8,11 @@ struct WindowWatch: Sendable {
     let store: RecoveryWindowStore
     var display = ProgressDisplay()
 
+    /// A scheduler takes up a window at its next round.
+    private static let patience: Duration = .seconds(30)
+
     func follow(_ ids: [UUID]) async throws {
+        let start = ContinuousClock.now
         while true {
             var filter = RecoveryWindowStore.Filter()
             filter.ids = ids
@@ -22,10 +26,14 @@ struct WindowWatch: Sendable {
             }
             let settled = wholes.count { $0.state == .closed || $0.state == .failed }
             let errors = wholes.compactMap(\.lastError)
+            let isIdle = wholes.contains { $0.state == .open && $0.attempts == 0 && $0.parts == 0 }
             display.show(
                 "\(settled) of \(ids.count) windows closed, \(pages) pages, \(counts.listed) listed, "
                     + "\(counts.missing) were missing, \(counts.recovered) recovered"
-                    + (errors.isEmpty ? "" : "; last setback: \(errors[0])"), isLast: settled == ids.count)
+                    + (errors.isEmpty ? "" : "; last setback: \(errors[0])")
+                    + (isIdle && ContinuousClock.now - start > Self.patience
+                        ? "; nobody takes it up: does a scheduler run, with a key for this app?" : ""),
+                isLast: settled == ids.count)
             if settled == ids.count { return }
             try await Task.sleep(for: Self.pause)
         }

@@ -20,12 +20,7 @@ struct RejectedList: Verb {
     @Flag(help: "Also those that were replayed or resolved.")
     var handled = false
 
-    @Option(help: "At most so many.")
-    var limit = 50
-
-    func validate() throws {
-        guard limit > 0 else { throw ValidationError("--limit must be at least 1") }
-    }
+    @OptionGroup var limits: LimitOptions
 
     func run(in surroundings: Surroundings) async throws {
         let log = try await DeadLetterLog(try kafka.configuration(in: surroundings))
@@ -36,7 +31,7 @@ struct RejectedList: Verb {
                 cluster: log.cluster) : nil
         let query = restriction.query(now: surroundings.now())
         // What a filter drops or somebody has dealt with must not use up the limit.
-        let found = try await log.letters(newest: query.isRestricted || trail != nil ? nil : Int64(limit))
+        let found = try await log.letters(newest: query.isRestricted || trail != nil ? nil : Int64(limits.limit))
             .filter(query.accepts)
         await log.close()
         let actions = try await trail?.actions(on: found.map(\.id))
@@ -45,7 +40,7 @@ struct RejectedList: Verb {
                 letter, state: actions.map { LetterTrail.state(after: $0[letter.id] ?? []) } ?? .unknown)
         }
         let shown = rows.filter { handled || $0.state == .open || $0.state == .unknown }
-            .sorted { $0.refusedAt > $1.refusedAt }.prefix(limit)
+            .sorted { $0.refusedAt > $1.refusedAt }.prefix(limits.limit)
         try output.list(Array(shown), none: "No dead letters.", in: surroundings)
     }
 }

@@ -22,13 +22,12 @@ struct Status: Verb {
     var watch = false
 
     @Option(help: "With --watch: seconds between two looks.")
-    var every = 2.0
+    var every = Seconds(2)
 
     @Option(help: "Of how many notifications the time from webhook to state is taken.")
     var last = 1000
 
     func validate() throws {
-        if every <= 0 { throw ValidationError("--every must be more than 0") }
         if last < 1 { throw ValidationError("--last must be at least 1") }
     }
 
@@ -52,7 +51,7 @@ struct Status: Verb {
                     } else {
                         try show(report, in: surroundings)
                     }
-                    try await Task.sleep(for: .seconds(every))
+                    try await Task.sleep(for: every.duration)
                 }
             }
         } catch is Interruption {}

@@ -206,7 +206,8 @@ import Testing
                 #expect(message.traceparent == (message.originalTransactionId == "1" ? trace : nil))
             }
             try await connection.run(
-                unsafeScript: "do $$ begin assert not exists (select from timeline where traceparent is not null); end $$"
+                unsafeScript:
+                    "do $$ begin assert not exists (select from timeline where traceparent is not null); end $$"
             )
             await connection.close()
         }

@@ -38,4 +38,17 @@ struct ConfigTests {
         #expect(outcome.code == 78)
         #expect(outcome.complaint.contains("no.such.thing"))
     }
+
+    @Test func `everything that cannot be used is said at once, and what is set to nothing is not set`() async {
+        let outcome = await CommandOutcome.of(
+            ["config"],
+            environment: [
+                "KAFKA_BOOTSTRAP_SERVERS": "k1:9092", "KAFKA_NO_SUCH_THING": "1",
+                "STOREKEEPER_API_KEYS_FILE": "/none/keys", "STOREKEEPER_APPS_FILE": "/none/apps",
+            ])
+        #expect(outcome.code == 78)
+        for problem in ["no.such.thing", "/none/apps"] { #expect(outcome.complaint.contains(problem), "\(problem)") }
+        let empty = ["DATABASE_URL": "", "KAFKA_BOOTSTRAP_SERVERS": "", "STOREKEEPER_API_KEYS_FILE": ""]
+        #expect(await CommandOutcome.of(["config"], environment: empty).code == 0)
+    }
 }

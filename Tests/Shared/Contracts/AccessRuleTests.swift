@@ -27,9 +27,18 @@ import Testing
         for service in Service.allCases { #expect(Self.topics(of: service.rawValue, for: .create).isEmpty) }
     }
 
+    @Test func `the command line, which dates what waits, may read whatever somebody reads`() {
+        let readable = Self.topics(of: "storekeeper", for: .read)
+        #expect(readable.isSuperset(of: [Topics.unique.name, Topics.historyPages.name]))
+        #expect(!readable.contains(Topics.changed.name))
+    }
+
     @Test func `every arrow of the route map is allowed, and no other`() {
         for service in Service.allCases {
-            let reads = Set(Topics.all.filter { $0.readers.contains(service) }.map(\.name))
+            let reads = Set(
+                Topics.all.filter { route in
+                    service == .storekeeper ? !route.readers.isEmpty : route.readers.contains(service)
+                }.map(\.name))
             let writes = Set(Topics.all.filter { $0.writers.contains(service) }.map(\.name))
             #expect(Self.topics(of: service.rawValue, for: .read) == reads)
             #expect(Self.topics(of: service.rawValue, for: .write) == writes)

@@ -44,6 +44,13 @@ struct ExtendProduct: Verb {
         let request = MassExtendRenewalDateRequest(
             extendByDays: options.days, extendReasonCode: options.reason.code, requestIdentifier: name,
             storefrontCountryCodes: everywhere ? nil : storefronts, productId: product)
+        let place = everywhere ? "everywhere" : storefronts.joined(separator: " ")
+        guard !options.dryRun else {
+            return surroundings.print(
+                "Apple would be asked to give all active subscribers of \(product.visible), \(place), "
+                    + "\(options.days) days.")
+        }
+        let trail = try await options.trail(in: surroundings)
         // Known before Apple is asked: without an answer it is the only way to learn what became of it.
         surroundings.warn("The name of this request is \(name).")
         try await options.apple.withClient(in: surroundings) { client in
@@ -54,8 +61,7 @@ struct ExtendProduct: Verb {
                     "nobody knows whether Apple took it up (\(reason)): ask with storekeeper extend status "
                         + "\(product.visible) \(name), and do not ask for it again under another name")
             }
-            let place = everywhere ? "everywhere" : storefronts.joined(separator: " ")
-            try await options.record("product \(product), \(place), request \(name)", in: surroundings)
+            try await options.record("product \(product), \(place),", request: name, to: trail, in: surroundings)
             guard !noWait else { return surroundings.print("Taken up; storekeeper extend status tells how far it is.") }
             let course = ExtensionCourse(client: client, product: product, name: name)
             try await course.follow().show(options.output, in: surroundings)

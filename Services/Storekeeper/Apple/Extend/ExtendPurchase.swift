@@ -16,19 +16,24 @@ struct ExtendPurchase: Verb {
     var purchase: String
 
     func run(in surroundings: Surroundings) async throws {
+        let name = options.name(in: surroundings)
         let request = ExtendRenewalDateRequest(
-            extendByDays: options.days, extendReasonCode: options.reason.code,
-            requestIdentifier: options.name(in: surroundings))
+            extendByDays: options.days, extendReasonCode: options.reason.code, requestIdentifier: name)
+        guard !options.dryRun else {
+            return surroundings.print("Apple would be asked to give \(purchase.visible) \(options.days) days.")
+        }
+        let trail = try await options.trail(in: surroundings)
+        surroundings.warn("The name of this request is \(name).")
         let answer = try await options.apple.withClient(in: surroundings) { client in
             try await client.extendRenewalDate(of: purchase, request)
         }
-        let isDone = answer.success == true
-        if isDone { try await options.record("purchase \(purchase)", in: surroundings) }
+        guard answer.success == true else { throw Failure("Apple did not extend it, and says no more than that") }
         if options.output.json {
             surroundings.print(PrettyJSON(answer.json)?.text ?? "{}")
-        } else if isDone {
-            surroundings.print("Extended; the subscription now renews on \(answer.effectiveDate?.text ?? "a later date").")
+        } else {
+            let day = answer.effectiveDate?.text ?? "a later date"
+            surroundings.print("Extended; the subscription now renews on \(day).")
         }
-        guard isDone else { throw Failure("Apple did not extend it, and says no more than that") }
+        try await options.record("purchase \(purchase)", request: name, to: trail, in: surroundings)
     }
 }

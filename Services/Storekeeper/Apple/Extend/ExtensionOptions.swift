@@ -36,6 +36,9 @@ struct ExtensionOptions: ParsableArguments {
     @Option(help: "Our name of this request, the same if it is repeated. Default: a new one.")
     var requestId: String?
 
+    @Flag(help: "Say what Apple would be asked, and do nothing.")
+    var dryRun = false
+
     func validate() throws {
         guard (1...90).contains(days) else { throw ValidationError("--days must lie between 1 and 90") }
     }
@@ -43,12 +46,26 @@ struct ExtensionOptions: ParsableArguments {
     /// The name that was given, or a new one.
     func name(in surroundings: Surroundings) -> String { requestId ?? surroundings.id().uuidString.lowercased() }
 
-    /// Keeps that it was done, if there is a database to write to.
+    /// Where it is kept that it was done, if there is a database to write to. Looked at before Apple is asked: what Apple
+    /// has done is not undone because it could not be written down.
+    func trail(in surroundings: Surroundings) async throws -> OperatorActionStore? {
+        guard database.isGiven(in: surroundings) else { return nil }
+        let trail = OperatorActionStore(try database.connection(for: "extend", in: surroundings))
+        _ = try await trail.newest(1)
+        return trail
+    }
+
+    /// Keeps what Apple has taken up.
     /// - Parameter subject: who was given days.
-    func record(_ subject: String, in surroundings: Surroundings) async throws {
-        guard database.isGiven(in: surroundings) else { return }
-        let connection = try database.connection(for: "extend", in: surroundings)
-        try await hand.record(
-            "extend", on: ["\(subject) by \(days) days"], to: OperatorActionStore(connection), in: surroundings)
+    func record(
+        _ subject: String, request name: String, to trail: OperatorActionStore?, in surroundings: Surroundings
+    ) async throws {
+        guard let trail else { return }
+        do {
+            try await hand.record(
+                "extend", on: ["\(subject) by \(days) days, request \(name)"], to: trail, in: surroundings)
+        } catch {
+            throw Failure("Apple has taken it up, but the trail could not be written: \(error). Do not ask again.")
+        }
     }
 }

@@ -1,5 +1,6 @@
 import Contracts
 import Foundation
+import Postgres
 import Storage
 import TestSupport
 import Testing
@@ -27,6 +28,19 @@ struct RecoverTests {
         #expect(Self.plan(daysAgo: 10).warnings(for: Self.both) == [])
     }
 
+    /// As a scheduler that has a key for the app does at its first round.
+    private static func know(
+        _ app: String, _ environment: StoreEnvironment, in database: PostgresConfiguration
+    ) async throws {
+        let connection = TestDatabase.connection(database)
+        try await connection.run(
+            unsafeScript: """
+                insert into coverage (environment, bundle_id, kind, begins_at, planned_until, proven_until)
+                values ('\(environment.rawValue)', '\(app)', 'failures', now(), now(), now())
+                """)
+        await connection.close()
+    }
+
     @Test func `what Apple has forgotten and what ends before it begins is refused with advice`() {
         #expect(throws: Failure.self) { try Self.plan(daysAgo: 200, to: 190).requests(for: Self.both) { UUID() } }
         #expect(throws: Failure.self) { try Self.plan(daysAgo: 1, to: 2).requests(for: Self.both) { UUID() } }
@@ -35,6 +49,7 @@ struct RecoverTests {
     @Test func `windows are opened once, followed until they close, and say what was found`() async throws {
         try await TestDatabase.use { database async throws in
             let store = RecoveryWindowStore(TestDatabase.connection(database))
+            try await Self.know("app", .production, in: database)
             let arguments = ["recover", "--from", "3h", "--app", "app", "--environment", "Production"]
             let dry = await CommandOutcome.of(arguments + ["--dry-run"], environment: database.environment)
             #expect(dry.code == 0 && dry.text.contains("Production"))
@@ -66,11 +81,18 @@ struct RecoverTests {
         }
     }
 
-    @Test func `an app that nobody knows has to be named`() async throws {
+    @Test func `for an app that no scheduler would fetch no window is opened, for nobody would ever close it`()
+        async throws
+    {
         try await TestDatabase.use { database async throws in
-            let outcome = await CommandOutcome.of(["recover", "--from", "3h"], environment: database.environment)
-            #expect(outcome.code == 1)
-            #expect(outcome.complaint.contains("--app and --environment"))
+            let arguments = ["recover", "--from", "3h", "--app", "apo", "--environment", "Production"]
+            let early = await CommandOutcome.of(arguments, environment: database.environment)
+            #expect(early.code == 1 && early.complaint.contains("knows no app yet"))
+            try await Self.know("app", .production, in: database)
+            let misspelt = await CommandOutcome.of(arguments, environment: database.environment)
+            #expect(misspelt.code == 1 && misspelt.complaint.contains("only app Production"))
+            let store = RecoveryWindowStore(TestDatabase.connection(database))
+            #expect(try await store.windows().isEmpty)
         }
         #expect(await CommandOutcome.of(["recover", "--from", "3h", "--subtype", "x"]).code == 64)
     }

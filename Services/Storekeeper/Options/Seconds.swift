@@ -1,0 +1,15 @@
+import ArgumentParser
+
+/// A time to wait as people write it: `3`, `0.5`; from a millisecond to a day.
+struct Seconds: ExpressibleByArgument, Equatable {
+    let duration: Duration
+
+    init?(argument: String) {
+        guard let number = Double(argument), (0.001...86_400).contains(number) else { return nil }
+        duration = .milliseconds(Int64(number * 1000))
+    }
+
+    init(_ seconds: Int64) { duration = .seconds(seconds) }
+
+    var defaultValueDescription: String { "\(duration.components.seconds)" }
+}
