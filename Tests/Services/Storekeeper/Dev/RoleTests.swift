@@ -15,6 +15,6 @@ struct RoleTests {
         let values = try #require(policy.firstMatch(of: /values: \[(.*)\]/)?.1)
         let allowed = Set(values.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
         let owning = Role.allCases.filter { $0.databaseRole != nil }.map(\.rawValue)
-        #expect(allowed == Set(owning + ["setup"]))
+        #expect(allowed == Set(owning + ["setup", "storekeeper"]))
     }
 }
