@@ -73,8 +73,8 @@ let services: [Target] = [
     service(
         "Scheduler",
         [
-            "Chassis", "Pipeline", "Kafka", "Contracts", "AppleAccess", "AppStore", "Subscriptions", "Storage",
-            "Database", "Postgres",
+            "Chassis", "Pipeline", "Kafka", "Contracts", "AppleAccess", "AppStore", "Storage", "Database",
+            "Postgres",
         ]),
     service(
         "Simulator",
@@ -153,8 +153,8 @@ let tests: [Target] = [
     tests(
         "SchedulerTests", "Services/Scheduler",
         [
-            "Scheduler", "Simulator", "Chassis", "Pipeline", "Kafka", "Contracts", "AppStore", "Signatures",
-            "StrictJSON", "Subscriptions", "Storage", "Postgres", "TestSupport", logging, lifecycle, hummingbird,
+            "Scheduler", "Simulator", "Chassis", "Pipeline", "Kafka", "Contracts", "AppStore", "Signatures", "Storage",
+            "Postgres", "TestSupport", logging, lifecycle, hummingbird, httpClient,
         ]),
     tests(
         "SimulatorTests", "Services/Simulator",

@@ -61,6 +61,16 @@ for name, workload in {**deployments, **of_kind("Job")}.items():
     for variable in container.get("env", []):
         expect(re.search(rf"^  {variable['name']}  ", table, re.MULTILINE), f"{name} knows no {variable['name']}")
 
+# Apple's limit is one for all who ask in an app's name: two of each service, and an operator.
+asked = 0.1
+for name in ("scheduler", "recovery"):
+    spec = deployments[name]["spec"]
+    share = {v["name"]: v.get("value") for v in spec["template"]["spec"]["containers"][0]["env"]}.get(
+        "STOREKEEPER_API_LIMIT_SHARE")
+    expect(share, f"{name}: no STOREKEEPER_API_LIMIT_SHARE for its replicas")
+    asked += float(share or 1) * spec["replicas"]
+expect(asked <= 1.000001, f"all replicas together use {asked} of Apple's limit")
+
 # The arrows. A policy without a rule denies; what may go out is the union of those that choose a pod.
 components = services | by_hand | {"setup"}
 

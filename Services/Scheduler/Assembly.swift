@@ -15,6 +15,8 @@ struct Assembly {
     private let context: ServiceContext<Configuration>
     private let newId: @Sendable () -> UUID
     private let apple: AppleAPI
+    /// Of the file of apps, in their environments.
+    private let accepted: Set<CoverageStore.App>
     private let keeper: ProducerKeeper
     private let clients: [CoverageStore.App: AppStoreServerAPI]
 
@@ -29,6 +31,11 @@ struct Assembly {
             trusted, keys: settings.keys, url: settings.api, limitShare: settings.limitShare,
             developmentMode: settings.developmentMode, clock: clock)
         keeper = try ProducerKeeper(try settings.kafka(), logger: context.logger)
+        accepted = Set(
+            trusted.apps.all.flatMap { app in
+                app.environments.compactMap { StoreEnvironment(rawValue: $0.rawValue) }
+                    .map { CoverageStore.App($0, app.bundleId) }
+            })
         clients = Self.clients(apple, deadline: settings.windowLease / 2)
         for app in trusted.apps.all where !clients.keys.contains(where: { $0.bundleId == app.bundleId }) {
             context.logger.warning(
@@ -72,11 +79,14 @@ struct Assembly {
         let settings = context.settings
         let connection = connect()
         let holder = newId()
+        // Beside the work, so that a long statement keeps no lease from being renewed.
+        let leases = LeaseStore(connect())
         func round(
-            _ name: String, every interval: Duration, _ turn: @escaping @Sendable () async throws -> Void
+            _ name: String, every interval: Duration, byEach: Bool = false,
+            _ turn: @escaping @Sendable () async throws -> Void
         ) -> Round {
             Round(
-                name, every: interval, leases: LeaseStore(connection), holder: holder, health: context.health,
+                name, every: interval, leases: byEach ? nil : leases, holder: holder, health: context.health,
                 logger: context.logger, turn: turn)
         }
         let windows = RecoveryWindowStore(connection)
@@ -89,8 +99,11 @@ struct Assembly {
             heartbeats: HeartbeatStore(connection), retention: RetentionStore(connection),
             policy: RetentionPolicy(ledgerDays: settings.ledgerDays, sightingDays: settings.sightingDays),
             now: context.clock.now, logger: context.logger)
+        let report = Report(coverage: CoverageStore(connection), apps: accepted, now: context.clock.now)
+        let interval = min(.seconds(15), settings.failuresInterval)
         var rounds = [
-            round("plan", every: min(.seconds(15), settings.failuresInterval), schedule.turn),
+            round("plan", every: interval, schedule.turn),
+            round("report", every: interval, byEach: true, report.turn),
             round("tidy", every: .seconds(3600), tidy.turn),
         ]
         if settings.canaryInterval > .zero {
@@ -103,7 +116,8 @@ struct Assembly {
         if settings.overdueBudget > 0 {
             let watch = OverdueWatch(
                 store: OverdueStore(connection), apps: apps, producer: keeper.producer,
-                patience: settings.overdueAfter.inSeconds, budget: settings.overdueBudget, now: context.clock.now)
+                patience: settings.overdueAfter.inSeconds, foresight: settings.overdueForesight.inSeconds,
+                budget: settings.overdueBudget, now: context.clock.now, logger: context.logger)
             rounds.append(round("overdue", every: .seconds(60), watch.turn))
         }
         return rounds

@@ -17,7 +17,7 @@ struct Configuration: WorkerVariables, DatabaseVariables {
     let api = Variable.apiURL.optional
     let roots = Variable.rootFiles.optional
     let developmentMode = Variable.developmentMode
-    let limitShare = Variable.apiLimitShare(default: "0.95")
+    let limitShare = Variable.apiLimitShare(default: "0.7")
     let failuresInterval = Variable.duration(
         "STOREKEEPER_FAILURES_INTERVAL", "between two questions for what Apple could not deliver", default: "5m")
     let failuresOverlap = Variable.duration(
@@ -53,6 +53,11 @@ struct Configuration: WorkerVariables, DatabaseVariables {
     let overdueAfter = Variable.duration(
         "STOREKEEPER_OVERDUE_AFTER", "after the end of a subscription's period until Apple is asked what became of it",
         default: "2h")
+    let overdueForesight = Variable.duration(
+        "STOREKEEPER_OVERDUE_FORESIGHT",
+        "before the end of a period that renews by itself: who was not renewed by then is asked about, as far as the budget "
+            + "goes; 0s asks about none",
+        default: "1h")
     let overdueBudget = Variable.int(
         "STOREKEEPER_OVERDUE_BUDGET", "purchases a minute that Apple is asked about at most; 0 asks about none",
         default: "10", in: 0...1000)

@@ -26,44 +26,60 @@ struct Schedule: Sendable {
     static let repetition = 3600.0
     /// What is on the log is compared within minutes; a window that was not for so long is fetched anew.
     static let patience = 6 * 3600.0
+    /// Whoever asks for an app without a key is told so after this.
+    static let keyPatience = 600.0
+    static let keyAdvice =
+        "there is no key of Apple's API for this app; add one to STOREKEEPER_API_KEYS_FILE, restart the scheduler and ask "
+        + "again"
+    /// So many questions for failures are looked back at: if all of them were refused, there is no longer pause.
+    static let askedLimit = 16
 
     func turn() async throws {
         try await coverage.settle(at: now())
         let stuck = try await windows.reopen(fetchedBefore: now().addingTimeInterval(-Self.patience))
         if !stuck.isEmpty { logger.warning("Windows are fetched anew", metadata: ["windows": "\(stuck)"]) }
-        try await begin()
-        for row in try await coverage.coverage() where apps.contains(.init(row.environment, row.bundleId)) {
-            switch row.kind {
-            case .failures: try await planFailures(row)
-            case .sweep: try await planSweep(row)
-            case .heartbeats: try await planOutages(row)
+        let unasked = try await windows.refuse(
+            openedBefore: now().addingTimeInterval(-Self.keyPatience), except: apps, because: Self.keyAdvice, at: now())
+        if !unasked.isEmpty { logger.error("\(Self.keyAdvice)", metadata: ["windows": "\(unasked)"]) }
+        var each = EachApp("plan", logger: logger)
+        let kept = Set(try await coverage.coverage().map { CoverageStore.App($0.environment, $0.bundleId) })
+        for app in apps where !kept.contains(app) { try await each.attempt(app) { try await begin(app) } }
+        for row in try await coverage.coverage() {
+            let app = CoverageStore.App(row.environment, row.bundleId)
+            guard apps.contains(app) else { continue }
+            try await each.attempt(app) {
+                switch row.kind {
+                case .failures: try await planFailures(row)
+                case .sweep: try await planSweep(row)
+                case .heartbeats: try await planOutages(row)
+                }
             }
         }
-        try await repeatSweeps()
-        try await report()
+        for day in try await coverage.daysToRepeat(plannedBefore: now().addingTimeInterval(-Self.repetition)) {
+            let app = CoverageStore.App(day.environment, day.bundleId)
+            guard apps.contains(app) else { continue }
+            try await each.attempt(app) { try await repeatSweep(day) }
+        }
+        try each.tell()
     }
 
     /// Coverage begins where the ledger does: what came before is for an operator to fetch (`storekeeper recover`,
     /// `storekeeper backfill`), who knows what it will cost.
-    private func begin() async throws {
-        let kept = Set(try await coverage.coverage().map { CoverageStore.App($0.environment, $0.bundleId) })
-        for app in apps where !kept.contains(app) {
-            let first = try await coverage.firstRecorded(app.environment, app.bundleId) ?? now()
-            let start = max(
-                first, now().addingTimeInterval(-reach), Horizon.earliest(app.environment, now: now()))
-            try await coverage.begin(app.environment, app.bundleId, at: start, sweepingFrom: start.startOfDay)
-            logger.notice(
-                "Coverage is kept from now on",
-                metadata: ["app": "\(app.bundleId)", "environment": "\(app.environment.rawValue)", "since": "\(start)"])
-        }
+    private func begin(_ app: CoverageStore.App) async throws {
+        let earliest = Horizon.earliest(app.environment, now: now())
+        let first = try await coverage.firstRecorded(app.environment, app.bundleId) ?? now()
+        let start = max(first, now().addingTimeInterval(-reach), earliest)
+        // A day of which Apple lists only a part cannot be proven.
+        let day = start.startOfDay >= earliest ? start.startOfDay : start.startOfDay.addingTimeInterval(Horizon.day)
+        try await coverage.begin(app.environment, app.bundleId, at: start, sweepingFrom: day)
+        logger.notice(
+            "Coverage is kept from now on",
+            metadata: ["app": "\(app.bundleId)", "environment": "\(app.environment.rawValue)", "since": "\(start)"])
     }
 
     private func planFailures(_ row: Coverage) async throws {
-        var filter = RecoveryWindowStore.Filter()
-        (filter.environment, filter.bundleId) = (row.environment, row.bundleId)
-        (filter.reasons, filter.states, filter.onlyWhole) = ([.failures], [.open], true)
-        let isAsking = try await !windows.windows(filter, limit: 1).isEmpty
-        guard let scope = failures.due(row, isAsking: isAsking, now: now()) else { return }
+        let asked = try await windows.failuresAsked(row.environment, row.bundleId, limit: Self.askedLimit)
+        guard let scope = failures.due(row, asked: asked, now: now()) else { return }
         try await open([scope], .failures, moving: .init(row, to: scope.to))
     }
 
@@ -94,14 +110,11 @@ struct Schedule: Sendable {
             outages.found.map { $0.scope(row, now: now()) }, .outage, moving: .init(row, to: outages.until))
     }
 
-    private func repeatSweeps() async throws {
-        for day in try await coverage.daysToRepeat(plannedBefore: now().addingTimeInterval(-Self.repetition))
-        where apps.contains(.init(day.environment, day.bundleId)) {
-            let scope = RecoveryWindow.Scope(
-                environment: day.environment, bundleId: day.bundleId, from: day.day,
-                to: day.day.addingTimeInterval(Horizon.day))
-            try await open([scope], .sweep, moving: nil)
-        }
+    private func repeatSweep(_ day: CoverageDay) async throws {
+        let scope = RecoveryWindow.Scope(
+            environment: day.environment, bundleId: day.bundleId, from: day.day,
+            to: day.day.addingTimeInterval(Horizon.day))
+        try await open([scope], .sweep, moving: nil)
     }
 
     private func open(
@@ -117,18 +130,6 @@ struct Schedule: Sendable {
                     "environment": "\(request.scope.environment.rawValue)", "from": "\(request.scope.from)",
                     "to": "\(request.scope.to)",
                 ])
-        }
-    }
-
-    private func report() async throws {
-        let status = try await coverage.status()
-        for (app, count) in status.missing {
-            Metric.notificationsMissing.gauge(app.bundleId, app.environment.rawValue).record(count)
-        }
-        for (state, count) in status.windows { Metric.recoveryWindows.gauge(state.rawValue).record(count) }
-        for row in try await coverage.coverage() {
-            Metric.coverageAge.gauge(row.bundleId, row.environment.rawValue, row.kind.rawValue)
-                .record(max(0, now().timeIntervalSince(row.provenUntil)))
         }
     }
 }

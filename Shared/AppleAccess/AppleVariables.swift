@@ -46,10 +46,12 @@ extension Variable where Value == Bool {
 }
 
 extension Variable where Value == Double {
-    /// What this process may use up of what Apple allows: its processes count together there.
+    /// What this process may use up of what Apple allows: for Apple all processes of an app count together.
     public static func apiLimitShare(default text: String) -> Variable {
         .double(
-            "STOREKEEPER_API_LIMIT_SHARE", "part of Apple's request limits that this process uses at most",
+            "STOREKEEPER_API_LIMIT_SHARE",
+            "part of Apple's request limits that this process uses at most; what all running processes use together should "
+                + "not be more than 1",
             default: text, in: 0.01...1)
     }
 }

@@ -142,10 +142,15 @@ extension Metric {
 
     // MARK: Coverage
 
-    /// 0 is the proof that nothing is.
+    /// 0 is the proof that nothing is: a day counts where its sweep failed, and where it was given up.
     public static let notificationsMissing = gauge(
         "storekeeper_notifications_missing",
-        "Notifications that Apple lists and that are neither in the ledger nor refused.", ["bundle", "environment"])
+        "What Apple lists and is neither in the ledger nor refused; a day left without a proof counts as one.",
+        ["bundle", "environment"])
+    /// Waiting: swept or swept again. Given up: Apple no longer lists them.
+    public static let unprovenDays = gauge(
+        "storekeeper_unproven_days", "Days that are over and not proven, by state: waiting, given-up.",
+        ["bundle", "environment", "state"])
     /// Kinds: failures, sweep, heartbeats.
     public static let coverageAge = gauge(
         "storekeeper_coverage_age_seconds", "How long ago the time ends that is proven to be complete.",
@@ -166,9 +171,10 @@ extension Metric {
     public static let canaryTime = histogram(
         "storekeeper_canary_seconds", "Time from asking Apple for a test notification to the ledger.",
         ["environment"], buckets: [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300])
-    /// Each once per purchase and time.
+    /// Each once before and once after its time.
     public static let overdue = counter(
-        "storekeeper_overdue_purchases_total", "Purchases whose time passed and of which nothing was heard.")
+        "storekeeper_overdue_purchases_total",
+        "Purchases whose time passed, or is near, and of which nothing was heard, by time: past, near.", ["time"])
     /// The world failed the scheduler.
     public static let schedulerRetries = counter(
         "storekeeper_scheduler_retries_total", "Turns of the scheduler that failed and are tried again.", ["job"])
@@ -193,7 +199,7 @@ extension Metric {
         brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked, unknownApps, trustReloads,
         ledgerOutcomes, webhookToState, sharedAccounts, published, publisherRetries, apiRequests,
         historyItems, recovered, sendAttempts, windowsClosed, recoveryRequests,
-        notificationsMissing, coverageAge, recoveryWindows, historyFetched, canaries, canaryTime, overdue,
+        notificationsMissing, unprovenDays, coverageAge, recoveryWindows, historyFetched, canaries, canaryTime, overdue,
         schedulerRetries, spans, ready, buildInformation,
     ]
 }

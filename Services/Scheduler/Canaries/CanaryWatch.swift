@@ -38,8 +38,12 @@ actor CanaryWatch {
     }
 
     func turn() async throws {
-        for canary in try await canaries.waiting() { try await follow(canary) }
-        for (app, client) in clients { try await send(app, client) }
+        var each = EachApp("canary", logger: logger)
+        for canary in try await canaries.waiting() {
+            try await each.attempt(.init(canary.environment, canary.bundleId)) { try await follow(canary) }
+        }
+        for (app, client) in clients { try await each.attempt(app) { try await send(app, client) } }
+        try each.tell()
     }
 
     private func send(_ app: CoverageStore.App, _ client: AppStoreServerAPI) async throws {
@@ -65,6 +69,8 @@ actor CanaryWatch {
         if let client = clients[app] { try await ask(client, about: &canary) }
         if let uuid = canary.notificationUUID { canary.arrivedAt = try await canaries.arrival(of: uuid) }
         canary.outcome = CanaryVerdict.outcome(of: canary, patience: patience, now: now())
+        // Before it is settled: a window too many is harmless, and one too few is not.
+        if canary.outcome?.isAlarming == true { try await openWindow(about: canary) }
         try await canaries.update(canary, at: now())
         guard let outcome = canary.outcome else { return }
         Metric.canaries.counter(canary.bundleId, canary.environment.rawValue, outcome.rawValue).increment()
@@ -79,6 +85,10 @@ actor CanaryWatch {
                 "app": "\(canary.bundleId)", "environment": "\(canary.environment.rawValue)",
                 "requested": "\(canary.requestedAt)", "apple": "\(canary.attemptResult ?? "nothing")",
             ])
+    }
+
+    /// Over all that may share its fate.
+    private func openWindow(about canary: Canary) async throws {
         let scope = RecoveryWindow.Scope(
             environment: canary.environment, bundleId: canary.bundleId,
             from: canary.requestedAt.addingTimeInterval(-interval), to: now())

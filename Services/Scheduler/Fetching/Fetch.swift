@@ -112,9 +112,9 @@ struct Fetch: Sendable {
             "environment": "\(claim.scope.environment.rawValue)",
         ]
         switch setback {
-        case .restart(let start, let reason):
-            logger.notice("A window begins anew from \(start): \(reason)", metadata: metadata)
-            try await claims.restart(claim, from: start, because: reason)
+        case .restart(let start, let pause, let reason):
+            logger.notice("A window begins anew from \(start) in \(pause) s: \(reason)", metadata: metadata)
+            try await claims.restart(claim, from: start, notBefore: pause, because: reason)
             return .restarted
         case .later(let seconds, let reason):
             logger.warning("A window goes on in \(seconds) s: \(reason)", metadata: metadata)

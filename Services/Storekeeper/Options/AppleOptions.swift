@@ -103,6 +103,6 @@ struct AppleOptions: ParsableArguments {
         let roots = Variable.rootFiles.optional
         let developmentMode = Variable.developmentMode
         // What is done by hand leaves the larger part to the services.
-        let limitShare = Variable.apiLimitShare(default: "0.2")
+        let limitShare = Variable.apiLimitShare(default: "0.1")
     }
 }

@@ -19,6 +19,14 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
         var count: Int64
     }
 
+    /// Days that are over and not proven.
+    struct Days: Sendable, Encodable, Equatable {
+        var bundleId: String
+        var environment: String
+        var waiting: Int64
+        var givenUp: Int64
+    }
+
     /// A window that waits or failed.
     struct Window: Sendable, Encodable, Equatable {
         var id: String
@@ -41,6 +49,7 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
 
     var proofs: [Proof]
     var missing: [Missing]
+    var unprovenDays: [Days]
     /// By state.
     var windows: [String: Int64]
     /// Those not closed, the oldest first.
@@ -53,11 +62,12 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
     static let proofAge: TimeInterval = 7200
 
     init(
-        proofs: [Proof] = [], missing: [Missing] = [], windows: [String: Int64] = [:], unsettled: [Window] = [],
-        canaries: [CanaryState] = []
+        proofs: [Proof] = [], missing: [Missing] = [], unprovenDays: [Days] = [], windows: [String: Int64] = [:],
+        unsettled: [Window] = [], canaries: [CanaryState] = []
     ) {
         self.proofs = proofs
         self.missing = missing
+        self.unprovenDays = unprovenDays
         self.windows = windows
         self.unsettled = unsettled
         self.canaries = canaries
@@ -73,6 +83,11 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
         }
         missing = status.missing.map {
             Missing(bundleId: $0.key.bundleId, environment: $0.key.environment.rawValue, count: $0.value)
+        }.sorted { ($0.bundleId, $0.environment) < ($1.bundleId, $1.environment) }
+        unprovenDays = status.days.map {
+            Days(
+                bundleId: $0.key.bundleId, environment: $0.key.environment.rawValue, waiting: $0.value.waiting,
+                givenUp: $0.value.givenUp)
         }.sorted { ($0.bundleId, $0.environment) < ($1.bundleId, $1.environment) }
         windows = Dictionary(uniqueKeysWithValues: status.windows.map { ($0.key.rawValue, $0.value) })
         var filter = RecoveryWindowStore.Filter()
@@ -101,6 +116,10 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
         }
         if proofs.isEmpty { lines.append("nothing is proven yet: is the scheduler running, with API keys?") }
         lines += missing.map { "\($0.bundleId) \($0.environment): \($0.count) missing" }
+        lines += unprovenDays.filter { $0.waiting + $0.givenUp > 0 }.map {
+            "\($0.bundleId) \($0.environment): \($0.waiting) days wait for their proof, \($0.givenUp) were given up"
+                + ($0.givenUp > 0 ? "; storekeeper coverage says why" : "")
+        }
         let counts = RecoveryWindow.State.allCases.compactMap { state in
             windows[state.rawValue].map { "\($0) \(state.rawValue)" }
         }

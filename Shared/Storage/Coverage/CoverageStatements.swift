@@ -3,7 +3,7 @@ import Postgres
 extension CoverageStore {
     static let statements = [
         begin, firstRecorded, list, days, daysToRepeat, move, planDays, giveUp, settleWhole, settleDays, settleProven,
-        missing, states,
+        figures, states,
     ]
 
     static let begin = Statement(
@@ -69,6 +69,7 @@ extension CoverageStore {
             and planned_until = $4::timestamptz
         """)
 
+    /// A day that is swept again is one whose sweep did not prove it: something of it may be missing until one does.
     static let planDays = Statement(
         "coverage-plan-days",
         """
@@ -78,7 +79,8 @@ extension CoverageStore {
             as given (environment, bundle_id, from_at, window_id)
         order by environment, bundle_id, from_at
         on conflict (environment, bundle_id, day) do update
-        set window_id = excluded.window_id, planned_at = excluded.planned_at
+        set window_id = excluded.window_id, planned_at = excluded.planned_at,
+            still_missing = greatest(coverage_day.still_missing, 1)
         where coverage_day.proven_at is null
         """)
 
@@ -165,8 +167,10 @@ extension CoverageStore {
             and edge.kind = coverage.kind and edge.proven_until > coverage.proven_until
         """)
 
-    static let missing = Statement(
-        "coverage-missing",
+    /// A day whose sweep ended without a proof counts as one that is missing, if nothing more is known, and so does a day
+    /// that was given up: 0 has to be a proof.
+    static let figures = Statement(
+        "coverage-figures",
         """
         select coverage.environment::text as environment, coverage.bundle_id,
             (coalesce((
@@ -175,12 +179,24 @@ extension CoverageStore {
                 where recovery_window.environment = coverage.environment
                     and recovery_window.bundle_id = coverage.bundle_id
                     and state in ('open', 'fetched') and parts = 0), 0)
-            + coalesce((
-                select sum(still_missing)
-                from coverage_day
-                where coverage_day.environment = coverage.environment and coverage_day.bundle_id = coverage.bundle_id
-                    and proven_at is null and given_up is null), 0))::bigint as missing
+            + coalesce(unproven.missing, 0))::bigint as missing,
+            unproven.days - unproven.given_up as unproven_days, unproven.given_up as given_up_days
         from coverage
+        cross join lateral (
+            select count(*) as days, count(given_up) as given_up,
+                sum(
+                    case
+                        when given_up is not null then 1
+                        when exists (
+                            select from recovery_window
+                            where recovery_window.id = coverage_day.window_id and state in ('open', 'fetched'))
+                        then still_missing
+                        else greatest(still_missing, 1)
+                    end) as missing
+            from coverage_day
+            where coverage_day.environment = coverage.environment and coverage_day.bundle_id = coverage.bundle_id
+                and proven_at is null
+        ) as unproven
         where kind = 'sweep'
         """)
 

@@ -135,10 +135,21 @@ public struct CoverageStore: Sendable {
     /// Figures for metrics and for a screen.
     public struct Status: Sendable, Hashable {
         /// Notifications that Apple lists and that are neither in the ledger nor refused, by app and environment. What
-        /// two open windows list counts twice; 0 is exact.
+        /// two open windows list counts twice. A day counts as one where its sweep ended without a proof, and where it
+        /// was given up: 0 is exact.
         public var missing: [App: Int64]
+        /// Days that are over, were planned, and are not proven.
+        public var days: [App: UnprovenDays]
         /// Windows by state; the failed ones of the last two days.
         public var windows: [RecoveryWindow.State: Int64]
+    }
+
+    /// How many days of an app are not proven.
+    public struct UnprovenDays: Sendable, Hashable {
+        /// Their sweep goes on, or will be repeated.
+        public var waiting: Int64
+        /// Apple no longer lists all of them: they stay unproven, with the reason in ``CoverageDay/givenUp``.
+        public var givenUp: Int64
     }
 
     /// An app in an environment.
@@ -157,10 +168,14 @@ public struct CoverageStore: Sendable {
 
     /// The figures of one moment.
     public func status() async throws -> Status {
-        let answers = try await connection.pipeline([Command(Self.missing), Command(Self.states)])
+        let answers = try await connection.pipeline([Command(Self.figures), Command(Self.states)])
         var missing: [App: Int64] = [:]
+        var days: [App: UnprovenDays] = [:]
         for row in answers[0] {
-            missing[App(try SubscriptionStore.environment(row), try row.value("bundle_id"))] = try row.value("missing")
+            let app = App(try SubscriptionStore.environment(row), try row.value("bundle_id"))
+            missing[app] = try row.value("missing")
+            days[app] = UnprovenDays(
+                waiting: try row.value("unproven_days"), givenUp: try row.value("given_up_days"))
         }
         var windows = Dictionary(
             uniqueKeysWithValues: RecoveryWindow.State.allCases.filter { $0 != .closed }.map { ($0, Int64(0)) })
@@ -168,7 +183,7 @@ public struct CoverageStore: Sendable {
             guard let state = RecoveryWindow.State(rawValue: try row.value("state")) else { continue }
             windows[state] = try row.value("count")
         }
-        return Status(missing: missing, windows: windows)
+        return Status(missing: missing, days: days, windows: windows)
     }
 
     private static func day(_ row: Row) throws -> CoverageDay {

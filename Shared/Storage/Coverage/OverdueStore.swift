@@ -4,8 +4,8 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// Purchases whose time passed and of which nothing was heard since. An outbox: what is noticed is a row, and stays one
-/// until the request is on the log.
+/// Purchases whose time passed, or is about to, and of which nothing was heard. An outbox: what is noticed is a row, and
+/// stays one until the request is on the log.
 public struct OverdueStore: Sendable {
     private let connection: PostgresConnection
 
@@ -14,24 +14,38 @@ public struct OverdueStore: Sendable {
 
     /// A request and the row it comes from.
     public struct Waiting: Sendable {
-        /// The time that passed, by Apple's clock; with the purchase it names the row.
+        /// The time that passes, by Apple's clock; with the purchase and ``isBeforeEnd`` it names the row.
         public var dueAt: Date
+        /// Whether it was noticed before that time.
+        public var isBeforeEnd: Bool
         /// What to send.
         public var message: RecoveryRequest
     }
 
     /// Notices what is overdue: active ones past their end, grace periods past theirs, and billing retries past the 60
     /// days that Apple goes on trying. Each once per purchase and time.
-    /// - Parameters:
-    ///   - apps: of whom Apple can be asked.
-    ///   - time: what had ended by then and has not moved is overdue.
+    /// - Parameter time: what had ended by then and has not moved is overdue.
     /// - Returns: how many were new.
     public func notice(
-        _ apps: [CoverageStore.App], endedBefore time: Date, limit: Int, at now: Date
+        of app: CoverageStore.App, endedBefore time: Date, limit: Int, at now: Date
     ) async throws -> Int {
         try await repeating {
             try await connection.execute(
-                Self.notice, apps.map(\.environment.rawValue), apps.map(\.bundleId), time, Int64(limit), now
+                Self.notice, app.environment.rawValue, app.bundleId, time, Int64(limit), now
+            ).affected
+        }
+    }
+
+    /// Notices what is about to end and should have been renewed by now: active ones that renew by themselves. Each once
+    /// per purchase and time, and once more when that has passed.
+    /// - Parameter time: what ends by then, and has not ended, is near its end.
+    /// - Returns: how many were new.
+    public func notice(
+        of app: CoverageStore.App, endingBefore time: Date, limit: Int, at now: Date
+    ) async throws -> Int {
+        try await repeating {
+            try await connection.execute(
+                Self.noticeNear, app.environment.rawValue, app.bundleId, time, Int64(limit), now
             ).affected
         }
     }
@@ -41,12 +55,13 @@ public struct OverdueStore: Sendable {
         try await connection.execute(Self.waiting, Int64(limit)).map { row in
             let dueAt: Date = try row.value("due_at")
             let noticedAt: Date = try row.value("noticed_at")
+            let isBeforeEnd: Bool = try row.value("before_end")
             return Waiting(
-                dueAt: dueAt,
+                dueAt: dueAt, isBeforeEnd: isBeforeEnd,
                 message: RecoveryRequest(
                     environment: try SubscriptionStore.environment(row),
                     originalTransactionId: try row.value("original_transaction_id"),
-                    bundleId: try row.value("bundle_id"), skipped: ["overdue"],
+                    bundleId: try row.value("bundle_id"), skipped: [isBeforeEnd ? "near its end" : "overdue"],
                     before: try row.value("notification_uuid"), from: try row.value("signed_at"), to: noticedAt,
                     requestedAt: noticedAt))
         }
@@ -58,7 +73,7 @@ public struct OverdueStore: Sendable {
         _ = try await repeating {
             try await connection.execute(
                 Self.published, messages.map(\.environment.rawValue), messages.map(\.originalTransactionId),
-                requests.map(\.dueAt), time)
+                requests.map(\.dueAt), requests.map(\.isBeforeEnd), time)
         }
     }
 
@@ -67,31 +82,62 @@ public struct OverdueStore: Sendable {
         try await repeating { try await connection.execute(Self.forget, time).affected }
     }
 
-    static let statements = [notice, waiting, published, forget]
+    static let statements = [notice, noticeNear, waiting, published, forget]
 
     static let notice = Statement(
         "overdue-notice",
         """
         insert into overdue_inquiry (
-            environment, original_transaction_id, bundle_id, due_at, noticed_at, notification_uuid, signed_at)
-        select environment, original_transaction_id, bundle_id, due_at, $5::timestamptz, notification_uuid, signed_at
+            environment, original_transaction_id, bundle_id, due_at, before_end, noticed_at, notification_uuid, signed_at)
+        select environment, original_transaction_id, bundle_id, due_at, false, $5::timestamptz, notification_uuid,
+            signed_at
         from (
-            select environment, original_transaction_id, bundle_id, notification_uuid, signed_at,
-                case status
-                    when 1 then expires_at
-                    when 3 then expires_at + interval '60 days'
-                    when 4 then coalesce(grace_period_expires_at, expires_at)
-                end as due_at
+            select environment, original_transaction_id, bundle_id, expires_at as due_at, notification_uuid, signed_at
             from subscription
-            where status in (1, 3, 4) and expires_at < $3::timestamptz and revoked_at is null
-                and (environment::text, bundle_id) in (select * from unnest($1::text[], $2::text[]))
+            where environment = $1::text::store_environment and bundle_id = $2::text and status = 1
+                and expires_at < $3::timestamptz and revoked_at is null
+            union all
+            select environment, original_transaction_id, bundle_id, expires_at + interval '60 days', notification_uuid,
+                signed_at
+            from subscription
+            where environment = $1::text::store_environment and bundle_id = $2::text and status = 3
+                and expires_at < $3::timestamptz - interval '60 days' and revoked_at is null
+            union all
+            select environment, original_transaction_id, bundle_id, coalesce(grace_period_expires_at, expires_at),
+                notification_uuid, signed_at
+            from subscription
+            where environment = $1::text::store_environment and bundle_id = $2::text and status = 4
+                and expires_at < $3::timestamptz and coalesce(grace_period_expires_at, expires_at) < $3::timestamptz
+                and revoked_at is null
         ) as given
-        where due_at < $3::timestamptz
+        where not exists (
+            select from overdue_inquiry as asked
+            where asked.environment = given.environment
+                and asked.original_transaction_id = given.original_transaction_id and asked.due_at = given.due_at
+                and not asked.before_end)
+        order by due_at
+        limit $4::bigint
+        on conflict do nothing
+        """)
+
+    /// Whose automatic renewal is unknown is asked about too.
+    static let noticeNear = Statement(
+        "overdue-notice-near",
+        """
+        insert into overdue_inquiry (
+            environment, original_transaction_id, bundle_id, due_at, before_end, noticed_at, notification_uuid, signed_at)
+        select environment, original_transaction_id, bundle_id, expires_at, true, $5::timestamptz, notification_uuid,
+            signed_at
+        from subscription as near
+        where environment = $1::text::store_environment and bundle_id = $2::text and status = 1
+            and expires_at >= $5::timestamptz and expires_at < $3::timestamptz and revoked_at is null
+            and is_auto_renewing is not false
             and not exists (
                 select from overdue_inquiry as asked
-                where asked.environment = given.environment
-                    and asked.original_transaction_id = given.original_transaction_id and asked.due_at = given.due_at)
-        order by due_at
+                where asked.environment = near.environment
+                    and asked.original_transaction_id = near.original_transaction_id and asked.due_at = near.expires_at
+                    and asked.before_end)
+        order by expires_at
         limit $4::bigint
         on conflict do nothing
         """)
@@ -99,7 +145,7 @@ public struct OverdueStore: Sendable {
     static let waiting = Statement(
         "overdue-waiting",
         """
-        select environment::text as environment, original_transaction_id, bundle_id, due_at, noticed_at,
+        select environment::text as environment, original_transaction_id, bundle_id, due_at, before_end, noticed_at,
             notification_uuid, signed_at
         from overdue_inquiry
         where published_at is null
@@ -111,11 +157,12 @@ public struct OverdueStore: Sendable {
         "overdue-published",
         """
         update overdue_inquiry
-        set published_at = $4::timestamptz
-        from unnest($1::text[], $2::text[], $3::timestamptz[]) as given (environment, original_transaction_id, due_at)
+        set published_at = $5::timestamptz
+        from unnest($1::text[], $2::text[], $3::timestamptz[], $4::boolean[])
+            as given (environment, original_transaction_id, due_at, before_end)
         where overdue_inquiry.environment = given.environment::store_environment
             and overdue_inquiry.original_transaction_id = given.original_transaction_id
-            and overdue_inquiry.due_at = given.due_at
+            and overdue_inquiry.due_at = given.due_at and overdue_inquiry.before_end = given.before_end
         """)
 
     static let forget = Statement("overdue-forget", "delete from overdue_inquiry where noticed_at < $1::timestamptz")

@@ -1,7 +1,7 @@
 import Postgres
 
 extension RecoveryWindowStore {
-    static let statements = [open, find, seenThroughout, close, reopen, forget, see, count]
+    static let statements = [open, find, asked, seenThroughout, close, reopen, refuse, forget, see, count]
 
     static let open = Statement(
         "recovery-window-open",
@@ -36,6 +36,17 @@ extension RecoveryWindowStore {
             and (part_of is null or not $7::boolean)
         order by created_at desc, from_at desc, id
         limit $8::bigint
+        """)
+
+    static let asked = Statement(
+        "recovery-window-asked",
+        """
+        select state, created_at
+        from recovery_window
+        where environment = $1::text::store_environment and bundle_id = $2::text and reason = 'failures'
+            and part_of is null
+        order by created_at desc
+        limit $3::bigint
         """)
 
     static let seenThroughout = Statement(
@@ -83,6 +94,20 @@ extension RecoveryWindowStore {
             delete from recovery_page using stuck where window_id = stuck.id and not is_seen
         )
         select id from stuck
+        """)
+
+    static let refuse = Statement(
+        "recovery-window-refuse",
+        """
+        update recovery_window
+        set state = 'failed', closed_at = $5::timestamptz, last_error = $4::text
+        where state = 'open' and parts = 0 and attempts = 0 and created_at < $1::timestamptz
+            and (environment::text, bundle_id) not in (select * from unnest($2::text[], $3::text[]))
+            and not exists (
+                select from coverage
+                where coverage.environment = recovery_window.environment
+                    and coverage.bundle_id = recovery_window.bundle_id)
+        returning id
         """)
 
     static let forget = Statement(

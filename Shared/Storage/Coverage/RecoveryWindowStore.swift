@@ -54,6 +54,27 @@ public struct RecoveryWindowStore: Sendable {
         return try await windows(filter, limit: 1).first
     }
 
+    /// A question for what Apple could not deliver, and how far it is.
+    public struct Asked: Sendable, Hashable {
+        /// How far it is.
+        public var state: RecoveryWindow.State
+        /// When it was opened.
+        public var openedAt: Date
+
+        /// All fields.
+        public init(_ state: RecoveryWindow.State, openedAt: Date) {
+            self.state = state
+            self.openedAt = openedAt
+        }
+    }
+
+    /// The latest questions for what Apple could not deliver to an app, newest first.
+    public func failuresAsked(_ environment: StoreEnvironment, _ bundleId: String, limit: Int) async throws -> [Asked] {
+        try await connection.execute(Self.asked, environment.rawValue, bundleId, Int64(limit)).map { row in
+            Asked(try Self.state(row), openedAt: try row.value("created_at"))
+        }
+    }
+
     /// Windows that recovery has seen all pages of: it remains that each of their notifications is accounted for.
     public func seenThroughout(limit: Int = 1000) async throws -> [UUID] {
         try await connection.execute(Self.seenThroughout, Int64(limit)).map { row in try row.value("id") }
@@ -75,6 +96,19 @@ public struct RecoveryWindowStore: Sendable {
     /// - Returns: which.
     public func reopen(fetchedBefore time: Date) async throws -> [UUID] {
         try await repeating { try await connection.execute(Self.reopen, time).map { row in try row.value("id") } }
+    }
+
+    /// Gives up windows that nobody can fetch: opened before a time, never claimed, of none of these apps and of none that
+    /// another scheduler keeps coverage of.
+    /// - Returns: which.
+    public func refuse(
+        openedBefore time: Date, except apps: [CoverageStore.App], because reason: String, at now: Date
+    ) async throws -> [UUID] {
+        try await repeating {
+            try await connection.execute(
+                Self.refuse, time, apps.map(\.environment.rawValue), apps.map(\.bundleId), reason, now
+            ).map { row in try row.value("id") }
+        }
     }
 
     /// Forgets windows that were settled before a time, with their parts.
@@ -120,13 +154,17 @@ public struct RecoveryWindowStore: Sendable {
         return reason
     }
 
-    private static func window(_ row: Row) throws -> RecoveryWindow {
+    private static func state(_ row: Row) throws -> RecoveryWindow.State {
         let word: String = try row.value("state")
         guard let state = RecoveryWindow.State(rawValue: word) else { throw UnknownWindowWord(word: word) }
-        return RecoveryWindow(
+        return state
+    }
+
+    private static func window(_ row: Row) throws -> RecoveryWindow {
+        RecoveryWindow(
             id: try row.value("id"), scope: try scope(row), start: try row.value("start_at"), reason: try reason(row),
             priority: Int(try row.value("priority", as: Int32.self)), partOf: try row.optional("part_of"),
-            parts: Int(try row.value("parts", as: Int32.self)), state: state,
+            parts: Int(try row.value("parts", as: Int32.self)), state: try state(row),
             pages: Int(try row.value("pages", as: Int64.self)),
             counts: RecoveryWindow.Counts(
                 listed: try row.value("listed"), present: try row.value("present"), missing: try row.value("missing"),

@@ -67,7 +67,7 @@ extension WindowClaimStore {
         """
         update recovery_window
         set start_at = $3::timestamptz, page_token = null, restarts = restarts + 1, last_error = $4::text, holder = null,
-            held_until = null
+            held_until = null, not_before = statement_timestamp() + $5::bigint * interval '1 second'
         where id = $1::uuid and holder = $2::uuid and state = 'open'
         """)
 

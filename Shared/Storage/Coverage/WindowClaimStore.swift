@@ -73,9 +73,12 @@ public struct WindowClaimStore: Sendable {
     }
 
     /// Begins anew from another time, without a token.
-    public func restart(_ claim: WindowClaim, from start: Date, because reason: String) async throws {
+    /// - Parameter seconds: nobody claims it before.
+    public func restart(
+        _ claim: WindowClaim, from start: Date, notBefore seconds: Int64 = 0, because reason: String
+    ) async throws {
         _ = try await repeating {
-            try await connection.execute(Self.restart, claim.id, claim.holder, start, reason)
+            try await connection.execute(Self.restart, claim.id, claim.holder, start, reason, seconds)
         }
     }
 

@@ -62,6 +62,8 @@ create index recovery_window_to_fetch on recovery_window (priority desc, created
     where state = 'open' and parts = 0;
 create index recovery_window_unsettled on recovery_window (environment, bundle_id, from_at)
     where state in ('open', 'fetched');
+create index recovery_window_failures on recovery_window (environment, bundle_id, created_at)
+    where reason = 'failures' and part_of is null;
 create index recovery_window_parts on recovery_window (part_of) where part_of is not null;
 create index recovery_window_by_time on recovery_window (created_at);
 
@@ -85,7 +87,7 @@ create table coverage_day (
     recovered bigint not null default 0,
     refused bigint not null default 0,
     unreadable bigint not null default 0,
-    still_missing bigint not null default 0,
+    still_missing bigint not null default 0, -- at least 1 while a sweep that proved nothing is repeated
     window_id uuid not null, -- the latest sweep; its row may be gone
     day date not null,
     environment store_environment not null,
@@ -93,8 +95,7 @@ create table coverage_day (
     given_up text, -- why the day cannot be proven any more, and what helps
     primary key (environment, bundle_id, day)
 );
-create index coverage_day_unproven on coverage_day (environment, bundle_id, day)
-    where proven_at is null and given_up is null;
+create index coverage_day_unproven on coverage_day (environment, bundle_id, day) where proven_at is null;
 
 -- Test notifications: does what Apple sends reach the ledger?
 create table canary (
@@ -116,21 +117,24 @@ create table canary (
 create index canary_unsettled on canary (requested_at) where settled_at is null;
 create index canary_by_time on canary (requested_at);
 
--- Purchases whose time passed and of which nothing was heard since. Asked about once per purchase and time. An outbox.
+-- Purchases whose time passed, or is about to, and of which nothing was heard. Asked about once before and once after a
+-- purchase's time. An outbox.
 create table overdue_inquiry (
-    due_at timestamptz not null, -- the time that passed, by Apple's clock
+    due_at timestamptz not null, -- the time that passes, by Apple's clock
     noticed_at timestamptz not null,
     published_at timestamptz,
     notification_uuid uuid not null, -- the last that was heard
     signed_at timestamptz not null, -- of it
     environment store_environment not null,
+    before_end boolean not null, -- asked before that time
     original_transaction_id text not null,
     bundle_id text not null,
-    primary key (environment, original_transaction_id, due_at)
+    primary key (environment, original_transaction_id, due_at, before_end)
 );
 create index overdue_inquiry_unpublished on overdue_inquiry (noticed_at) where published_at is null;
 -- Active, in billing retry, in grace: those that time moves on.
-create index subscription_by_expiry on subscription (environment, status, expires_at) where status in (1, 3, 4);
+create index subscription_by_expiry on subscription (environment, bundle_id, status, expires_at)
+    where status in (1, 3, 4);
 
 -- Since when the ledger has anything of an app; also for one of which it has nothing.
 create index notification_by_app on notification (environment, bundle_id, recorded_at);

@@ -119,7 +119,8 @@ final class AppleDesk: Sendable {
 
     // MARK: Our side
 
-    func client(deadline: Duration = .seconds(20)) -> AppStoreServerAPI {
+    /// - Parameter url: another server in Apple's place.
+    func client(deadline: Duration = .seconds(20), asking url: String? = nil) -> AppStoreServerAPI {
         let registry = AppRegistry(apps: [
             AcceptedApp(bundleId: Self.app.bundleId, appAppleId: Self.apple.appAppleId)
         ])
@@ -128,7 +129,7 @@ final class AppleDesk: Sendable {
             environment: .production, credentials: APICredentials(keys: keys.map(\.key)),
             verifier: SignedDataVerifier(trust: .apple, apps: registry), transport: transport,
             clock: APIClock(now: { Self.now }, random: { 0 }),
-            baseURL: "http://127.0.0.1:\(port.withLock { $0 })/production")
+            baseURL: url ?? "http://127.0.0.1:\(port.withLock { $0 })/production")
         client.deadline = deadline
         return client
     }
@@ -179,10 +180,11 @@ final class AppleDesk: Sendable {
     }
 
     func fetch(
-        slice: TimeInterval = 86_400, deadline: Duration = .seconds(20), over connection: PostgresConnection? = nil
+        slice: TimeInterval = 86_400, deadline: Duration = .seconds(20), over connection: PostgresConnection? = nil,
+        asking url: String? = nil
     ) -> Fetch {
         let connection = connection ?? self.connection
-        let client = client(deadline: deadline)
+        let client = client(deadline: deadline, asking: url)
         return Fetch(
             claims: WindowClaimStore(connection), coverage: CoverageStore(connection),
             client: { $0 == Self.app ? client : nil }, producer: producer,
@@ -210,6 +212,17 @@ final class AppleDesk: Sendable {
     func fetchAll(_ fetch: Fetch) async throws -> [Fetch.End] {
         var ends: [Fetch.End] = []
         while let claim = try await claim() { ends.append(try await fetch.fetch(claim)) }
+        return ends
+    }
+
+    /// Fetches what can be claimed, however long it was to wait.
+    /// - Parameter turns: not more claims than this.
+    func fetchThroughout(_ fetch: Fetch, turns: Int) async throws -> [Fetch.End] {
+        var ends: [Fetch.End] = []
+        while ends.count < turns, let claim = try await claim() {
+            ends.append(try await fetch.fetch(claim))
+            try await passTime()
+        }
         return ends
     }
 

@@ -74,6 +74,29 @@ import Testing
         }
     }
 
+    @Test func `each of two schedulers shows what the database says, whoever plans`() async throws {
+        try await AppleDesk.open { desk in
+            let directory = FileManager.default.temporaryDirectory.appending(path: "scheduler-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: directory) }
+            var environment = try desk.environment(filesIn: directory)
+            environment["STOREKEEPER_FAILURES_INTERVAL"] = "1s"
+            let schedulers = try (0..<2).map { _ in
+                try SpawnedScheduler(environment: environment, directory: directory)
+            }
+            // A day that Apple does not list any more.
+            let app = AppleDesk.app
+            let series =
+                #"storekeeper_unproven_days{bundle="\#(app.bundleId)",environment="Production",state="given-up"}"#
+            for scheduler in schedulers { #expect(await scheduler.shows("\(series) 0")) }
+            try await CoverageStore(desk.connection).giveUp(
+                app.environment, app.bundleId, days: [AppleDesk.now], window: UUID(), because: "test",
+                at: AppleDesk.now)
+            for scheduler in schedulers { #expect(await scheduler.shows("\(series) 1")) }
+            for scheduler in schedulers { #expect(await scheduler.end(by: SIGTERM) == 0) }
+        }
+    }
+
     @Test func `it hears the heartbeats and asks for the time in which there were none`() async throws {
         try await AppleDesk.open { desk in
             let directory = FileManager.default.temporaryDirectory.appending(path: "scheduler-\(UUID().uuidString)")

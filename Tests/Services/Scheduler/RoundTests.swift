@@ -14,11 +14,32 @@ import Testing
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     private static func round(
-        _ database: PostgresConfiguration, turn: @escaping @Sendable () async throws -> Void
+        _ database: PostgresConfiguration, every interval: Duration = .milliseconds(1),
+        turn: @escaping @Sendable () async throws -> Void
     ) -> Round {
         Round(
-            "test", every: .milliseconds(1), leases: LeaseStore(TestDatabase.connection(database)), holder: UUID(),
+            "test", every: interval, leases: LeaseStore(TestDatabase.connection(database)), holder: UUID(),
             health: Health(instant: { .now }), logger: logger, turn: turn)
+    }
+
+    /// Until when the lease is held, and how long that is from now, by the clock of the database.
+    private static func lease(_ connection: PostgresConnection) async throws -> (until: Date, seconds: Double)? {
+        try await connection.execute(
+            Statement("test-lease", """
+                select held_until, extract(epoch from held_until - statement_timestamp())::double precision as seconds
+                from lease
+                """)
+        ).first.map { row in (try row.value("held_until"), try row.value("seconds")) }
+    }
+
+    /// Sleeping takes no time.
+    private struct Hasty: Clock {
+        var now: ContinuousClock.Instant { .now }
+        var minimumResolution: Duration { .zero }
+        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
     }
 
     private static func group(_ round: Round) -> ServiceGroup {
@@ -36,9 +57,63 @@ import Testing
             async let secondRunning: Void = second.run()
             await first.triggerGracefulShutdown()
             try await firstRunning
-            // The lease would have lasted for ten minutes.
+            // The lease would have lasted for a minute.
             while let name = await iterator.next(), name != "second" {}
             await second.triggerGracefulShutdown()
+            try await secondRunning
+        }
+    }
+
+    @Test func `who is killed in a turn is replaced within a minute`() async throws {
+        try await TestDatabase.use { database async throws in
+            let observer = TestDatabase.connection(database)
+            let (turns, turned) = AsyncStream<Double?>.makeStream()
+            let group = Self.group(
+                Self.round(database, every: .seconds(3600)) { turned.yield(try await Self.lease(observer)?.seconds) })
+            async let running: Void = group.run()
+            let seconds = await turns.first { _ in true }
+            await group.triggerGracefulShutdown()
+            try await running
+            #expect(try #require(seconds ?? nil) <= 60)
+        }
+    }
+
+    @Test func `the lease of a turn that takes long is renewed, and the job stays where it is`() async throws {
+        try await TestDatabase.use { database async throws in
+            let observer = TestDatabase.connection(database)
+            let (turns, turned) = AsyncStream<Bool>.makeStream()
+            var round = Self.round(database, every: .seconds(3600)) {
+                let first = try await Self.lease(observer)?.until
+                let deadline = ContinuousClock.now.advanced(by: .seconds(30))
+                while try await Self.lease(observer)?.until == first, ContinuousClock.now < deadline {}
+                turned.yield(try await Self.lease(observer)?.until != first)
+            }
+            round.clock = Hasty()
+            let group = Self.group(round)
+            async let running: Void = group.run()
+            #expect(await turns.first { _ in true } == true)
+            await group.triggerGracefulShutdown()
+            try await running
+        }
+    }
+
+    @Test func `one whose turn fails hands the job over at once`() async throws {
+        try await TestDatabase.use { database async throws in
+            struct Away: Error {}
+            let (turns, turned) = AsyncStream<Void>.makeStream()
+            let (failures, failed) = AsyncStream<Void>.makeStream()
+            let first = Self.group(
+                Self.round(database) {
+                    failed.yield()
+                    throw Away()
+                })
+            let second = Self.group(Self.round(database) { turned.yield() })
+            async let firstRunning: Void = first.run()
+            _ = await failures.first { _ in true }
+            async let secondRunning: Void = second.run()
+            _ = await turns.first { _ in true }
+            for group in [first, second] { await group.triggerGracefulShutdown() }
+            try await firstRunning
             try await secondRunning
         }
     }

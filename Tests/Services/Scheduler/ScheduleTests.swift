@@ -14,12 +14,13 @@ import Testing
     static let now = FailuresPlanTests.now.startOfDay.addingTimeInterval(7200)
 
     static func schedule(
-        _ database: PostgresConfiguration, after seconds: TimeInterval = 0, reach: Double = 30 * 86_400
+        _ database: PostgresConfiguration, after seconds: TimeInterval = 0, reach: Double = 30 * 86_400,
+        apps: [CoverageStore.App] = [app]
     ) -> Schedule {
         let connection = TestDatabase.connection(database)
         return Schedule(
             coverage: CoverageStore(connection), windows: RecoveryWindowStore(connection),
-            heartbeats: HeartbeatStore(connection), apps: [app], failures: FailuresPlan(interval: 300, overlap: 900),
+            heartbeats: HeartbeatStore(connection), apps: apps, failures: FailuresPlan(interval: 300, overlap: 900),
             sweep: SweepPlan(delay: 3600), reach: reach, now: { now.addingTimeInterval(seconds) }, newId: { UUID() },
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
@@ -31,16 +32,20 @@ import Testing
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
             if let days {
-                let date = now.addingTimeInterval(-days * 86_400)
-                let entry = LedgerEntry(
-                    notificationUUID: UUID(), notificationType: "TEST", subtype: nil, environment: .production,
-                    bundleId: app.bundleId, appAppleId: nil, originalTransactionId: nil, transactionId: nil,
-                    signedDate: date, receivedAt: date, source: .webhook, decodedPayload: "{}", signedPayload: [1],
-                    news: nil, position: LogPosition(topic: "t", partition: 0, offset: 0))
-                _ = try await LedgerStore(connection).apply([entry], moving: [], recordedAt: date)
+                _ = try await LedgerStore(connection).apply(
+                    [entry(daysAgo: days)], moving: [], recordedAt: now.addingTimeInterval(-days * 86_400))
             }
             try await body(database, RecoveryWindowStore(connection), CoverageStore(connection))
         }
+    }
+
+    static func entry(daysAgo days: Double, in environment: StoreEnvironment = .production) -> LedgerEntry {
+        let date = now.addingTimeInterval(-days * 86_400)
+        return LedgerEntry(
+            notificationUUID: UUID(), notificationType: "TEST", subtype: nil, environment: environment,
+            bundleId: app.bundleId, appAppleId: nil, originalTransactionId: nil, transactionId: nil,
+            signedDate: date, receivedAt: date, source: .webhook, decodedPayload: "{}", signedPayload: [1],
+            news: nil, position: LogPosition(topic: "t", partition: 0, offset: 0))
     }
 
     static func reasons(_ windows: RecoveryWindowStore) async throws -> [RecoveryWindow.Reason: Int] {
@@ -112,6 +117,55 @@ import Testing
             #expect(!outage.scope.onlyFailures)
             try await Self.schedule(database).turn()
             #expect(try await Self.reasons(windows)[.outage] == 1)
+        }
+    }
+
+    @Test(arguments: ["coverage", "recovery_window"])
+    func `what fails for one app keeps no other from being planned, and is told`(table: String) async throws {
+        try await Self.use(firstRecordedDaysAgo: 3) { database, windows, coverage in
+            let broken = CoverageStore.App(.production, "com.example.broken")
+            try await TestDatabase.refuse(broken.bundleId, in: table, of: database)
+            // It has a window to open only when it has been kept for a while.
+            try? await Self.schedule(database, apps: [broken, Self.app]).turn()
+            let failure = await #expect(throws: AppsFailed.self) {
+                try await Self.schedule(database, after: 301, apps: [broken, Self.app]).turn()
+            }
+            #expect(Set(failure?.apps ?? []) == [broken])
+            #expect(Set(try await windows.windows().map(\.scope.bundleId)) == [Self.app.bundleId])
+            #expect(try await Self.reasons(windows) == [.failures: 1, .sweep: 3])
+        }
+    }
+
+    @Test func `failures that Apple goes on refusing are not asked for in every turn`() async throws {
+        try await Self.use(firstRecordedDaysAgo: 0.5) { database, windows, coverage in
+            let claims = WindowClaimStore(TestDatabase.connection(database))
+            var questions: [TimeInterval] = []
+            for seconds in stride(from: 0.0, through: 1200, by: 15) {
+                try await Self.schedule(database, after: seconds).turn()
+                for claim in try await claims.claim(for: UUID(), apps: [Self.app], seconds: 60, limit: 9)
+                where claim.reason == .failures {
+                    questions.append(seconds)
+                    try await claims.fail(claim, because: "no", at: Self.now.addingTimeInterval(seconds))
+                }
+            }
+            #expect(questions == [0, 300, 900])
+            // Nothing is left out by that.
+            let row = try #require(try await coverage.coverage().first { $0.kind == .failures })
+            #expect(row.plannedUntil == row.beginsAt)
+        }
+    }
+
+    @Test func `no day is promised of which Apple lists only a part`() async throws {
+        try await Self.use { database, _, coverage in
+            let sandbox = CoverageStore.App(.sandbox, Self.app.bundleId)
+            _ = try await LedgerStore(TestDatabase.connection(database)).apply(
+                [Self.entry(daysAgo: 100, in: .sandbox)], moving: [],
+                recordedAt: Self.now.addingTimeInterval(-100 * 86_400))
+            try await Self.schedule(database, reach: 365 * 86_400, apps: [sandbox]).turn()
+            let days = try await coverage.days(from: Self.now.addingTimeInterval(-90 * 86_400), to: Self.now)
+            #expect(days.filter { $0.givenUp != nil }.isEmpty)
+            #expect(days.first?.day == Self.now.startOfDay.addingTimeInterval(-29 * 86_400))
+            #expect(days.count == 29)
         }
     }
 

@@ -1,4 +1,6 @@
+import AsyncHTTPClient
 import Foundation
+import Hummingbird
 import Synchronization
 
 /// The built command as a process of its own, with all that it says in a file.
@@ -38,6 +40,23 @@ final class SpawnedScheduler: Sendable {
     func end(by signal: Int32) async -> Int32? {
         kill(identifier, signal)
         return await ended.first { _ in true }
+    }
+
+    /// Asks for its metrics until a line is among them, under a deadline.
+    func shows(_ line: String) async -> Bool {
+        let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+        while ContinuousClock.now < deadline {
+            guard let port = output.firstMatch(of: /Admin server listens.*port\D+(\d+)/)?.1 else {
+                await Task.yield()
+                continue
+            }
+            let request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/metrics")
+            guard let answer = try? await HTTPClient.shared.execute(request, timeout: .seconds(5)),
+                let body = try? await answer.body.collect(upTo: 1 << 20)
+            else { continue }
+            if String(buffer: body).split(separator: "\n").contains(Substring(line)) { return true }
+        }
+        return false
     }
 
     /// All that it has said.

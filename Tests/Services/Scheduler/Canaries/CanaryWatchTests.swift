@@ -1,16 +1,22 @@
 import Foundation
 import Storage
+import TestSupport
 import Testing
 
 @testable import Scheduler
 @testable import Simulator
 
 @Suite(.timeLimit(.minutes(3))) struct CanaryWatchTests {
-    /// - Parameter minutes: how long after the test notification was asked for.
-    static func watch(_ desk: AppleDesk, minutes: Double = 0) -> CanaryWatch {
-        CanaryWatch(
+    /// - Parameters:
+    ///   - minutes: how long after the test notification was asked for.
+    ///   - apps: all of them ask for the desk's.
+    static func watch(
+        _ desk: AppleDesk, minutes: Double = 0, apps: [CoverageStore.App] = [AppleDesk.app]
+    ) -> CanaryWatch {
+        let client = desk.client()
+        return CanaryWatch(
             canaries: CanaryStore(desk.connection), windows: RecoveryWindowStore(desk.connection),
-            clients: [AppleDesk.app: desk.client()], interval: 3600, patience: 300,
+            clients: Dictionary(uniqueKeysWithValues: apps.map { ($0, client) }), interval: 3600, patience: 300,
             now: { AppleDesk.now.addingTimeInterval(minutes * 60) }, newId: { UUID() }, logger: AppleDesk.logger)
     }
 
@@ -57,6 +63,44 @@ import Testing
             #expect(windows.first?.scope.to == AppleDesk.now.addingTimeInterval(360))
             try await Self.watch(desk, minutes: 7).turn()
             #expect(try await RecoveryWindowStore(desk.connection).windows().count == 1)
+        }
+    }
+
+    @Test func `what fails for one app keeps no other from being watched, and is told`() async throws {
+        try await AppleDesk.open { desk in
+            let broken = CoverageStore.App(.production, "com.example.broken")
+            let apps = [broken, AppleDesk.app] + (1...6).map { CoverageStore.App(.production, "com.example.app\($0)") }
+            try await TestDatabase.refuse(broken.bundleId, in: "canary", of: desk.database)
+            let failure = await #expect(throws: AppsFailed.self) { try await Self.watch(desk, apps: apps).turn() }
+            #expect(failure?.apps == [broken])
+            let sent = try await CanaryStore(desk.connection).newest(9)
+            #expect(Set(sent.map(\.bundleId)) == Set(apps.dropFirst().map(\.bundleId)))
+        }
+    }
+
+    @Test func `a test notification that cannot be followed keeps no other from being followed`() async throws {
+        try await AppleDesk.open { desk in
+            let store = CanaryStore(desk.connection)
+            let apps = ["com.example.broken", AppleDesk.app.bundleId].map { CoverageStore.App(.production, $0) }
+            try await Self.watch(desk, apps: apps).turn()
+            // Its turn comes first.
+            try await desk.connection.run(
+                unsafeScript: """
+                    update canary set requested_at = requested_at - interval '1 second'
+                    where bundle_id = 'com.example.broken'
+                    """)
+            // It is lost, and the window for that cannot be opened.
+            try await TestDatabase.refuse(apps[0].bundleId, in: "recovery_window", of: desk.database)
+            for canary in try await store.waiting() { _ = try desk.sendTest(token: canary.token, status: 503) }
+            let watch = Self.watch(desk, minutes: 6, apps: apps)
+            let failure = await #expect(throws: AppsFailed.self) { try await watch.turn() }
+            #expect(failure?.apps == [apps[0]])
+            let windows = RecoveryWindowStore(desk.connection)
+            #expect(try await windows.windows().map(\.scope.bundleId) == [apps[1].bundleId])
+            // And is opened when it can be.
+            try await TestDatabase.allow("recovery_window", of: desk.database)
+            try await watch.turn()
+            #expect(Set(try await windows.windows().map(\.scope.bundleId)) == Set(apps.map(\.bundleId)))
         }
     }
 

@@ -62,10 +62,55 @@ import Testing
             try desk.send(45)
             let id = try await desk.open()
             desk.faults.add(ServerFault(kind: .expiredTokens, remaining: 3))
-            let ends = try await desk.fetchAll(desk.fetch())
+            let ends = try await desk.fetchThroughout(desk.fetch(), turns: 4)
             #expect(ends == [.restarted, .restarted, .restarted, .fetched])
             #expect(try await desk.pages(until: desk.book).uuids == desk.book)
             #expect(try await desk.window(id)?.state == .fetched)
+        }
+    }
+
+    @Test func `where no token ever leads to a second page, the window is fetched all the same`() async throws {
+        try await AppleDesk.open { desk in
+            try desk.send(65)
+            let id = try await desk.open()
+            desk.faults.add(ServerFault(kind: .expiredTokens))
+            let ends = try await desk.fetchThroughout(desk.fetch(), turns: 20)
+            #expect(ends.last == .fetched)
+            #expect(try await desk.pages(until: desk.book).uuids == desk.book)
+            #expect(try await desk.window(id)?.state == .fetched)
+        }
+    }
+
+    @Test func `what begins anew in vain is not asked at once again`() async throws {
+        try await AppleDesk.open { desk in
+            try desk.send(45)
+            // From a second before the first of them on.
+            _ = try await desk.open(seconds: 106)
+            desk.faults.add(ServerFault(kind: .expiredTokens))
+            let fetch = desk.fetch()
+            #expect(try await desk.fetchThroughout(fetch, turns: 4).count == 4)
+            let claim = try #require(try await desk.claim())
+            #expect(try await fetch.fetch(claim) == .restarted)
+            #expect(try await desk.claim() == nil)
+        }
+    }
+
+    @Test(arguments: [nil, "again"])
+    func `a page that says that there is more and not where is never the last one`(token: String?) async throws {
+        try await AppleDesk.open { desk in
+            let id = try await desk.open()
+            let position = token.map { #", "paginationToken": "\#($0)""# } ?? ""
+            let answer = #"{"notificationHistory": [], "hasMore": true\#(position)}"#
+            try await LoneAnswer.serve(answer) { url in
+                let claim = try #require(try await desk.claim())
+                #expect(try await desk.fetch(asking: url).fetch(claim) == .released)
+            }
+            let window = try #require(try await desk.window(id))
+            #expect(window.state == .open)
+            #expect(window.fetchedAt == nil)
+            // With a token the first page leads on, and the second one to itself.
+            #expect(window.pages == (token == nil ? 0 : 1))
+            #expect(window.lastError?.contains("more pages and not where") == true)
         }
     }
 
@@ -160,6 +205,48 @@ import Testing
             let days = try await CoverageStore(desk.connection).days(from: day, to: AppleDesk.now)
             #expect(days.map(\.day) == [day])
             #expect(days.first?.givenUp?.contains("storekeeper backfill") == true)
+        }
+    }
+
+    /// Opens the sweep of a day as the plan does.
+    static func sweep(_ day: Date, _ desk: AppleDesk) async throws -> UUID {
+        let coverage = CoverageStore(desk.connection)
+        let app = AppleDesk.app
+        try await coverage.begin(app.environment, app.bundleId, at: day, sweepingFrom: day)
+        let row = try #require(try await coverage.coverage().first { $0.kind == .sweep })
+        let request = RecoveryWindow.Request(id: UUID(), scope: SweepPlan.scope(row, day: day), reason: .sweep)
+        #expect(try await coverage.plan([request], moving: .init(row, to: request.scope.to), at: AppleDesk.now))
+        return request.id
+    }
+
+    @Test func `a day of which Apple lists only a part is given up with the reason, and never proven`() async throws {
+        try await AppleDesk.open { desk in
+            // Apple's limit lies within it.
+            let day = Horizon.earliest(AppleDesk.app.environment, now: AppleDesk.now).startOfDay
+            let id = try await Self.sweep(day, desk)
+            #expect(try await desk.fetchAll(desk.fetch()) == [.failed])
+            #expect(try await desk.window(id)?.state == .failed)
+            #expect(try await desk.window(id)?.pages == 0)
+            let coverage = CoverageStore(desk.connection)
+            try await coverage.settle(at: AppleDesk.now)
+            let given = try #require(try await coverage.days(from: day, to: AppleDesk.now).first)
+            #expect(given.provenAt == nil)
+            #expect(given.givenUp?.contains("storekeeper backfill") == true)
+            #expect(try await coverage.daysToRepeat(plannedBefore: AppleDesk.now.addingTimeInterval(9e6)).isEmpty)
+        }
+    }
+
+    @Test func `a day that Apple itself finds too long ago is given up too`() async throws {
+        try await AppleDesk.open { desk in
+            let day = AppleDesk.now.startOfDay.addingTimeInterval(-2 * Horizon.day)
+            let id = try await Self.sweep(day, desk)
+            desk.faults.add(ServerFault(kind: .error, endpoint: .notificationHistory, errorCode: 4_000_012))
+            #expect(try await desk.fetchAll(desk.fetch()) == [.failed])
+            #expect(try await desk.window(id)?.state == .failed)
+            let given = try #require(
+                try await CoverageStore(desk.connection).days(from: day, to: AppleDesk.now).first)
+            #expect(given.provenAt == nil)
+            #expect(given.givenUp?.contains("storekeeper backfill") == true)
         }
     }
 

@@ -35,6 +35,17 @@ import Testing
         #expect(Self.seconds(unknown) == 300)
     }
 
+    @Test func `a bad request that nobody explains is asked three times again, any other never`() {
+        func refused(_ code: Int) -> APIError {
+            .refused(
+                APIRefusal(
+                    endpoint: .notificationHistory, status: 400, body: Array(#"{"errorCode":\#(code)}"#.utf8),
+                    retryAfter: nil))
+        }
+        #expect((0...3).map { Self.seconds(refused(4_000_000), setbacks: $0) } == [300, 300, 300, nil])
+        #expect(Self.seconds(refused(4_000_018)) == nil)
+    }
+
     @Test func `a limit is waited for, not longer than five minutes at a time`() {
         #expect(Self.seconds(.rateLimited(until: Self.now.addingTimeInterval(12.3))) == 13)
         #expect(Self.seconds(.rateLimited(until: Self.now.addingTimeInterval(-5))) == 1)
@@ -43,6 +54,32 @@ import Testing
 
     @Test func `what is away is tried again less and less often`() {
         #expect([0, 1, 2, 5, 30].map { Self.seconds(.unreachable("away"), setbacks: $0) } == [1, 2, 4, 32, 300])
+    }
+
+    /// How long after its start a window begins anew, and the pause before.
+    static func anew(restarts: Int, reached: TimeInterval?) -> (gained: TimeInterval, pause: Int64)? {
+        let expired = APIError.refused(
+            APIRefusal(
+                endpoint: .notificationHistory, status: 400, body: Array(#"{"errorCode":4000017}"#.utf8), retryAfter: nil))
+        let claim = claim(restarts: restarts, reached: reached)
+        guard case .restart(let start, let pause, _) = Setback(expired, of: claim, now: now) else { return nil }
+        return (start.timeIntervalSince(claim.start), pause)
+    }
+
+    @Test func `a window whose tokens expire begins at its start twice, and then goes on before where it was`() {
+        for restarts in 0...1 { #expect(Self.anew(restarts: restarts, reached: 7200)?.gained == 0) }
+        #expect(Self.anew(restarts: 2, reached: 7200)?.gained == 6600)
+        #expect(Self.anew(restarts: 2, reached: nil)?.gained == 0)
+    }
+
+    @Test func `however little a first page holds, the window gets on in the end`() {
+        #expect((2...8).map { Self.anew(restarts: $0, reached: 5)?.gained } == [0, 0, 0, 0, 2.65625, 5, 5])
+    }
+
+    @Test func `who gains nothing by beginning anew waits longer each time, who gets on does not`() {
+        let pauses = [0, 1, 2, 5, 8, 9, 60].map { Self.anew(restarts: $0, reached: nil)?.pause }
+        #expect(pauses == [0, 1, 3, 31, 255, 300, 300])
+        #expect(Self.anew(restarts: 60, reached: 7200)?.pause == 1)
     }
 
     @Test func `what was never sent is not tried again`() {

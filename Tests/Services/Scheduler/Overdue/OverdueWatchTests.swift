@@ -2,29 +2,37 @@ import Contracts
 import Foundation
 import Postgres
 import Storage
+import TestSupport
 import Testing
 
 @testable import Scheduler
 
 @Suite(.timeLimit(.minutes(3))) struct OverdueWatchTests {
-    static func watch(_ desk: AppleDesk) -> OverdueWatch {
+    static func watch(_ desk: AppleDesk, apps: [CoverageStore.App] = [AppleDesk.app]) -> OverdueWatch {
         OverdueWatch(
-            store: OverdueStore(desk.connection), apps: [AppleDesk.app], producer: desk.producer, patience: 7200,
-            budget: 2, now: { AppleDesk.now })
+            store: OverdueStore(desk.connection), apps: apps, producer: desk.producer, patience: 7200, foresight: 3600,
+            budget: 2, now: { AppleDesk.now }, logger: AppleDesk.logger)
+    }
+
+    /// An active purchase that renews by itself.
+    static func subscribe(
+        _ id: String, endsInHours hours: Double, of bundleId: String = AppleDesk.app.bundleId, _ desk: AppleDesk
+    ) async throws {
+        let expiry = AppleDesk.now.addingTimeInterval(hours * 3600).timeIntervalSince1970
+        try await desk.connection.run(
+            unsafeScript: """
+                insert into subscription (
+                    signed_at, revision, status, status_news_at, status_news_uuid, expires_at, notification_uuid,
+                    environment, original_transaction_id, bundle_id)
+                values (to_timestamp(1), 1, 1, now(), gen_random_uuid(), to_timestamp(\(expiry)), gen_random_uuid(),
+                    'Production', '\(id)', '\(bundleId)')
+                """)
     }
 
     @Test func `as many are asked about as a turn allows, the oldest first, and none twice`() async throws {
         try await AppleDesk.open { desk in
             for hours in 3...5 {
-                let expiry = AppleDesk.now.addingTimeInterval(-Double(hours) * 3600).timeIntervalSince1970
-                try await desk.connection.run(
-                    unsafeScript: """
-                        insert into subscription (
-                            signed_at, revision, status, status_news_at, status_news_uuid, expires_at, notification_uuid,
-                            environment, original_transaction_id, bundle_id)
-                        values (to_timestamp(1), 1, 1, now(), gen_random_uuid(), to_timestamp(\(expiry)),
-                            gen_random_uuid(), 'Production', 'ended \(hours) hours ago', 'com.example.app')
-                        """)
+                try await Self.subscribe("ended \(hours) hours ago", endsInHours: -Double(hours), desk)
             }
             try await Self.watch(desk).turn()
             let first = try await desk.read(Topics.recoveryRequests) { $0.count >= 2 }
@@ -34,6 +42,39 @@ import Testing
             try await Self.watch(desk).turn()
             let all = try await desk.read(Topics.recoveryRequests) { $0.count >= 3 }
             #expect(all.count == 3)
+        }
+    }
+
+    @Test func `who is about to end without being renewed is asked about after those who have ended`() async throws {
+        try await AppleDesk.open { desk in
+            try await Self.subscribe("ended", endsInHours: -3, desk)
+            try await Self.subscribe("ends soon", endsInHours: 0.5, desk)
+            try await Self.subscribe("ends very soon", endsInHours: 0.25, desk)
+            try await Self.subscribe("ends tomorrow", endsInHours: 24, desk)
+            try await Self.watch(desk).turn()
+            let first = try await desk.read(Topics.recoveryRequests) { $0.count >= 2 }
+            #expect(Set(first.map(\.originalTransactionId)) == ["ended", "ends very soon"])
+            try await Self.watch(desk).turn()
+            let all = try await desk.read(Topics.recoveryRequests) { $0.count >= 3 }
+            #expect(Set(all.map(\.originalTransactionId)) == ["ended", "ends soon", "ends very soon"])
+            #expect(all.filter { $0.skipped == ["near its end"] }.count == 2)
+        }
+    }
+
+    @Test func `what fails for one app keeps no other from being looked at, and is told`() async throws {
+        try await AppleDesk.open { desk in
+            let broken = CoverageStore.App(.production, "com.example.broken")
+            try await Self.subscribe("broken", endsInHours: -4, of: broken.bundleId, desk)
+            try await Self.subscribe("ended", endsInHours: -3, desk)
+            try await TestDatabase.refuse(broken.bundleId, in: "overdue_inquiry", of: desk.database)
+            for apps in [[broken, AppleDesk.app], [AppleDesk.app, broken]] {
+                let failure = await #expect(throws: AppsFailed.self) {
+                    try await Self.watch(desk, apps: apps).turn()
+                }
+                #expect(failure?.apps == [broken])
+            }
+            let asked = try await desk.read(Topics.recoveryRequests) { $0.count >= 1 }
+            #expect(asked.map(\.originalTransactionId) == ["ended"])
         }
     }
 }

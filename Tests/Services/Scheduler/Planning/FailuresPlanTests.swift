@@ -17,12 +17,17 @@ import Testing
             provenUntil: now.addingTimeInterval(planned))
     }
 
-    func from(_ coverage: Coverage, isAsking: Bool = false) -> TimeInterval? {
-        plan.due(coverage, isAsking: isAsking, now: Self.now)?.from.timeIntervalSince(Self.now)
+    func from(_ coverage: Coverage, asked: [RecoveryWindowStore.Asked] = []) -> TimeInterval? {
+        plan.due(coverage, asked: asked, now: Self.now)?.from.timeIntervalSince(Self.now)
+    }
+
+    /// - Parameter seconds: since it was opened.
+    static func asked(_ state: RecoveryWindow.State, secondsAgo seconds: TimeInterval) -> RecoveryWindowStore.Asked {
+        RecoveryWindowStore.Asked(state, openedAt: now.addingTimeInterval(-seconds))
     }
 
     @Test func `asks from the last question on, a little before it, for failures up to now`() throws {
-        let scope = try #require(plan.due(Self.coverage(planned: -400), isAsking: false, now: Self.now))
+        let scope = try #require(plan.due(Self.coverage(planned: -400), asked: [], now: Self.now))
         #expect(scope.from == Self.now.addingTimeInterval(-1300))
         #expect(scope.to == Self.now)
         #expect(scope.onlyFailures)
@@ -31,13 +36,30 @@ import Testing
     @Test func `waits for its time, and for the answer to the last question`() {
         #expect(from(Self.coverage(planned: -299)) == nil)
         #expect(from(Self.coverage(planned: -300)) == -1200)
-        #expect(from(Self.coverage(planned: -400), isAsking: true) == nil)
+        #expect(from(Self.coverage(planned: -400), asked: [Self.asked(.open, secondsAgo: 400)]) == nil)
+        #expect(from(Self.coverage(planned: -400), asked: [Self.asked(.fetched, secondsAgo: 400)]) == -1300)
+    }
+
+    @Test func `what Apple refuses is asked again after the interval, and then less and less often`() {
+        func isAsked(_ refusals: Int, secondsAgo seconds: TimeInterval) -> Bool {
+            let refused = [RecoveryWindowStore.Asked](
+                repeating: Self.asked(.failed, secondsAgo: seconds), count: refusals)
+            let answered = Self.asked(.closed, secondsAgo: 90_000)
+            return from(Self.coverage(planned: -90_000), asked: refused + [answered]) != nil
+        }
+        for (refusals, pause) in [(1, 300.0), (2, 600), (3, 1200), (4, 2400), (5, 3600), (15, 3600)] {
+            #expect(!isAsked(refusals, secondsAgo: pause - 1), "\(refusals)")
+            #expect(isAsked(refusals, secondsAgo: pause), "\(refusals)")
+        }
+        // An answer since then ends the row.
+        let asked = [Self.asked(.closed, secondsAgo: 1), Self.asked(.failed, secondsAgo: 2)]
+        #expect(from(Self.coverage(planned: -400), asked: asked) != nil)
     }
 
     @Test func `never asks for what came before coverage began, nor for more than Apple lists`() {
         #expect(from(Self.coverage(begins: -500, planned: -500)) == -500)
         let longAgo = plan.due(
-            Self.coverage(begins: -400 * 86_400, planned: -300 * 86_400), isAsking: false, now: Self.now)
+            Self.coverage(begins: -400 * 86_400, planned: -300 * 86_400), asked: [], now: Self.now)
         #expect(longAgo?.from == Horizon.earliest(.production, now: Self.now))
     }
 }

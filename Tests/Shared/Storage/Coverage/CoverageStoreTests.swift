@@ -113,7 +113,42 @@ import Testing
                 try await fixtures.coverage.days(from: Fixtures.start, to: Fixtures.at(1)).first)
             #expect(day.givenUp == "too long ago")
             #expect(day.provenAt == nil)
+            // What could have been missing on it nobody will ever know.
+            #expect(try await fixtures.coverage.status().missing == [Self.app: 1])
+            #expect(try await fixtures.coverage.status().days[Self.app]?.givenUp == 1)
+            #expect(try await fixtures.coverage.status().days[Self.app]?.waiting == 0)
             #expect(try await Self.coverage(.sweep, fixtures).provenUntil == Fixtures.at(Fixtures.day))
+        }
+    }
+
+    @Test func `a day whose sweep failed is not said to lack nothing, neither then nor while it is swept again`()
+        async throws
+    {
+        try await Fixtures.use { fixtures async throws in
+            try await Self.begin(fixtures)
+            func figures() async throws -> [Int64?] {
+                let status = try await fixtures.coverage.status()
+                return [status.missing[Self.app], status.days[Self.app]?.waiting, status.days[Self.app]?.givenUp]
+            }
+            #expect(try await figures() == [0, 0, 0])
+            let first = Fixtures.request(0, Fixtures.day, reason: .sweep)
+            let before = try await Self.coverage(.sweep, fixtures)
+            #expect(
+                try await fixtures.coverage.plan(
+                    [first], moving: CoverageStore.Move(before, to: first.scope.to), at: Fixtures.at(0)))
+            #expect(try await figures() == [0, 1, 0])
+            let claim = try #require(try await fixtures.claim().first)
+            try await fixtures.claims.fail(claim, because: "Apple refuses", at: Fixtures.at(1))
+            #expect(try await figures() == [1, 1, 0])
+
+            let again = Fixtures.request(0, Fixtures.day, reason: .sweep)
+            #expect(try await fixtures.coverage.plan([again], moving: nil, at: Fixtures.at(2)))
+            #expect(try await figures() == [1, 1, 0])
+            let second = try #require(try await fixtures.claim().first)
+            try await fixtures.fetch(second)
+            try await fixtures.see(second.page, of: second.id, .init(listed: 20, present: 20))
+            #expect(try await fixtures.windows.close([second.id], at: Fixtures.at(3)) == [second.id])
+            #expect(try await figures() == [0, 0, 0])
         }
     }
 

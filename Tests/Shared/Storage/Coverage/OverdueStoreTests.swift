@@ -1,8 +1,9 @@
 import Contracts
 import Foundation
 import Postgres
-import Storage
 import Testing
+
+@testable import Storage
 
 @Suite struct OverdueStoreTests {
     typealias Fixtures = CoverageFixtures
@@ -10,7 +11,7 @@ import Testing
     /// Hours before `start`; nil is none.
     static func subscribe(
         _ id: String, status: Int, expiredHoursAgo expiry: Double, grace: Double? = nil, isRevoked: Bool = false,
-        environment: String = "Production", _ fixtures: Fixtures
+        environment: String = "Production", isRenewing: Bool? = nil, _ fixtures: Fixtures
     ) async throws {
         func ago(_ hours: Double?) -> String {
             hours.map { "to_timestamp(\(Fixtures.at(-$0 * 3600).timeIntervalSince1970))" } ?? "null"
@@ -19,16 +20,18 @@ import Testing
             unsafeScript: """
                 insert into subscription (
                     signed_at, revision, status, status_news_at, status_news_uuid, expires_at, grace_period_expires_at,
-                    revoked_at, notification_uuid, environment, original_transaction_id, bundle_id)
+                    revoked_at, notification_uuid, environment, original_transaction_id, bundle_id, renewal_signed_at,
+                    renewal_news_at, renewal_news_uuid, is_auto_renewing)
                 values (now(), 1, \(status), now(), gen_random_uuid(), \(ago(expiry)), \(ago(grace)),
-                    \(isRevoked ? "now()" : "null"), gen_random_uuid(), '\(environment)', '\(id)', 'com.example.app')
+                    \(isRevoked ? "now()" : "null"), gen_random_uuid(), '\(environment)', '\(id)', 'com.example.app',
+                    \(isRenewing == nil ? "null, null, null, null" : "now(), now(), gen_random_uuid(), \(isRenewing == true)"))
                 """)
     }
 
     static func notice(_ fixtures: Fixtures, limit: Int = 100) async throws -> [String] {
         let store = OverdueStore(fixtures.connection)
         _ = try await store.notice(
-            [Fixtures.app], endedBefore: Fixtures.at(-2 * 3600), limit: limit, at: Fixtures.start)
+            of: Fixtures.app, endedBefore: Fixtures.at(-2 * 3600), limit: limit, at: Fixtures.start)
         return try await store.waiting(limit: 100).map(\.message.originalTransactionId).sorted()
     }
 
@@ -63,6 +66,60 @@ import Testing
             try await fixtures.connection.run(
                 unsafeScript: "update subscription set expires_at = expires_at + interval '5 minutes'")
             #expect(try await Self.notice(fixtures) == ["a"])
+        }
+    }
+
+    @Test func `what is about to end and renews by itself is noticed once before its end, and once after`() async throws {
+        try await Fixtures.use { fixtures async throws in
+            let store = OverdueStore(fixtures.connection)
+            func near(limit: Int = 100) async throws -> Int {
+                try await store.notice(
+                    of: Fixtures.app, endingBefore: Fixtures.at(3600), limit: limit, at: Fixtures.start)
+            }
+            try await Self.subscribe("renews", status: 1, expiredHoursAgo: -0.5, isRenewing: true, fixtures)
+            try await Self.subscribe("unknown", status: 1, expiredHoursAgo: -0.75, fixtures)
+            try await Self.subscribe("was ended", status: 1, expiredHoursAgo: -0.5, isRenewing: false, fixtures)
+            try await Self.subscribe("not yet", status: 1, expiredHoursAgo: -2, isRenewing: true, fixtures)
+            try await Self.subscribe("past", status: 1, expiredHoursAgo: 0.5, isRenewing: true, fixtures)
+            try await Self.subscribe("retrying", status: 3, expiredHoursAgo: -0.5, isRenewing: true, fixtures)
+            try await Self.subscribe("refunded", status: 1, expiredHoursAgo: -0.5, isRevoked: true, fixtures)
+            #expect(try await near(limit: 1) == 1)
+            #expect(try await store.waiting(limit: 9).map(\.message.originalTransactionId) == ["renews"])
+            #expect(try await near() == 1)
+            #expect(try await near() == 0)
+            let waiting = try await store.waiting(limit: 9)
+            #expect(waiting.map(\.message.skipped) == [["near its end"], ["near its end"]])
+            try await store.markPublished(waiting, at: Fixtures.start)
+            #expect(try await store.waiting(limit: 9).isEmpty)
+
+            // Three hours on, nothing has moved.
+            let count = try await store.notice(
+                of: Fixtures.app, endedBefore: Fixtures.at(3600), limit: 9, at: Fixtures.at(3 * 3600))
+            #expect(count == 4)
+            let overdue = try await store.waiting(limit: 9)
+            #expect(overdue.allSatisfy { $0.message.skipped == ["overdue"] && !$0.isBeforeEnd })
+        }
+    }
+
+    /// The index is used even where it is not worth it, so that a plan says whether it can be.
+    @Test(arguments: [OverdueStore.notice, OverdueStore.noticeNear])
+    func `purchases are found along the index on their end`(statement: Statement) async throws {
+        try await Fixtures.use { fixtures async throws in
+            try await fixtures.connection.run(
+                unsafeScript: "set enable_seqscan = off; set enable_bitmapscan = off; set enable_sort = off")
+            let plan = try await fixtures.connection.execute(
+                Statement(unsafeSQL: "explain \(statement.sql)"), Fixtures.app.environment.rawValue,
+                Fixtures.app.bundleId, Fixtures.start, Int64(1), Fixtures.start
+            ).map { row in try row.value(at: 0, as: String.self) }
+            let scans = plan.indices.filter { plan[$0].contains("Scan") && plan[$0].contains("on subscription") }
+            #expect(!scans.isEmpty)
+            for scan in scans {
+                #expect(plan[scan].contains("Index Scan using subscription_by_expiry"))
+                let condition = plan[scan + 1]
+                for column in ["environment = ", "bundle_id = ", "status = ", "expires_at < "] {
+                    #expect(condition.contains("Index Cond") && condition.contains(column), "\(plan)")
+                }
+            }
         }
     }
 

@@ -122,6 +122,47 @@ import Testing
         }
     }
 
+    @Test func `the latest questions for failures are told, newest first, and no other windows`() async throws {
+        try await Fixtures.use { fixtures async throws in
+            func open(_ reason: RecoveryWindow.Reason, at seconds: Double, _ app: CoverageStore.App = Fixtures.app)
+                async throws
+            {
+                try await fixtures.windows.open([Fixtures.request(reason: reason, app: app)], at: Fixtures.at(seconds))
+            }
+            try await open(.failures, at: 1)
+            let refused = try #require(try await fixtures.claim().first)
+            try await fixtures.claims.fail(refused, because: "no", at: Fixtures.at(1))
+            try await open(.failures, at: 2)
+            try await open(.sweep, at: 3)
+            try await open(.failures, at: 4, CoverageStore.App(.sandbox, Fixtures.app.bundleId))
+            let app = Fixtures.app
+            #expect(
+                try await fixtures.windows.failuresAsked(app.environment, app.bundleId, limit: 9) == [
+                    .init(.open, openedAt: Fixtures.at(2)), .init(.failed, openedAt: Fixtures.at(1)),
+                ])
+            #expect(try await fixtures.windows.failuresAsked(app.environment, app.bundleId, limit: 1).count == 1)
+        }
+    }
+
+    @Test func `what nobody can fetch is given up, what another scheduler may fetch is not`() async throws {
+        try await Fixtures.use { fixtures async throws in
+            let kept = CoverageStore.App(.production, "com.example.kept")
+            let unknown = CoverageStore.App(.production, "com.example.unknown")
+            try await fixtures.coverage.begin(
+                kept.environment, kept.bundleId, at: Fixtures.at(0), sweepingFrom: Fixtures.at(0))
+            let old = [Fixtures.app, kept, unknown].map { Fixtures.request(app: $0) }
+            try await fixtures.windows.open(old, at: Fixtures.at(0))
+            try await fixtures.windows.open([Fixtures.request(app: unknown)], at: Fixtures.at(10))
+            let given = try await fixtures.windows.refuse(
+                openedBefore: Fixtures.at(5), except: [Fixtures.app], because: "no key", at: Fixtures.at(20))
+            #expect(given == [old[2].id])
+            let window = try #require(try await fixtures.windows.window(old[2].id))
+            #expect(window.state == .failed)
+            #expect(window.lastError == "no key")
+            #expect(window.closedAt == Fixtures.at(20))
+        }
+    }
+
     @Test func `windows are found by what they are, and forgotten when they are old`() async throws {
         try await Fixtures.use { fixtures async throws in
             let sandbox = CoverageStore.App(.sandbox, "com.example.app")

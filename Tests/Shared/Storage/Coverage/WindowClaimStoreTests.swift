@@ -105,6 +105,8 @@ import Testing
             #expect(again.start == Fixtures.at(10))
             #expect(again.restarts == 1)
             #expect(again.page > 0)
+            try await fixtures.claims.restart(again, from: Fixtures.at(10), notBefore: 3600, because: "and again")
+            #expect(try await fixtures.claim().isEmpty)
         }
     }
 
