@@ -25,7 +25,9 @@ import Testing
     /// Until when the lease is held, and how long that is from now, by the clock of the database.
     private static func lease(_ connection: PostgresConnection) async throws -> (until: Date, seconds: Double)? {
         try await connection.execute(
-            Statement("test-lease", """
+            Statement(
+                "test-lease",
+                """
                 select held_until, extract(epoch from held_until - statement_timestamp())::double precision as seconds
                 from lease
                 """)

@@ -60,7 +60,8 @@ import Testing
     static func anew(restarts: Int, reached: TimeInterval?) -> (gained: TimeInterval, pause: Int64)? {
         let expired = APIError.refused(
             APIRefusal(
-                endpoint: .notificationHistory, status: 400, body: Array(#"{"errorCode":4000017}"#.utf8), retryAfter: nil))
+                endpoint: .notificationHistory, status: 400, body: Array(#"{"errorCode":4000017}"#.utf8),
+                retryAfter: nil))
         let claim = claim(restarts: restarts, reached: reached)
         guard case .restart(let start, let pause, _) = Setback(expired, of: claim, now: now) else { return nil }
         return (start.timeIntervalSince(claim.start), pause)

@@ -69,7 +69,8 @@ import Testing
         }
     }
 
-    @Test func `what is about to end and renews by itself is noticed once before its end, and once after`() async throws {
+    @Test func `what is about to end and renews by itself is noticed once before its end, and once after`() async throws
+    {
         try await Fixtures.use { fixtures async throws in
             let store = OverdueStore(fixtures.connection)
             func near(limit: Int = 100) async throws -> Int {
