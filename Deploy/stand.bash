@@ -1,0 +1,69 @@
+# For scripts that need a broker and a database of their own: source it after `programs` and `packages` are set.
+#
+# Makes a directory $work, starts the development broker and a private Postgres, exports their addresses, and clears all
+# of it away at the end of the script, however that comes, with every process whose id stands in the map `process`.
+# Everything listens on loopback addresses only.
+script=$(basename "$0")
+say() { echo "$script: $*"; }
+
+missing=()
+for package in jq postgresql "${packages[@]}"; do
+    dpkg-query --show --showformat='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+    echo "$script: some packages are missing. As root:" \
+        "apt-get install -y --no-install-recommends ${missing[*]}" >&2
+    exit 69
+fi
+postgres_bin=$(pg_config --bindir 2>/dev/null || find /usr/lib/postgresql -maxdepth 2 -name bin | sort -V | tail -n 1)
+
+work=$(mktemp -d)
+chmod 755 "$work"
+declare -A process port
+fail() {
+    say "FAILED: $*" >&2
+    tail -n 5 "$work"/*.log >&2
+    exit 1
+}
+as_postgres() { if [ "$(id -u)" -eq 0 ]; then runuser -u postgres -- "$@"; else "$@"; fi; }
+finish() {
+    status=$?
+    trap - EXIT
+    local name
+    for name in "${!process[@]}"; do kill "${process[$name]}" 2>/dev/null || true; done
+    for name in "${!process[@]}"; do wait "${process[$name]}" 2>/dev/null || true; done
+    [ ! -d "$work/database" ] || as_postgres "$postgres_bin/pg_ctl" -D "$work/database" -m immediate -s stop || true
+    rm -rf "$work"
+    exit "$status"
+}
+trap finish EXIT
+
+wait_until() { # what is waited for, seconds, command …
+    local what=$1 left=$(($2 * 5))
+    shift 2
+    until "$@" >/dev/null 2>&1; do
+        left=$((left - 1))
+        [ "$left" -gt 0 ] || fail "$what"
+        sleep 0.2
+    done
+}
+
+free_port() { # an address → a port that nobody listens on there
+    python3 -c 'import socket, sys; s = socket.socket(); s.bind((sys.argv[1], 0)); print(s.getsockname()[1])' "$1"
+}
+
+"$programs/storekeeper" broker >"$work/broker" 2>"$work/broker.log" &
+process[broker]=$!
+wait_until "the broker does not start" 20 test -s "$work/broker"
+KAFKA_BOOTSTRAP_SERVERS=$(cat "$work/broker")
+# What clients of the development broker should add; see `storekeeper dev`.
+export KAFKA_BOOTSTRAP_SERVERS KAFKA_FETCH_WAIT_MAX_MS=10 KAFKA_SESSION_TIMEOUT_MS=6000 KAFKA_HEARTBEAT_INTERVAL_MS=1000
+
+install -d -m 700 "$work/database"
+[ "$(id -u)" -ne 0 ] || chown postgres "$work/database"
+port[postgres]=$(free_port 127.0.0.1)
+as_postgres "$postgres_bin/initdb" -D "$work/database" -U storekeeper --auth=trust >"$work/initdb.log" 2>&1 ||
+    fail "initdb"
+as_postgres "$postgres_bin/pg_ctl" -D "$work/database" -s -w -l "$work/database/log" \
+    -o "-c listen_addresses=127.0.0.1 -c port=${port[postgres]} -c unix_socket_directories=''" start || fail "Postgres"
+export DATABASE_URL=postgres://storekeeper@127.0.0.1:${port[postgres]}/postgres
