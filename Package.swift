@@ -168,7 +168,8 @@ let tests: [Target] = [
     tests(
         "EndToEndTests", "EndToEnd",
         [
-            "Storekeeper", "Contracts", "Kafka", "Storage", "Postgres", "TestSupport", logging, hummingbird, httpClient,
+            "Storekeeper", "Contracts", "Kafka", "Pipeline", "Storage", "Postgres", "TestSupport", logging, hummingbird,
+            httpClient,
         ]),
 ]
 

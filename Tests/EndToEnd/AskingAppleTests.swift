@@ -47,9 +47,12 @@ extension EndToEnd {
             #expect(first.ending == .exit(1), "Apple refused one")
             #expect(first.text.hasPrefix("2 customers, ") && first.text.contains(" 1 refused"))
             #expect(first.log.contains("404: ") && first.log.contains("4040010"))
-            try await apple.waitUntil("what is signed is in the ledger, as what it is") {
-                try await NotificationStore(apple.ledger.connection).newest(10, where: Self.parts).contains {
-                    $0.originalTransactionId == id && $0.source == NotificationSource.history.rawValue
+            let ledger = NotificationStore(apple.ledger.connection)
+            for part in [SignedPart.transaction, .renewalInfo] {
+                try await apple.waitUntil("what is signed is in the ledger, as what it is") {
+                    try await ledger.newest(10, where: Self.search(for: part)).contains {
+                        $0.originalTransactionId == id && $0.source == NotificationSource.history.rawValue
+                    }
                 }
             }
             let left = try await apple.storekeeper(["backfill", file, "--dry-run"] + options)
@@ -96,9 +99,9 @@ extension EndToEnd {
             #expect(!trail.text.contains("404 by"))
         }
 
-        private static var parts: NotificationSearch {
+        private static func search(for part: SignedPart) -> NotificationSearch {
             var search = NotificationSearch()
-            search.notificationType = SignedPart.transaction.rawValue
+            search.notificationType = part.rawValue
             return search
         }
 

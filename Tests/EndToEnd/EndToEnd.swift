@@ -18,16 +18,26 @@ import Testing
         _ body: @escaping @Sendable (Bench.Stand) async throws -> Result
     ) async throws -> Result {
         try await TestDatabase.use(isMigrated: false) { database in
-            // Members that were killed are missed sooner than a real line would miss them.
-            var environment = [
-                "KAFKA_SESSION_TIMEOUT_MS": "4000", "KAFKA_HEARTBEAT_INTERVAL_MS": "500", "DATABASE_URL": database.url,
-            ]
-            environment.merge(further) { _, further in further }
-            environment.merge(ProcessInfo.processInfo.environment) { ours, _ in ours }
-            return try await Bench(
-                programs: programs, environment: environment, counts: counts, settings: settings, now: { Date() }
-            ).use(telling: { _ in }, body)
+            try await withLine(
+                on: database.url, counts: counts, settings: settings, environment: further, body)
         }
+    }
+
+    /// The same on a database of whoever asks for it.
+    static func withLine<Result: Sendable>(
+        on databaseURL: String, counts: [Role: Int] = [:], settings: [Role: [String: String]] = [:],
+        environment further: [String: String] = [:],
+        _ body: @escaping @Sendable (Bench.Stand) async throws -> Result
+    ) async throws -> Result {
+        // Members that were killed are missed sooner than a real line would miss them.
+        var environment = [
+            "KAFKA_SESSION_TIMEOUT_MS": "4000", "KAFKA_HEARTBEAT_INTERVAL_MS": "500", "DATABASE_URL": databaseURL,
+        ]
+        environment.merge(further) { _, further in further }
+        environment.merge(ProcessInfo.processInfo.environment) { ours, _ in ours }
+        return try await Bench(
+            programs: programs, environment: environment, counts: counts, settings: settings, now: { Date() }
+        ).use(telling: { _ in }, body)
     }
 
     /// Looks at the ledger of a line.

@@ -1,5 +1,8 @@
 import Contracts
 import Foundation
+import Kafka
+import Pipeline
+import Postgres
 import Storage
 import TestSupport
 import Testing
@@ -68,27 +71,88 @@ extension EndToEnd {
             }
         }
 
-        @Test func `storms, forgotten positions, a killed scheduler and lost databases change nothing`() async throws {
-            try await Self.withApple(count: 300, droppingOneIn: 5) { apple in
+        @Test func `what an instance forgot after its 200 comes back once its silence is noticed`() async throws {
+            try await Self.withApple(count: 150, droppingOneIn: 5) { apple in
+                try await apple.waitUntil("Apple has sent all") { await apple.control.isFinished() }
+                #expect(apple.receiver.dropped > 0)
+                // Minutes in which nobody was there: to Apple all was delivered, so no question for failures finds it.
+                let next = Date(milliseconds: (Date().milliseconds / 60_000 + 1) * 60_000)
+                let producer = try Producer(apple.stand.kafka, logger: .silent)
+                try await producer.send(
+                    [0, 10, 11, 12, 13].map { minute in
+                        ProducerRecord(
+                            Topics.heartbeats,
+                            IngestHeartbeat(
+                                instance: "test", minute: next.addingTimeInterval(minute * 60), accepted: 1,
+                                refused: [:]))
+                    })
+                await producer.close(deadline: .seconds(5))
+                let windows = RecoveryWindowStore(apple.ledger.connection)
+                var filter = RecoveryWindowStore.Filter()
+                (filter.reasons, filter.onlyWhole) = ([.outage], true)
+                try await apple.waitUntil("the windows of the silence have closed") {
+                    let outages = try await windows.windows(filter)
+                    return outages.contains { $0.counts.recovered > 0 } && outages.allSatisfy { $0.state == .closed }
+                }
+                #expect(try await windows.windows().allSatisfy { $0.reason != .manual })
+                try await Self.expectNothingMissing(apple)
+            }
+        }
+
+        @Test func `storms, forgotten positions, a killed scheduler, a crashed database and a new key change nothing`()
+            async throws
+        {
+            // In a directory that outlives the server; its user must be able to pass through.
+            let parent = FileManager.default.temporaryDirectory.path + "/storekeeper-test-\(UUID().uuidString)"
+            try FileManager.default.createDirectory(
+                atPath: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+            defer { try? FileManager.default.removeItem(atPath: parent) }
+            let directory = parent + "/postgres"
+            let server = try await DevelopmentPostgres.start(directory: directory, durability: .none)
+            try await Self.withApple(on: server.url, count: 300, droppingOneIn: 5) { apple in
                 try await apple.waitUntil("Apple has sent all") { await apple.control.isFinished() }
                 try await apple.fault(#"{"fault":"storm","count":4,"milliseconds":300}"#)
                 try await apple.fault(#"{"fault":"expiredTokens","count":1}"#)
                 try await apple.fault(#"{"fault":"error","count":3,"errorCode":5000001}"#)
-                async let recovered = Self.recover(apple)
+                // So that it takes a while.
+                try await apple.fault(#"{"fault":"slow","count":20,"milliseconds":250}"#)
+                let opened = try await apple.storekeeper(["recover", "--from", "1h", "--no-wait"])
+                #expect(opened.ending == .exit(0), "\(opened.log)")
                 let windows = RecoveryWindowStore(apple.ledger.connection)
-                try await apple.waitUntil("the scheduler is fetching") {
-                    try await windows.windows().contains { $0.reason == .manual && $0.attempts > 0 }
+                var filter = RecoveryWindowStore.Filter()
+                (filter.reasons, filter.onlyWhole) = ([.manual], true)
+                try await apple.waitUntil("the scheduler is in the middle of it") {
+                    try await windows.windows(filter).contains { $0.state == .open && $0.pages > 0 }
                 }
+                let again = try await Self.crash(server, in: directory)
+                // Our own session is lost, too.
+                _ = try? await apple.stored()
                 try await apple.stand.line.kill("scheduler")
-                try await apple.loseDatabaseSessions(of: "storekeeper recovery")
                 try await apple.stand.line.restart("scheduler")
-                try await apple.loseDatabaseSessions(of: "storekeeper scheduler")
-                let closed = try await recovered
-                #expect(closed.allSatisfy { $0.state == "closed" && $0.stillMissing == 0 })
-                #expect(closed.reduce(0) { $0 + $1.recovered } > 0)
+                try await apple.exchangeKeys()
+                try await apple.waitUntil("the windows have closed") {
+                    try await windows.windows(filter).allSatisfy { $0.state == .closed }
+                }
+                let closed = try await windows.windows(filter)
+                #expect(closed.allSatisfy { $0.counts.stillMissing == 0 })
+                #expect(closed.reduce(0) { $0 + $1.counts.recovered } > 0)
+                // With the new key alone.
+                let later = try await Self.recover(apple)
+                #expect(later.allSatisfy { $0.state == "closed" && $0.listed > 0 && $0.missing == 0 })
                 try await Self.expectNothingMissing(apple)
                 try await Self.expectNoSecrets(apple)
+                await again.stop()
             }
+            await server.stop()
+        }
+
+        /// As `pg_ctl restart -m immediate`: all sessions end, and what was under way is recovered from the log.
+        private static func crash(
+            _ server: DevelopmentPostgres, in directory: String
+        ) async throws -> DevelopmentPostgres {
+            kill(try #require(await server.serverProcess()), SIGQUIT)
+            await server.stop()
+            return try await DevelopmentPostgres.start(directory: directory, port: server.port, durability: .none)
         }
 
         // MARK: What is expected
@@ -132,13 +196,18 @@ extension EndToEnd {
         }
 
         private static func withApple(
-            count: Int, droppingOneIn oneIn: Int, _ body: @escaping @Sendable (SimulatedApple) async throws -> Void
+            on databaseURL: String? = nil, count: Int, droppingOneIn oneIn: Int,
+            _ body: @escaping @Sendable (SimulatedApple) async throws -> Void
         ) async throws {
-            try await EndToEnd.withLine(
-                settings: [.scheduler: ["STOREKEEPER_WINDOW_LEASE": "4s"]],
-                environment: ["STOREKEEPER_LOG_LEVEL": "debug"]
-            ) { stand in
+            let settings: [Role: [String: String]] = [.scheduler: ["STOREKEEPER_WINDOW_LEASE": "4s"]]
+            let environment = ["STOREKEEPER_LOG_LEVEL": "trace"]
+            let use: @Sendable (Bench.Stand) async throws -> Void = { stand in
                 try await SimulatedApple.use(stand, count: count, droppingOneIn: oneIn, body)
+            }
+            if let databaseURL {
+                try await EndToEnd.withLine(on: databaseURL, settings: settings, environment: environment, use)
+            } else {
+                try await EndToEnd.withLine(settings: settings, environment: environment, use)
             }
         }
     }

@@ -35,6 +35,10 @@ struct SimulatedApple: Sendable {
                 // As Apple does: what the sandbox misses comes from the history or not at all.
                 options.retriesSandbox = false
                 options.retryScale = 36_000
+                let nextKey = Self.nextKey(stand)
+                try FileManager.default.createDirectory(atPath: nextKey.directory, withIntermediateDirectories: true)
+                try nextKey.write(for: stand.line.plan.apps)
+                options.furtherKeys = [nextKey]
                 let run = SimulatorRun(options: options, target: target, paceURL: nil, plan: stand.line.plan)
                 let simulator = try await run.start(with: stand.spawner)
                 let apple = SimulatedApple(
@@ -93,17 +97,28 @@ struct SimulatedApple: Sendable {
         }
     }
 
-    /// Ends every session that a service has with the database, as a restart of the server would.
-    func loseDatabaseSessions(of application: String) async throws {
-        _ = try await ledger.connection.execute(Self.terminate, application)
+    /// The key that takes the other's place.
+    var nextKey: APIKeyFile { Self.nextKey(stand) }
+
+    private static func nextKey(_ stand: Bench.Stand) -> APIKeyFile {
+        APIKeyFile(directory: stand.line.plan.directory + "/next", keyId: "LINEKEY002")
     }
 
-    private static let terminate = Statement(
-        "test-terminate-application",
-        """
-        select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and application_name = $1::text and pid <> pg_backend_pid()
-        """)
+    /// Gives the services another key, as an operator does, and lets Apple refuse the old one as soon as they have it.
+    func exchangeKeys() async throws {
+        let plan = stand.line.plan
+        let list = try Data(contentsOf: URL(fileURLWithPath: nextKey.list))
+        try list.write(to: URL(fileURLWithPath: plan.apiKey.list), options: .atomic)
+        for service in ["scheduler", "recovery"] {
+            try await waitUntil("\(service) has read the new key") {
+                try String(contentsOfFile: plan.log(of: service), encoding: .utf8).contains("were read anew")
+            }
+        }
+        var request = HTTPClientRequest(url: control.address + "/simulator/keys/\(plan.apiKey.keyId)")
+        request.method = .DELETE
+        let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+        guard answer.status == .ok else { throw Failure("the simulator revokes no key: \(answer.status)") }
+    }
 
     /// Runs a command as an operator would.
     func storekeeper(_ arguments: [String]) async throws -> (ending: ChildProcess.Ending, text: String, log: String) {

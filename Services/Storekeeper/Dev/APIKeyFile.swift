@@ -4,21 +4,21 @@ import Signatures
 /// The key with which the services of a line call the simulated API, as App Store Connect would give it out.
 struct APIKeyFile: Sendable {
     static let issuerId = "0b1e5c1e-0000-4000-8000-5707e4ee9e01"
-    static let keyId = "LINEKEY001"
 
     let directory: String
+    var keyId = "LINEKEY001"
 
     /// What the services read.
     var list: String { directory + "/api-keys.json" }
-    private var key: String { directory + "/AuthKey_\(Self.keyId).p8" }
+    private var key: String { directory + "/AuthKey_\(keyId).p8" }
 
     /// As `simulator run --api-key` takes it.
-    var option: String { "\(Self.issuerId):\(Self.keyId):\(key)" }
+    var option: String { "\(Self.issuerId):\(keyId):\(key)" }
 
     private struct Entry: Encodable {
         var bundleId: String
         var issuerId = APIKeyFile.issuerId
-        var keyId = APIKeyFile.keyId
+        var keyId: String
         var privateKeyFile: String
     }
 
@@ -30,7 +30,7 @@ struct APIKeyFile: Sendable {
             guard FileManager.default.createFile(atPath: key, contents: pem, attributes: [.posixPermissions: 0o600])
             else { throw Failure("\(key) cannot be written; make the directory writable") }
         }
-        let entries = apps.map { Entry(bundleId: $0.bundleId, privateKeyFile: key) }
+        let entries = apps.map { Entry(bundleId: $0.bundleId, keyId: keyId, privateKeyFile: key) }
         try JSONEncoder().encode(entries).write(to: URL(fileURLWithPath: list))
     }
 }

@@ -17,6 +17,8 @@ struct SimulatorRun: Sendable {
         var retryScale: Double?
         /// Multiplies Apple's limits of requests to its API.
         var apiLimitScale = 1.0
+        /// Accepted beside the one of the plan.
+        var furtherKeys: [APIKeyFile] = []
     }
 
     var options: Options
@@ -51,6 +53,7 @@ struct SimulatorRun: Sendable {
             "--api-address", "127.0.0.1:\(plan.apiPort)", "--api-key", plan.apiKey.option,
             "--api-limit-scale", "\(options.apiLimitScale)",
         ]
+        for key in options.furtherKeys { arguments += ["--api-key", key.option] }
         if options.retriesSandbox { arguments.append("--retry-sandbox") }
         if let scale = options.retryScale { arguments += ["--retry-scale", "\(scale)"] }
         if let subscriptions = options.subscriptions { arguments += ["--subscriptions", "\(subscriptions)"] }
