@@ -21,29 +21,15 @@ struct CloseWindows: LongRunning {
 
     /// Until the process is told to stop.
     func run() async throws {
-        await cancelWhenGracefulShutdown {
-            var backoff = Backoff()
-            var generator = SystemRandomNumberGenerator()
-            // What a process that was killed, or an attempt that failed, left behind.
-            var mustForget = true
-            while !Task.isCancelled {
-                do {
-                    pulse.beat()
-                    if mustForget { _ = try await items.forgetPresent() }
-                    mustForget = false
-                    let duration = try await clock.measure { _ = try await turn() }
-                    backoff.reset()
-                    // A look at very many is not to take more than a tenth of the database's time, as long as nobody waits
-                    // half a minute for that.
-                    try? await clock.sleep(for: min(max(.seconds(1), duration * 9), .seconds(30)))
-                } catch is CancellationError {
-                    return
-                } catch {
-                    mustForget = true
-                    logger.warning("No window was closed; it will be tried again", metadata: ["error": "\(error)"])
-                    try? await clock.sleep(for: backoff.next(using: &generator))
-                }
-            }
+        await Repetition(pulse: pulse, clock: clock) { error in
+            logger.warning("No window was closed; it will be tried again", metadata: ["error": "\(error)"])
+        }.run { beginsAnew in
+            // What a process that was killed, or a turn that failed, left behind.
+            if beginsAnew { _ = try await items.forgetPresent() }
+            let duration = try await clock.measure { _ = try await turn() }
+            // A look at very many is not to take more than a tenth of the database's time, as long as nobody waits half a
+            // minute for that.
+            return min(max(.seconds(1), duration * 9), .seconds(30))
         }
     }
 

@@ -34,18 +34,11 @@ struct Tidy: LongRunning {
 
     /// Until the process is told to stop.
     func run() async throws {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                pulse.beat()
-                do {
-                    try await turn()
-                } catch is CancellationError {
-                    return
-                } catch {
-                    logger.warning("Old rows stay for now; it will be tried again", metadata: ["error": "\(error)"])
-                }
-                try? await clock.sleep(for: Self.interval)
-            }
+        await Repetition(pulse: pulse, clock: clock) { error in
+            logger.warning("Old rows stay for now; it will be tried again", metadata: ["error": "\(error)"])
+        }.run { _ in
+            try await turn()
+            return Self.interval
         }
     }
 

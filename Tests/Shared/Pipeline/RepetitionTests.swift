@@ -1,0 +1,62 @@
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+@testable import Chassis
+@testable import Pipeline
+
+@Suite(.timeLimit(.minutes(1))) struct RepetitionTests {
+    /// Waits for nothing, and remembers for how long it was to.
+    struct SwiftClock: Clock {
+        let pauses: @Sendable (Duration) -> Void
+        var now: ContinuousClock.Instant { .now }
+        var minimumResolution: Duration { .nanoseconds(1) }
+
+        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+            pauses(ContinuousClock.now.duration(to: deadline))
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    struct Away: Error {}
+
+    private struct Loop: Service {
+        let repetition: Repetition
+        let turn: @Sendable (Bool) async throws -> Duration
+
+        func run() async throws { await repetition.run(turn) }
+    }
+
+    @Test func `a turn that fails is told, and tried anew until the process is to stop`() async throws {
+        let (turns, turned) = AsyncStream<Bool>.makeStream()
+        let failures = Mutex(0)
+        let outcomes = Mutex([true, false, true, true])
+        let pauses = Mutex<[Duration]>([])
+        let repetition = Repetition(clock: SwiftClock { pause in pauses.withLock { $0.append(pause) } }) { _ in
+            failures.withLock { $0 += 1 }
+        }
+        let loop = Loop(repetition: repetition) { beginsAnew in
+            turned.yield(beginsAnew)
+            let isWell = outcomes.withLock { $0.isEmpty ? true : $0.removeFirst() }
+            guard isWell else { throw Away() }
+            return .seconds(7)
+        }
+        let group = ServiceGroup(
+            configuration: .init(services: [.init(service: loop)], logger: .init(label: "test")))
+        async let running: Void = group.run()
+        var seen: [Bool] = []
+        for await turn in turns {
+            seen.append(turn)
+            if seen.count == 4 { break }
+        }
+        await group.triggerGracefulShutdown()
+        try await running
+        #expect(seen == [true, false, true, false])
+        #expect(failures.withLock { $0 } == 1)
+        let first = try #require(pauses.withLock { $0.first })
+        #expect(first > .seconds(6) && first <= .seconds(7))
+        // Behind a failure, a tenth of a second at most.
+        #expect(pauses.withLock { $0[1] } <= .milliseconds(100))
+    }
+}
