@@ -6,22 +6,37 @@ import Storage
 
 import struct Foundation.Date
 
-/// Puts what was found on the line, then writes the answers down with where the next ones begin, then moves the position.
+/// Puts what was found on the line, then writes the answers down with where the next ones begin and what is asked later, then
+/// moves the position.
 struct Answer: Settlement {
     let answers: RecoveryAnswerStore
     let connection: WorkerConnection
+    let tracing: Tracing
     let now: @Sendable () -> Date
 
     func settle(_ judged: Judged<Ask>) async throws -> Settled {
         let time = Date(milliseconds: now().milliseconds)
-        let findings = judged.forwarded.map(\.output)
-        let received = findings.flatMap { $0.received(at: time) }
+        var received: [ReceivedNotification] = []
+        var answered = unanswered(judged, at: time)
+        var attempts: [RecordedAttempt] = []
+        var postponed: [PostponedRequest] = []
+        for (record, asked) in judged.forwarded {
+            switch asked {
+            case .answered(let findings):
+                received += findings.received(at: time) { tracing.traceparent(below: record) }
+                answered.append(findings.answer(at: time))
+                attempts += findings.attempts
+            case .postponed(let request, let pause):
+                postponed.append(
+                    PostponedRequest(
+                        request: request, pause: pause.length, reason: pause.reason.storable, postponedAt: time))
+            }
+        }
         try await connection.producer.send(
             received.map { ProducerRecord(Topics.received, $0) } + connection.refusals.records(of: judged))
-        let found = findings.map { $0.answer(at: time) }
-        let answered = found + unanswered(judged, at: time)
-        try await answers.record(answered, attempts: findings.flatMap(\.attempts))
+        try await answers.record(answered, attempts: attempts, postponed: postponed)
         for answer in answered { Metric.recoveryRequests.counter(answer.outcome).increment() }
+        Metric.recoveryRequests.counter("postponed").increment(by: postponed.count)
         return try await connection.consumer.commit(judged)
     }
 
@@ -45,8 +60,6 @@ extension AskReason {
     fileprivate var advice: String? {
         switch self {
         case .withoutHistory: "Apple keeps no history of this environment"
-        case .withoutKey:
-            "there is no key for this app and environment; add one to STOREKEEPER_API_KEYS_FILE and ask again"
         case .notFound: "Apple knows nothing of this purchase in this environment"
         case .undecodable, .refused, .unreadable, .unaskable: nil
         }

@@ -7,50 +7,54 @@ import struct Foundation.Date
 
 /// What does Apple know of this customer that we lack?
 ///
+/// What Apple cannot answer now is postponed and asked again later: nobody waits behind an app whose key is refused.
+///
 /// Three questions: the notification history, which reaches back 180 days (30 in sandbox); where the subscriptions stand; and
 /// the transaction history from where the last answer ended, which reaches back for ever and in which whatever changed
 /// comes again, refunds too.
 struct Ask: Stage {
-    let clients: APIClients
+    /// Nil where there are no keys at all.
+    let clients: APIClients?
     let items: RecoveryItemStore
     let answers: RecoveryAnswerStore
     let knowledge: Knowledge
     let now: @Sendable () -> Date
+    let pauses = Pauses()
 
     /// All at the same time: the limits are Apple's, and the clients keep to them.
-    func judge(_ deliveries: [Delivery<RecoveryRequest>]) async throws -> [Verdict<Findings, AskReason>] {
-        try await withThrowingTaskGroup(of: (Int, Verdict<Findings, AskReason>).self) { group in
+    func judge(_ deliveries: [Delivery<RecoveryRequest>]) async throws -> [Verdict<Asked, AskReason>] {
+        try await withThrowingTaskGroup(of: (Int, Verdict<Asked, AskReason>).self) { group in
             for (index, delivery) in deliveries.enumerated() {
                 group.addTask { (index, try await verdict(on: delivery.message)) }
             }
-            var verdicts: [Int: Verdict<Findings, AskReason>] = [:]
+            var verdicts: [Int: Verdict<Asked, AskReason>] = [:]
             for try await (index, verdict) in group { verdicts[index] = verdict }
             return deliveries.indices.compactMap { verdicts[$0] }
         }
     }
 
-    private func verdict(on request: RecoveryRequest) async throws -> Verdict<Findings, AskReason> {
+    private func verdict(on request: RecoveryRequest) async throws -> Verdict<Asked, AskReason> {
         let environment = AppStoreEnvironment(rawValue: request.environment.rawValue)
         guard AppStoreServerAPI.address(of: environment) != nil else { return .discard(.withoutHistory) }
-        guard var client = clients[request.bundleId, environment] else { return .discard(.withoutKey) }
-        // Longer than Apple takes, and short enough that a batch of questions does not look like a worker that hangs.
-        client.deadline = .seconds(20)
+        guard var client = clients?[request.bundleId, environment] else {
+            return .forward(.postponed(request, .withoutKey))
+        }
+        let app = CoverageStore.App(request.environment, request.bundleId)
+        if let pause = pauses.pause(of: app, now: now()) { return .forward(.postponed(request, pause)) }
+        // Longer than Apple takes, and short enough that those behind it in the log do not wait.
+        client.deadline = .seconds(10)
         do {
             return try await findings(client, request)
         } catch let error as APIError {
-            switch error {
-            case .unreadable(let text): return .deadLetter(.unreadable, message: text)
-            case .invalidRequest(let text): return .deadLetter(.unaskable, message: text)
-            case .refused(let refusal) where !error.isRetryable:
-                return .deadLetter(.refused, message: refusal.description)
-            case .refused, .unauthorized, .rateLimited, .unreachable, .unsettled: throw error
-            }
+            let setback = AskSetback(error, now: now())
+            if case .pause(let pause, true) = setback { pauses.begin(pause, of: app, now: now()) }
+            return setback.verdict(on: request)
         }
     }
 
     private func findings(
         _ client: AppStoreServerAPI, _ request: RecoveryRequest
-    ) async throws -> Verdict<Findings, AskReason> {
+    ) async throws -> Verdict<Asked, AskReason> {
         var findings = Findings(request: request)
         var questions = 0
         func ask(_ question: () async throws -> Void) async throws {
@@ -69,7 +73,7 @@ struct Ask: Stage {
             findings.parts += parts
             findings.revision = revision
         }
-        return findings.refusals.count == questions ? .discard(.notFound) : .forward(findings)
+        return findings.refusals.count == questions ? .discard(.notFound) : .forward(.answered(findings))
     }
 
     private func notifications(
@@ -125,8 +129,6 @@ enum AskReason: String, StageReason {
     case undecodable
     /// The environment is one that Apple keeps no history of.
     case withoutHistory
-    /// There is no key for the app, or the app does not accept the environment.
-    case withoutKey
     /// Apple knows nothing of the purchase.
     case notFound
     /// Apple refuses the question, for another reason.

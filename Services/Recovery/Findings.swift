@@ -20,13 +20,16 @@ struct Findings: Sendable {
     var key: SubscriptionKey { request.key }
 
     /// What goes back onto the line, as it arrived at a time.
-    func received(at time: Date) -> [ReceivedNotification] {
+    /// - Parameter traceparent: makes the header of each.
+    func received(at time: Date, _ traceparent: () -> String? = { nil }) -> [ReceivedNotification] {
         notifications.filter { $0.state == .missing }.map {
-            ReceivedNotification(signedPayload: $0.item.signedPayload, source: .history, receivedAt: time)
+            ReceivedNotification(
+                signedPayload: $0.item.signedPayload, source: .history, receivedAt: time, traceparent: traceparent())
         }
             + parts.map {
                 ReceivedNotification(
-                    signedPayload: $0, source: .history, receivedAt: time, bundleId: request.bundleId)
+                    signedPayload: $0, source: .history, receivedAt: time, bundleId: request.bundleId,
+                    traceparent: traceparent())
             }
     }
 

@@ -23,17 +23,18 @@ struct Parts {
     }
 
     /// All parts, in the order of their dependencies.
-    /// - Parameter api: nil leaves the requests for single customers where they are.
+    /// - Parameter api: nil postpones the requests for single customers.
     func all(asking api: AppleAPI?) async throws -> [any LongRunning] {
-        var parts: [any LongRunning] = [keeper, tidy()]
-        if let api { parts = [api] + parts + (try await requests(api)) }
-        return parts + (try await letters()) + (try await pages())
+        let first: [any LongRunning] = (api.map { [$0] } ?? []) + [keeper, tidy()]
+        return first + (try await requests(api)) + (try await letters()) + (try await pages())
     }
 
     /// A connection for each worker: none of them waits for another.
     private func database() -> PostgresConnection {
         PostgresConnection(context.settings.postgres(for: "recovery"), logger: context.logger)
     }
+
+    private var tracing: Tracing { Tracing(tracer: context.tracer, now: context.clock.now) }
 
     private func tidy() -> Tidy {
         let database = database()
@@ -57,7 +58,8 @@ struct Parts {
         return [close]
             + connection.parts(
                 running: Recover(items: items),
-                settlement: Republish(items: items, connection: connection, now: context.clock.now))
+                settlement: Republish(
+                    items: items, connection: connection, tracing: tracing, now: context.clock.now))
     }
 
     private func letters() async throws -> [any LongRunning] {
@@ -67,15 +69,20 @@ struct Parts {
             settlement: KeepLetters(rejected: RejectedStore(database()), connection: connection))
     }
 
-    private func requests(_ api: AppleAPI) async throws -> [any LongRunning] {
+    private func requests(_ api: AppleAPI?) async throws -> [any LongRunning] {
         let connection = try await worker("requests", reading: Topics.recoveryRequests.route, limit: 5)
         let database = database()
         let answers = RecoveryAnswerStore(database)
-        return connection.parts(
+        let again = AskAgain(
+            postponed: PostponedRequestStore(database), producer: keeper.producer,
+            pulse: context.health.pulse("asking again", limit: AskAgain.turnLimit), logger: context.logger)
+        let asking = connection.parts(
             running: Ask(
-                clients: api.clients, items: RecoveryItemStore(database), answers: answers,
+                clients: api?.clients, items: RecoveryItemStore(database), answers: answers,
                 knowledge: Knowledge(database), now: context.clock.now),
-            settlement: Answer(answers: answers, connection: connection, now: context.clock.now))
+            settlement: Answer(
+                answers: answers, connection: connection, tracing: tracing, now: context.clock.now))
+        return [again] + asking
     }
 
     /// - Parameter limit: a page has half a megabyte, and a customer several calls: fewer at once than of other records.
@@ -91,7 +98,7 @@ extension Settings<Configuration> {
     func appleAPI(clock: APIClock, logger: Logger) throws(ConfigurationProblems) -> AppleAPI? {
         guard let keys = self.apiKeys, let apps = self.apps else {
             logger.notice(
-                "Requests for single customers wait: STOREKEEPER_API_KEYS_FILE is not set. Everything else is done.")
+                "Requests for single customers are postponed: STOREKEEPER_API_KEYS_FILE is not set. All else is done.")
             return nil
         }
         let trusted = try Trusted(apps: apps, roots: self.roots ?? [], developmentMode: self.developmentMode)

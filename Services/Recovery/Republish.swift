@@ -13,16 +13,21 @@ import struct Foundation.Date
 struct Republish: Settlement {
     let items: RecoveryItemStore
     let connection: WorkerConnection
+    let tracing: Tracing
     let now: @Sendable () -> Date
 
     func settle(_ judged: Judged<Recover>) async throws -> Settled {
         // As the records' header has it, so that a refusal of exactly these can be told from an older one.
         let time = Date(milliseconds: now().milliseconds)
         let pages = judged.forwarded.map(\.output)
-        let missing = pages.flatMap(\.items).filter { $0.state == .missing }.map { compared in
-            ProducerRecord(
-                Topics.received,
-                ReceivedNotification(signedPayload: compared.item.signedPayload, source: .history, receivedAt: time))
+        let missing = judged.forwarded.flatMap { record, page in
+            page.items.filter { $0.state == .missing }.map { compared in
+                ProducerRecord(
+                    Topics.received,
+                    ReceivedNotification(
+                        signedPayload: compared.item.signedPayload, source: .history, receivedAt: time,
+                        traceparent: tracing.traceparent(below: record)))
+            }
         }
         let unreadable = connection.refusals.records(of: judged) + letters(judged, at: time)
         try await connection.producer.send(missing + unreadable)

@@ -139,6 +139,9 @@ extension Metric {
     /// Single customers.
     public static let recoveryRequests = counter(
         "storekeeper_recovery_requests_total", "Customers whose history Apple was asked for, by outcome.", ["outcome"])
+    /// They wait for a limit, a key or a network.
+    public static let recoveryRequestsPostponed = gauge(
+        "storekeeper_recovery_requests_postponed", "Customers whom Apple could not be asked about yet.")
 
     // MARK: Coverage
 
@@ -199,6 +202,7 @@ extension Metric {
         brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked, unknownApps, trustReloads,
         ledgerOutcomes, webhookToState, sharedAccounts, published, publisherRetries, apiRequests,
         historyItems, recovered, sendAttempts, windowsClosed, recoveryRequests,
+        recoveryRequestsPostponed,
         notificationsMissing, unprovenDays, coverageAge, recoveryWindows, historyFetched, canaries, canaryTime, overdue,
         schedulerRetries, spans, ready, buildInformation,
     ]

@@ -9,7 +9,7 @@ struct RecordSteps {
     let record: Batch.Record
     let outcome: Outcome
 
-    private var parent: TraceContext? { record.wire.header(Headers.traceparent).flatMap { TraceContext($0) } }
+    private var parent: TraceContext? { record.trace }
 
     /// By which the lines of one notification are found. What is not verified yet has no uuid that could be trusted.
     var metadata: Logger.Metadata {
@@ -44,4 +44,9 @@ struct RecordSteps {
             start: end.addingTimeInterval(-(duration / .seconds(1))), end: end, attributes: attributes,
             failure: outcome.name == Outcome.deadLetter ? outcome.reason : nil)
     }
+}
+
+extension Batch.Record {
+    /// The step that put the record on the log; nil where it belongs to no trace.
+    public var trace: TraceContext? { wire.header(Headers.traceparent).flatMap { TraceContext($0) } }
 }

@@ -49,15 +49,7 @@ public struct OutboxStore: Sendable {
                 Command(Self.withdraw, time), Command(Self.requests, time, Int64(limit)),
             ])[1]
         }.map { row in
-            let reason: String = try row.value("reason")
-            return Waiting(
-                id: try row.value("id"),
-                message: RecoveryRequest(
-                    environment: try SubscriptionStore.environment(row),
-                    originalTransactionId: try row.value("original_transaction_id"),
-                    bundleId: try row.value("bundle_id"), skipped: reason.split(separator: ",").map(String.init),
-                    before: try row.value("before_uuid"), from: try row.optional("from_at"),
-                    to: try row.value("to_at"), requestedAt: try row.value("requested_at")))
+            Waiting(id: try row.value("id"), message: try RecoveryRequest(row))
         }
     }
 

@@ -40,6 +40,7 @@ public enum StorageStatements {
 
     private static let recovery =
         RecoveryItemStore.statements + SendAttemptStore.statements + RecoveryAnswerStore.statements
+        + PostponedRequestStore.statements
 
     private static let ledger = [
         LedgerStatements.recorded, LedgerStatements.keepChains, LedgerStatements.digests, LedgerStatements.insert,

@@ -24,6 +24,11 @@ extension RecoveryStatus {
             let setback = window.lastError.map { ": \($0)" } ?? ""
             sentences.append("window \(window.id) stands open for \(age(window.openedAt))\(setback)")
         }
+        for waiting in postponed where now.timeIntervalSince(waiting.since) > Self.patience {
+            sentences.append(
+                "\(waiting.requests) customers of \(waiting.bundleId) \(waiting.environment) wait to be asked about: "
+                    + waiting.lastError)
+        }
         for proof in proofs where proof.kind == Coverage.Kind.failures.rawValue {
             guard now.timeIntervalSince(proof.provenUntil) > Self.proofAge else { continue }
             sentences.append(

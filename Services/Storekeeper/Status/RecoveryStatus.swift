@@ -47,6 +47,15 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
         var attemptResult: String?
     }
 
+    /// Requests for single customers that Apple could not answer yet.
+    struct Postponed: Sendable, Encodable, Equatable {
+        var bundleId: String
+        var environment: String
+        var requests: Int64
+        var since: Date
+        var lastError: String
+    }
+
     var proofs: [Proof]
     var missing: [Missing]
     var unprovenDays: [Days]
@@ -55,6 +64,8 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
     /// Those not closed, the oldest first.
     var unsettled: [Window]
     var canaries: [CanaryState]
+    /// The longest first.
+    var postponed: [Postponed]
 
     /// A window may stand open for so long.
     static let patience: TimeInterval = 3600
@@ -63,7 +74,7 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
 
     init(
         proofs: [Proof] = [], missing: [Missing] = [], unprovenDays: [Days] = [], windows: [String: Int64] = [:],
-        unsettled: [Window] = [], canaries: [CanaryState] = []
+        unsettled: [Window] = [], canaries: [CanaryState] = [], postponed: [Postponed] = []
     ) {
         self.proofs = proofs
         self.missing = missing
@@ -71,6 +82,7 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
         self.windows = windows
         self.unsettled = unsettled
         self.canaries = canaries
+        self.postponed = postponed
     }
 
     init(_ connection: PostgresConnection, now: Date) async throws {
@@ -106,6 +118,11 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
             }
         }
         canaries = newest
+        postponed = try await PostponedRequestStore(connection).waiting().map {
+            Postponed(
+                bundleId: $0.bundleId, environment: $0.environment.rawValue, requests: $0.requests, since: $0.since,
+                lastError: $0.lastError)
+        }
     }
 
     func lines(at now: Date) -> [String] {
@@ -126,6 +143,10 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
         lines.append("windows: \(counts.isEmpty ? "none" : counts.joined(separator: ", "))")
         lines += unsettled.prefix(5).map {
             "  \($0.id) \($0.reason), \($0.state), opened \(age($0.openedAt)) ago\($0.lastError.map { ": \($0)" } ?? "")"
+        }
+        lines += postponed.map {
+            "\($0.bundleId) \($0.environment): \($0.requests) single customers wait, the first for \(age($0.since)): "
+                + $0.lastError
         }
         lines += canaries.map { canary in
             let end = canary.arrivedAt.map {

@@ -6,6 +6,7 @@ public struct TraceSpan: Sendable, Equatable {
     public enum Kind: UInt64, Sendable {
         case server = 2
         case client = 3
+        case producer = 4
         case consumer = 5
     }
 

@@ -64,6 +64,25 @@ create table recovery_answer (
 );
 create index recovery_answer_by_time on recovery_answer (answered_at);
 
+-- Requests for one customer that Apple could not answer yet: its limit was used up, it refused a key, it did not answer. They
+-- are put back on the log when it is time, so that nobody waits behind them; a row goes when its request is answered.
+create table postponed_request (
+    postponed_at timestamptz not null, -- the first time
+    not_before timestamptz not null, -- by the clock of the database
+    requested_at timestamptz not null,
+    from_at timestamptz,
+    to_at timestamptz not null,
+    setbacks bigint not null,
+    before_uuid uuid not null,
+    environment store_environment not null,
+    original_transaction_id text not null,
+    bundle_id text not null,
+    reason text not null, -- the kinds of steps, by comma
+    last_error text not null,
+    primary key (environment, original_transaction_id, before_uuid)
+);
+create index postponed_request_by_time on postponed_request (not_before);
+
 -- What a dead letter claims, as far as it can be read: anybody can write any of it.
 alter table rejected
     add column received_at timestamptz, -- by the record's header, which is ours

@@ -10,7 +10,7 @@ declare
         'consumer_position', 'sighting', 'certificate_chain', 'notification', 'notification_payload',
         'conflicting_notification', 'transaction', 'subscription', 'mark', 'step', 'skipped_step', 'timeline', 'recovery_request', 'lease', 'rejected',
         'recovery_window', 'recovery_page', 'coverage', 'coverage_day', 'recovery_item', 'send_attempt', 'history_revision',
-        'recovery_answer', 'account_claim', 'shared_account_notice'];
+        'recovery_answer', 'postponed_request', 'account_claim', 'shared_account_notice'];
     scheduler_tables constant text[] := array[
         'coverage', 'coverage_day', 'recovery_window', 'recovery_page', 'canary', 'overdue_inquiry', 'ingest_heartbeat',
         'lease', 'sighting', 'operator_action', 'product_level', 'sharing_policy', 'chosen_account'];

@@ -59,9 +59,11 @@ public struct RecoveryAnswerStore: Sendable {
             .first?.value(at: 0)
     }
 
-    /// Writes answers down, with the revisions and Apple's attempts, in one transaction. To be called when what they hold is
-    /// on the line. Repeatable.
-    public func record(_ answers: [RecoveryAnswer], attempts: [RecordedAttempt]) async throws {
+    /// Writes answers down, with the revisions, Apple's attempts and what has to be asked later, in one transaction. To be
+    /// called when what they hold is on the line. Repeatable.
+    public func record(
+        _ answers: [RecoveryAnswer], attempts: [RecordedAttempt], postponed: [PostponedRequest] = []
+    ) async throws {
         // Of one purchase the last, as it was asked last.
         let last = Dictionary(
             answers.filter { $0.revision != nil }.map { ($0.key, $0) }, uniquingKeysWith: { $1 }
@@ -76,7 +78,8 @@ public struct RecoveryAnswerStore: Sendable {
                 Self.insert, named.map(\.key.environment.rawValue), named.map(\.key.originalTransactionId),
                 named.map(\.bundleId), named.map(\.before), named.map(\.outcome), named.map(\.message),
                 named.map(\.notifications), named.map(\.missing), named.map(\.parts), named.map(\.answeredAt)),
-            SendAttemptStore.inserting(attempts),
+            SendAttemptStore.inserting(attempts), PostponedRequestStore.answering(named),
+            PostponedRequestStore.postponing(postponed),
         ]
         _ = try await repeating { try await connection.pipeline(writing) }
     }

@@ -23,6 +23,9 @@ final class AppleCounter: Sendable {
         bundleId: History.app.bundleId, appAppleId: 1_234_567_890, environment: .production)
     private static let authority = Result { try DevelopmentAuthority(now: now) }
 
+    /// An app of ours whose key Apple does not accept.
+    static let refusedApp = "com.example.refused"
+
     let history: History
     let ring: KeyRing
     let api: AppleAPI
@@ -43,8 +46,21 @@ final class AppleCounter: Sendable {
         let bundleId = History.app.bundleId
         for (name, text) in [
             ("key.p8", try key.pem()), ("root.pem", authority.rootPEM),
-            ("apps.json", #"[{"bundleId":"\#(bundleId)","appAppleId":1234567890,"environments":["Production"]}]"#),
-            ("keys.json", #"[{"bundleId":"\#(bundleId)","issuerId":"i","keyId":"k","privateKeyFile":"key.p8"}]"#),
+            ("other.p8", try P256PrivateKey.generate().pem()),
+            (
+                "apps.json",
+                #"""
+                [{"bundleId":"\#(bundleId)","appAppleId":1234567890,"environments":["Production"]},
+                 {"bundleId":"\#(refusedApp)","appAppleId":2,"environments":["Production"]}]
+                """#
+            ),
+            (
+                "keys.json",
+                #"""
+                [{"bundleId":"\#(bundleId)","issuerId":"i","keyId":"k","privateKeyFile":"key.p8"},
+                 {"bundleId":"\#(refusedApp)","issuerId":"i","keyId":"l","privateKeyFile":"other.p8"}]
+                """#
+            ),
         ] { try Data(text.utf8).write(to: directory.appendingPathComponent(name)) }
         let accepted = AcceptedKey(issuerId: "i", keyId: "k", publicKey: try key.publicKey())
         let ring = KeyRing([accepted])

@@ -47,7 +47,9 @@ import Testing
 
     static func findings(_ counter: AppleCounter, _ purchase: String) async throws -> Findings {
         let verdict = try await counter.ask.judge([AppleCounter.delivery(AppleCounter.request(purchase))])[0]
-        guard case .forward(let findings) = verdict else { throw AppleCounter.Refused(verdict: "\(verdict)") }
+        guard case .forward(.answered(let findings)) = verdict else {
+            throw AppleCounter.Refused(verdict: "\(verdict)")
+        }
         return findings
     }
 
@@ -60,7 +62,7 @@ import Testing
             try await whileRunning(try await counter.parts()) {
                 try await counter.history.producer.send([ProducerRecord(Topics.recoveryRequests, first)])
                 let received = try await counter.history.read(Topics.received, count: 5)
-                #expect(received.allSatisfy { $0.source == .history })
+                #expect(received.allSatisfy { $0.source == .history && $0.traceparent != nil })
                 try await becomes("it is answered") { try await answers.answers(of: key).count == 1 }
                 try await counter.runLine(received)
                 // Once more, now that all of it is known.
@@ -123,15 +125,13 @@ import Testing
         try await AppleCounter.open { counter in
             var xcode = AppleCounter.request("1")
             xcode.environment = .xcode
-            let requests = [
-                AppleCounter.request("999999999"), AppleCounter.request("1", of: "com.example.other"), xcode,
-            ]
+            let requests = [AppleCounter.request("999999999"), xcode]
             let verdicts = try await counter.ask.judge(requests.map(AppleCounter.delivery))
             let reasons = verdicts.map { verdict -> AskReason? in
                 guard case .discard(let reason) = verdict else { return nil }
                 return reason
             }
-            #expect(reasons == [.notFound, .withoutKey, .withoutHistory])
+            #expect(reasons == [.notFound, .withoutHistory])
             // Nobody waits for them, and an operator can read why.
             try await whileRunning(try await counter.parts()) {
                 let answers = RecoveryAnswerStore(counter.history.connection)
@@ -162,22 +162,100 @@ import Testing
         }
     }
 
-    @Test func `a key that Apple does not accept makes the request wait, not vanish`() async throws {
+    @Test func `an app whose key is refused holds up no other, and its requests do not vanish`() async throws {
         try await AppleCounter.open { counter in
             let purchase = try Self.subscriber([.subscribe], at: counter).purchase
-            counter.revokeKey()
+            // Of the same key, so both stand in the same partition.
+            let refused = AppleCounter.request(purchase, of: AppleCounter.refusedApp)
             let request = AppleCounter.request(purchase)
-            let error = await #expect(throws: APIError.self) {
-                try await counter.ask.judge([AppleCounter.delivery(request)])
-            }
-            #expect(error?.status == 401)
             let answers = RecoveryAnswerStore(counter.history.connection)
+            let postponed = PostponedRequestStore(counter.history.connection)
             let key = SubscriptionKey(environment: .production, originalTransactionId: purchase)
             try await whileRunning(try await counter.parts()) {
+                try await counter.history.producer.send([ProducerRecord(Topics.recoveryRequests, refused)])
                 try await counter.history.producer.send([ProducerRecord(Topics.recoveryRequests, request)])
-                counter.acceptKey()
                 try await becomes("it is answered") {
                     try await answers.answers(of: key).first?.outcome == "answered"
+                }
+                try await becomes("the other waits") {
+                    try await postponed.waiting().map(\.bundleId) == [AppleCounter.refusedApp]
+                }
+            }
+            let waiting = try await postponed.waiting()
+            #expect(waiting.map(\.requests) == [1])
+            #expect(waiting.first?.lastError.contains("refuses every key") == true)
+            #expect(try await answers.answers(of: key).count == 1)
+        }
+    }
+
+    @Test func `a request that was postponed is asked again when its time has come`() async throws {
+        try await AppleCounter.open { counter in
+            let purchase = try Self.subscriber([.subscribe], at: counter).purchase
+            let request = AppleCounter.request(purchase)
+            let answers = RecoveryAnswerStore(counter.history.connection)
+            let postponed = PostponedRequestStore(counter.history.connection)
+            let key = SubscriptionKey(environment: .production, originalTransactionId: purchase)
+            try await answers.record(
+                [], attempts: [],
+                postponed: [
+                    PostponedRequest(request: request, pause: .zero, reason: "a limit", postponedAt: AppleCounter.now)
+                ])
+            try await whileRunning(try await counter.parts()) {
+                try await becomes("it is answered") {
+                    try await answers.answers(of: key).first?.outcome == "answered"
+                }
+            }
+            #expect(try await answers.answers(of: key).map(\.before) == [request.before])
+            #expect(try await postponed.waiting().isEmpty)
+        }
+    }
+
+    @Test func `while Apple refuses an app's key, nobody asks for its other customers`() async throws {
+        try await AppleCounter.open { counter in
+            let purchase = try Self.subscriber([.subscribe], at: counter).purchase
+            let delivery = AppleCounter.delivery(AppleCounter.request(purchase))
+            let ask = counter.ask
+            counter.revokeKey()
+            guard case .forward(.postponed(_, let pause)) = try await ask.judge([delivery])[0] else {
+                Issue.record("it was not postponed")
+                return
+            }
+            #expect(pause.length == .seconds(60))
+            // Apple would answer again, and nobody has asked it.
+            counter.acceptKey()
+            guard case .forward(.postponed(_, let rest)) = try await ask.judge([delivery])[0] else {
+                Issue.record("it was asked")
+                return
+            }
+            #expect(rest == pause)
+            guard case .forward(.answered) = try await counter.ask.judge([delivery])[0] else {
+                Issue.record("it was not answered")
+                return
+            }
+        }
+    }
+
+    @Test func `a request of an app without a key waits for one, also where there are no keys at all`() async throws {
+        try await AppleCounter.open { counter in
+            let delivery = AppleCounter.delivery(AppleCounter.request("1", of: "com.example.other"))
+            let connection = counter.history.connection
+            let keyless = Ask(
+                clients: nil, items: RecoveryItemStore(connection), answers: RecoveryAnswerStore(connection),
+                knowledge: Knowledge(connection), now: { AppleCounter.now })
+            for ask in [counter.ask, keyless] {
+                guard case .forward(.postponed(_, let pause)) = try await ask.judge([delivery])[0] else {
+                    Issue.record("it was not postponed")
+                    return
+                }
+                #expect(pause == .withoutKey)
+            }
+            // Without keys the process reads them, too: none grows old on the log.
+            try await whileRunning(try await RecoverTests.parts(counter.history)) {
+                try await counter.history.producer.send([
+                    ProducerRecord(Topics.recoveryRequests, AppleCounter.request("1", of: "com.example.other"))
+                ])
+                try await becomes("it waits") {
+                    try await PostponedRequestStore(connection).waiting().map(\.bundleId) == ["com.example.other"]
                 }
             }
         }

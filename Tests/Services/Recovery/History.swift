@@ -65,7 +65,7 @@ struct History {
         let clock = ProcessClock(now: { now }, instant: { .now })
         return ServiceContext(
             settings: try Settings(Recovery.Configuration(), environment: environment), logger: Self.logger,
-            health: Health(instant: { .now }), tracer: Tracer(isOn: false, random: { 0 }), clock: clock,
+            health: Health(instant: { .now }), tracer: Tracer(isOn: false, random: { 7 }), clock: clock,
             instance: "test", environment: environment)
     }
 

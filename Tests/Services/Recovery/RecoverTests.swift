@@ -39,6 +39,7 @@ import Testing
                 let received = try await history.read(Topics.received, count: missing.count)
                 #expect(Set(received.map(\.signedPayload)) == Set(missing.map(History.letter)))
                 #expect(received.allSatisfy { $0.source == .history && $0.receivedAt == History.now })
+                #expect(received.allSatisfy { $0.traceparent.flatMap { TraceContext($0) } != nil })
                 try await becomes("all is listed") { try await history.recoveryWindow().counts.listed == 45 }
                 let closing = Self.closing(history)
                 // On the line is not in the ledger.
@@ -99,7 +100,8 @@ import Testing
             let crashing = connection.parts(
                 running: Recover(items: items),
                 settlement: Republish(
-                    items: RecoveryItemStore(nowhere), connection: connection, now: { History.now }))
+                    items: RecoveryItemStore(nowhere), connection: connection,
+                    tracing: Tracing(tracer: context.tracer, now: { History.now }), now: { History.now }))
             try await whileRunning([keeper] + crashing) {
                 // Twice at least: it was produced, it failed, it was tried again.
                 _ = try await history.read(Topics.received, count: 20)
@@ -200,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func `without keys requests stay where they are, and one line says so`() async throws {
+    @Test func `without keys one line says that requests are postponed`() async throws {
         try await History.use { history async throws in
             let lines = Lines()
             let logger = Logger(label: "test") { _ in lines.handler }

@@ -88,6 +88,18 @@ struct AttentionTests {
                 }
             ),
             (
+                "3 customers of app Production wait to be asked about: the key",
+                {
+                    let before = Self.now.addingTimeInterval(-7200)
+                    $0.recovery = .read(
+                        RecoveryStatus(postponed: [
+                            .init(
+                                bundleId: "app", environment: "Production", requests: 3, since: before,
+                                lastError: "the key")
+                        ]))
+                }
+            ),
+            (
                 "proven 3 h 0 min ago",
                 {
                     let before = Self.now.addingTimeInterval(-10_800)

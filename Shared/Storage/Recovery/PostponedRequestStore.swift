@@ -1,0 +1,161 @@
+import Contracts
+import Postgres
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// A request for one customer's history that Apple could not answer yet.
+public struct PostponedRequest: Sendable {
+    /// As it was read.
+    public var request: RecoveryRequest
+    /// Until it may be asked again, at least; each further setback doubles what the last one took, up to five minutes.
+    public var pause: Duration
+    /// One sentence.
+    public var reason: String
+    /// When Apple was asked.
+    public var postponedAt: Date
+
+    /// All fields.
+    public init(request: RecoveryRequest, pause: Duration, reason: String, postponedAt: Date) {
+        self.request = request
+        self.pause = pause
+        self.reason = reason
+        self.postponedAt = postponedAt
+    }
+}
+
+/// Requests for single customers that wait beside the log, so that an app whose key is refused holds up no other. They are
+/// written with the answers, see ``RecoveryAnswerStore``.
+public struct PostponedRequestStore: Sendable {
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    public init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// Those whose time has come, to be put back on the log; by any number of processes at once.
+    ///
+    /// They stay: one of which nothing is heard, because its process was killed, is taken again.
+    /// - Parameter seconds: after which that is.
+    public func take(limit: Int, seconds: Int64) async throws -> [RecoveryRequest] {
+        try await repeating { try await connection.execute(Self.take, Int64(limit), seconds) }.map { row in
+            try RecoveryRequest(row)
+        }
+    }
+
+    /// What waits for an app and environment.
+    public struct Waiting: Sendable, Hashable {
+        /// Production or Sandbox.
+        public var environment: StoreEnvironment
+        /// The app.
+        public var bundleId: String
+        /// How many requests.
+        public var requests: Int64
+        /// When the first of them was postponed for the first time.
+        public var since: Date
+        /// Why the last of them was.
+        public var lastError: String
+    }
+
+    /// What waits, the longest first.
+    public func waiting() async throws -> [Waiting] {
+        try await connection.execute(Self.waiting).map { row in
+            Waiting(
+                environment: try SubscriptionStore.environment(row), bundleId: try row.value("bundle_id"),
+                requests: try row.value("requests"), since: try row.value("since"),
+                lastError: try row.value("last_error"))
+        }
+    }
+
+    static let statements = [answered, postpone, take, waiting]
+
+    static func answering(_ answers: [RecoveryAnswer]) -> Command {
+        Command(
+            answered, answers.map(\.key.environment.rawValue), answers.map(\.key.originalTransactionId),
+            answers.map(\.before))
+    }
+
+    static func postponing(_ postponed: [PostponedRequest]) -> Command {
+        let requests = postponed.map(\.request)
+        return Command(
+            postpone, requests.map(\.environment.rawValue), requests.map(\.originalTransactionId),
+            requests.map(\.bundleId), requests.map(\.before), requests.map { $0.skipped.joined(separator: ",") },
+            requests.map(\.from), requests.map(\.to), requests.map(\.requestedAt), postponed.map(\.postponedAt),
+            postponed.map { $0.pause.components.seconds }, postponed.map(\.reason))
+    }
+
+    static let answered = Statement(
+        "postponed-request-answered",
+        """
+        delete from postponed_request
+        using unnest($1::text[], $2::text[], $3::uuid[]) as given (environment, original_transaction_id, before_uuid)
+        where postponed_request.environment = given.environment::store_environment
+            and postponed_request.original_transaction_id = given.original_transaction_id
+            and postponed_request.before_uuid = given.before_uuid
+        """)
+
+    static let postpone = Statement(
+        "postponed-request-postpone",
+        """
+        insert into postponed_request as held (
+            environment, original_transaction_id, bundle_id, before_uuid, reason, from_at, to_at, requested_at,
+            postponed_at, not_before, setbacks, last_error)
+        select distinct on (environment, original_transaction_id, before_uuid) environment::store_environment,
+            original_transaction_id, bundle_id, before_uuid, reason, from_at, to_at, requested_at, postponed_at,
+            statement_timestamp() + pause * interval '1 second', 1, last_error
+        from unnest(
+            $1::text[], $2::text[], $3::text[], $4::uuid[], $5::text[], $6::timestamptz[], $7::timestamptz[],
+            $8::timestamptz[], $9::timestamptz[], $10::bigint[], $11::text[]
+        ) as given (
+            environment, original_transaction_id, bundle_id, before_uuid, reason, from_at, to_at, requested_at,
+            postponed_at, pause, last_error)
+        order by environment, original_transaction_id, before_uuid
+        on conflict (environment, original_transaction_id, before_uuid) do update
+        set not_before = greatest(
+                excluded.not_before,
+                statement_timestamp() + least(300, power(2, least(held.setbacks, 9))) * interval '1 second'),
+            setbacks = held.setbacks + 1, last_error = excluded.last_error
+        """)
+
+    static let take = Statement(
+        "postponed-request-take",
+        """
+        with due as (
+            select environment, original_transaction_id, before_uuid
+            from postponed_request
+            where not_before <= statement_timestamp()
+            order by not_before
+            limit $1::bigint
+            for update skip locked
+        )
+        update postponed_request
+        set not_before = statement_timestamp() + $2::bigint * interval '1 second'
+        from due
+        where postponed_request.environment = due.environment
+            and postponed_request.original_transaction_id = due.original_transaction_id
+            and postponed_request.before_uuid = due.before_uuid
+        returning postponed_request.environment::text as environment, postponed_request.original_transaction_id,
+            bundle_id, reason, postponed_request.before_uuid, from_at, to_at, requested_at
+        """)
+
+    static let waiting = Statement(
+        "postponed-request-waiting",
+        """
+        select environment::text as environment, bundle_id, count(*) as requests, min(postponed_at) as since,
+            (array_agg(last_error order by not_before desc))[1] as last_error
+        from postponed_request
+        group by 1, 2
+        order by since
+        """)
+}
+
+extension RecoveryRequest {
+    /// Of either table that keeps requests.
+    init(_ row: Row) throws {
+        let reason: String = try row.value("reason")
+        self.init(
+            environment: try SubscriptionStore.environment(row),
+            originalTransactionId: try row.value("original_transaction_id"), bundleId: try row.value("bundle_id"),
+            skipped: reason.split(separator: ",").map(String.init), before: try row.value("before_uuid"),
+            from: try row.optional("from_at"), to: try row.value("to_at"), requestedAt: try row.value("requested_at"))
+    }
+}

@@ -1,0 +1,62 @@
+import Contracts
+import Foundation
+import Postgres
+import Storage
+import TestSupport
+import Testing
+
+@Suite struct PostponedRequestStoreTests {
+    static let now = RecoveryAnswerStoreTests.now
+
+    static func request(_ purchase: String = "1000") -> RecoveryRequest {
+        RecoveryRequest(
+            environment: .production, originalTransactionId: purchase, bundleId: "com.example.app",
+            skipped: ["period", "refund"], before: UUID(), from: now.addingTimeInterval(-60), to: now, requestedAt: now)
+    }
+
+    static func postpone(
+        _ requests: [RecoveryRequest], _ pause: Duration = .zero, in connection: PostgresConnection
+    ) async throws {
+        try await RecoveryAnswerStore(connection).record(
+            [], attempts: [],
+            postponed: requests.map {
+                PostponedRequest(request: $0, pause: pause, reason: "the limit", postponedAt: now)
+            })
+    }
+
+    @Test func `a request is taken when its time has come, and again if nothing was heard of it`() async throws {
+        try await TestDatabase.use { database in
+            let connection = TestDatabase.connection(database)
+            let store = PostponedRequestStore(connection)
+            let (due, later) = (Self.request(), Self.request("2000"))
+            try await Self.postpone([due], in: connection)
+            try await Self.postpone([later], .seconds(300), in: connection)
+            #expect(try await store.take(limit: 10, seconds: 60) == [due])
+            #expect(try await store.take(limit: 10, seconds: 60).isEmpty)
+            // Its process was killed, and its time passes.
+            try await connection.run(
+                unsafeScript: "update postponed_request set not_before = not_before - interval '61 seconds'")
+            #expect(try await store.take(limit: 10, seconds: 60) == [due])
+            let waiting = try await store.waiting()
+            #expect(waiting.map(\.requests) == [2])
+            #expect(waiting.map(\.lastError) == ["the limit"])
+            await connection.close()
+        }
+    }
+
+    @Test func `each setback waits longer than the last, and an answer ends it`() async throws {
+        try await TestDatabase.use { database in
+            let connection = TestDatabase.connection(database)
+            let store = PostponedRequestStore(connection)
+            let request = Self.request()
+            try await Self.postpone([request], in: connection)
+            try await Self.postpone([request], in: connection)
+            #expect(try await store.take(limit: 10, seconds: 60).isEmpty)
+            #expect(try await store.waiting().map(\.requests) == [1])
+            try await RecoveryAnswerStore(connection).record(
+                [RecoveryAnswerStoreTests.answer(0, revision: nil, before: request.before)], attempts: [])
+            #expect(try await store.waiting().isEmpty)
+            await connection.close()
+        }
+    }
+}
