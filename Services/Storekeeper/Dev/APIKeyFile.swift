@@ -4,9 +4,11 @@ import Signatures
 /// The key with which the services of a line call the simulated API, as App Store Connect would give it out.
 struct APIKeyFile: Sendable {
     static let issuerId = "0b1e5c1e-0000-4000-8000-5707e4ee9e01"
+    static let keyId = "LINEKEY001"
 
     let directory: String
-    var keyId = "LINEKEY001"
+    /// Another one takes part in an exchange of keys.
+    var keyId = Self.keyId
 
     /// What the services read.
     var list: String { directory + "/api-keys.json" }
