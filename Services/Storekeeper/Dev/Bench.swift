@@ -111,6 +111,8 @@ struct Bench: Sendable {
         do {
             say("Starting the services; their logs are in \(line.plan.logDirectory)")
             try await line.start()
+            try line.plan.writeOperatorFile()
+            say("For the other commands, in another terminal: . \(line.plan.operatorFile)")
             let result = try await body(line)
             await line.stop()
             return result

@@ -92,6 +92,22 @@ struct LinePlan: Sendable {
         return environment
     }
 
+    /// For a shell: the other commands then work on this line.
+    var operatorFile: String { directory + "/environment" }
+
+    /// Writes that file; nobody else may read it, for a URL may hold a password.
+    func writeOperatorFile() throws {
+        let own = operatorEnvironment.filter { name, value in inherited[name] != value }
+        let lines = own.sorted { $0.key < $1.key }.map { name, value in
+            "export \(name)='\(value.replacing("'", with: #"'\''"#))'\n"
+        }
+        let text = Data(lines.joined().utf8)
+        guard
+            FileManager.default.createFile(
+                atPath: operatorFile, contents: text, attributes: [.posixPermissions: 0o600])
+        else { throw Failure("\(operatorFile) cannot be written; make the directory writable") }
+    }
+
     /// What whoever works by hand is told, as a member of the role that the runbook gives to operators.
     var operatorEnvironment: [String: String] {
         inherited.merging(["KAFKA_BOOTSTRAP_SERVERS": bootstrapServers]) { _, ours in ours }

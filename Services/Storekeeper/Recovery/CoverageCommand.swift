@@ -167,6 +167,12 @@ struct WindowRow: ListedRow {
         lastError = window.lastError
     }
 
+    /// Of what was asked for its own reason, whether only failures were.
+    private var cause: String {
+        let isSaid = reason == RecoveryWindow.Reason.failures.rawValue
+        return onlyFailures && !isSaid ? "\(reason), failures" : reason
+    }
+
     static let columns: [TextTable.Column] = [
         "opened", "app", "environment", "from", "to", "reason", "state", .number("listed"), .number("were missing"),
         .number("recovered"), .number("refused"), .number("unreadable"), "closed", "last error",
@@ -174,7 +180,7 @@ struct WindowRow: ListedRow {
 
     var cells: [String] {
         [
-            openedAt.text, bundleId, environment, from.text, to.text, onlyFailures ? "\(reason), failures" : reason,
+            openedAt.text, bundleId, environment, from.text, to.text, cause,
             state, "\(listed)", "\(missing)", "\(recovered)", "\(refused)", "\(unreadable)", closedAt?.text ?? "-",
             lastError ?? "-",
         ]

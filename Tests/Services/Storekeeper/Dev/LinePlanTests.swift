@@ -44,6 +44,23 @@ struct LinePlanTests {
         #expect(inherited == ["KAFKA_LINGER_MS": "1", "STOREKEEPER_LOG_LEVEL": "debug", "PATH": "/bin"])
     }
 
+    @Test func `a shell is told what the other commands need, and nothing that it had before`() async throws {
+        let place = try TemporaryDirectory()
+        var plan = Self.plan(inherited: ["PATH": "/bin"])
+        plan.directory = place.path
+        plan.databaseRoles = [.scheduler]
+        try plan.writeOperatorFile()
+        let shell = try await Spawner().start(
+            "sh", program: "/bin/sh",
+            arguments: [
+                "-c",
+                ". '\(plan.operatorFile)'; echo \"$DATABASE_URL $PGOPTIONS\"; grep -c PATH= '\(plan.operatorFile)'",
+            ],
+            environment: [:], log: place.path + "/log")
+        _ = await shell.ending()
+        #expect(shell.logTail() == "postgres://d -c role=storekeeper_scheduler\n0")
+    }
+
     @Test func `each service acts as the role of its kind, where the database has it`() {
         var plan = Self.plan(inherited: ["PGOPTIONS": "-c jit=off"])
         #expect(plan.environment(of: .scheduler, named: "x")["PGOPTIONS"] == "-c jit=off")

@@ -55,6 +55,7 @@ struct CoverageCommandTests {
             let listed = await CommandOutcome.of(["coverage", "--windows"], environment: database.environment)
             #expect(listed.code == 0)
             #expect(listed.text.contains("2025-10-09T08:52:20Z") && listed.text.contains("open"))
+            #expect(listed.text.contains("  failures  open"), "\(listed.text)")
         }
     }
 }
