@@ -3,12 +3,17 @@ import Storage
 import struct Foundation.Date
 
 extension RecoveryStatus {
+    /// A day that was given up counts as one for ever, and there is nothing to be done about it.
+    private func givenUp(_ app: Missing) -> Int64 {
+        unprovenDays.first { $0.bundleId == app.bundleId && $0.environment == app.environment }?.givenUp ?? 0
+    }
+
     /// What a person has to look at, most urgent first: what is lost, what may be, what does not get on.
     func attention(at now: Date) -> [String] {
         func age(_ date: Date) -> String { StatusText.age(now.timeIntervalSince(date)) }
         let failed = RecoveryWindow.State.failed.rawValue
-        var sentences = missing.filter { $0.count > 0 }.map {
-            "\($0.count) notifications of \($0.bundleId) \($0.environment) are missing: storekeeper coverage"
+        var sentences = missing.map { ($0, $0.count - givenUp($0)) }.filter { $0.1 > 0 }.map { app, count in
+            "\(count) notifications of \(app.bundleId) \(app.environment) are missing: storekeeper coverage"
         }
         for canary in canaries {
             guard let outcome = canary.outcome, outcome != Canary.Outcome.arrived.rawValue else { continue }

@@ -28,6 +28,19 @@ struct AttentionTests {
         #expect(Self.report() == [])
     }
 
+    @Test func `days that were given up want no attention for ever, what is missing beside them does`() {
+        func sentences(missing: Int64) -> [String] {
+            Self.report {
+                $0.recovery = .read(
+                    RecoveryStatus(
+                        missing: [.init(bundleId: "app", environment: "Production", count: missing)],
+                        unprovenDays: [.init(bundleId: "app", environment: "Production", waiting: 0, givenUp: 3)]))
+            }
+        }
+        #expect(sentences(missing: 3) == [])
+        #expect(sentences(missing: 5).map { $0.prefix(19) } == ["2 notifications of "])
+    }
+
     @Test func `each thing that is wrong is said once, with what to do`() {
         let wrong: [(String, (inout StatusReport) -> Void)] = [
             ("Kafka", { $0.stages = .unreadable("away") }),
