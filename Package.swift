@@ -43,7 +43,7 @@ let libraries: [Target] = [
     library("AppStore", ["Signatures", "StrictJSON", httpClient]),
     library("Storage", ["Postgres", "Subscriptions", "Contracts", logging], resources: [.embedInCode("Migrations")]),
     library("Chassis", [logging, metrics, configuration, lifecycle, hummingbird, httpClient]),
-    library("Database", ["Chassis", "Postgres"]),
+    library("Database", ["Chassis", "Postgres", "Storage"]),
     library("AppleAccess", ["Chassis", "AppStore", "Signatures"]),
     library("Interpretation", ["AppStore", "Contracts", "Subscriptions", "Storage"]),
     library("Pipeline", ["Kafka", "Contracts", "Chassis", lifecycle]),

@@ -61,13 +61,8 @@ struct Configuration: WorkerVariables, DatabaseVariables {
     let overdueBudget = Variable.int(
         "STOREKEEPER_OVERDUE_BUDGET", "purchases a minute that Apple is asked about at most; 0 asks about none",
         default: "10", in: 0...1000)
-    let ledgerDays = Variable.int(
-        "STOREKEEPER_LEDGER_DAYS",
-        "how long what notifications said is kept, with the signed originals, by whole months; what they were stays",
-        default: "400", in: RetentionPolicy.leastLedgerDays...36_500)
-    let sightingDays = Variable.int(
-        "STOREKEEPER_SIGHTING_DAYS", "how long it is kept who saw a notification first; Apple repeats for 157 hours",
-        default: "8", in: RetentionPolicy.leastSightingDays...365)
+    let ledgerDays = Variable.ledgerDays
+    let sightingDays = Variable.sightingDays
     let batch = Variable.batchLimit
     let poisonRun = Variable.poisonRun
     let poisonRatio = Variable.poisonRatio

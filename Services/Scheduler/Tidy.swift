@@ -31,6 +31,13 @@ struct Tidy: Sendable {
         ]
         logger.debug("Old rows were forgotten", metadata: forgotten.mapValues { "\($0)" })
         let report = try await retention.run(policy, now: now())
+        if !report.left.isEmpty || !report.unmade.isEmpty {
+            logger.warning(
+                "Somebody holds the ledger, so months are left for the next run; end long reports and backups of it",
+                metadata: [
+                    "undropped": "\(report.left.map(\.name))", "unmade": "\(report.unmade)",
+                ])
+        }
         for month in report.dropped {
             logger.notice(
                 "A month of what notifications said was dropped",

@@ -51,7 +51,8 @@ struct Prepare {
         // The scheduler makes the months that follow; without one the ledger's rest takes them.
         let months = try await retention.prepare(now: now())
         logger.info(
-            "The database is up to date", metadata: ["applied": "\(applied.count)", "months": "\(months)"])
+            "The database is up to date",
+            metadata: ["applied": "\(applied.count)", "months": "\(months.made)", "left": "\(months.unmade)"])
     }
 
     /// The roles are a fence, not a need: without them everything works, as the user who owns it all.

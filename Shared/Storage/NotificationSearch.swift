@@ -35,10 +35,14 @@ extension NotificationStore {
         ).map { row in try Self.line(row) }
     }
 
-    /// How many were recorded within a time.
-    public func count(from: Date, to: Date, environment: StoreEnvironment?, bundleId: String?) async throws -> Int {
-        let rows = try await connection.execute(Self.countBetween, from, to, environment?.rawValue, bundleId)
-        return Int(try rows[0].value("count", as: Int64.self))
+    /// How many were recorded within a time, and of how many of them was dropped by age what they said.
+    public func count(
+        from: Date, to: Date, environment: StoreEnvironment?, bundleId: String?
+    ) async throws -> (all: Int, dropped: Int) {
+        let row = try await connection.execute(Self.countBetween, from, to, environment?.rawValue, bundleId)[0]
+        return (
+            Int(try row.value("count", as: Int64.self)), Int(try row.value("dropped", as: Int64.self))
+        )
     }
 
     /// Those recorded within a time, page by page in the order of their uuids.
@@ -88,9 +92,13 @@ extension NotificationStore {
     static let countBetween = Statement(
         "notification-count-between",
         """
-        select count(*) as count
+        select count(*) as count, count(*) filter (where payload.notification_uuid is null) as dropped
         from notification
-        where recorded_at >= $1::timestamptz and recorded_at < $2::timestamptz
+        left join notification_payload payload
+            on payload.notification_uuid = notification.notification_uuid
+            and payload.recorded_at = notification.recorded_at
+            and payload.recorded_at >= $1::timestamptz and payload.recorded_at < $2::timestamptz
+        where notification.recorded_at >= $1::timestamptz and notification.recorded_at < $2::timestamptz
             and ($3::text is null or environment = $3::text::store_environment)
             and ($4::text is null or bundle_id = $4::text)
         """)

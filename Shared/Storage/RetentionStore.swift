@@ -14,12 +14,17 @@ public struct RetentionStore: Sendable {
         public var bytes: Int64
     }
 
-    /// What a run did, or would do.
+    /// What a run did.
     public struct Report: Sendable, Equatable {
         /// Months for which there is a partition now, and was none.
         public var made: [String] = []
+        /// Months that have no partition yet, because somebody held what making one needs. What comes in them is kept in
+        /// the rest and moves when they are made.
+        public var unmade: [String] = []
         /// Months that are gone.
         public var dropped: [Month] = []
+        /// Months that should be gone and are there yet, because somebody reads the ledger. The next run tries again.
+        public var left: [Month] = []
         /// Sightings that are gone.
         public var forgotten = 0
     }
@@ -33,25 +38,54 @@ public struct RetentionStore: Sendable {
     static let monthsAhead: Int64 = 2
 
     /// Makes the partitions of this month and the next ones, and drops the months and sightings that the policy does not
-    /// keep. Gives up after two seconds where the line holds what it needs, and may be run again at any time.
+    /// keep. May be run again at any time.
+    ///
+    /// Nothing is tried twice: whoever waits for the lock on the ledger makes the line wait behind it. So what is held for
+    /// two seconds, by a backup or a long report, is left for the next run, and with it what needs the same lock.
+    /// - Throws: what the world did, after every step that does not depend on it.
     public func run(_ policy: RetentionPolicy, now: Date) async throws -> Report {
-        var report = Report(made: try await prepare(now: now))
-        for month in try await expired(policy, now: now) {
-            let isDropped = try await repeating {
-                try await connection.execute(Self.drop, month.name)[0].value("is_done", as: Bool.self)
-            }
-            if isDropped { report.dropped.append(month) }
-        }
+        var report = Report()
+        var failure: (any Error)?
+        do { report = try await prepare(now: now) } catch { failure = error }
+        do {
+            for month in try await expired(policy, now: now) { try await drop(month, &report) }
+        } catch { failure = failure ?? error }
         let oldest = now.addingTimeInterval(-Double(policy.sightingDays) * 86_400)
         report.forgotten = try await SightingStore(connection).forget(before: oldest)
+        if let failure { throw failure }
         return report
     }
 
-    /// Makes the partitions of this month and the next ones.
-    /// - Returns: the months that had none.
-    public func prepare(now: Date) async throws -> [String] {
-        try await repeating {
-            try await connection.execute(Self.make, now, Self.monthsAhead).map { row in try row.value("month") }
+    /// Makes the partitions of this month and the next ones. Leaves what is held, as ``run(_:now:)`` does.
+    public func prepare(now: Date) async throws -> Report {
+        var report = Report()
+        for row in try await connection.execute(Self.missing, now, Self.monthsAhead) {
+            let month: String = try row.value("month")
+            guard report.unmade.isEmpty, try await isFree({ _ = try await connection.execute(Self.make, month) }) else {
+                report.unmade.append(month)
+                continue
+            }
+            report.made.append(month)
+        }
+        return report
+    }
+
+    private func drop(_ month: Month, _ report: inout Report) async throws {
+        guard report.left.isEmpty else { return report.left.append(month) }
+        let isDropped = try await isFree {
+            // A month that the function refuses is none of ours to drop: neither dropped nor left.
+            if try await connection.execute(Self.drop, month.name)[0].value("is_done") { report.dropped.append(month) }
+        }
+        if !isDropped { report.left.append(month) }
+    }
+
+    /// False where somebody else held what `work` needs.
+    private func isFree(_ work: () async throws -> Void) async throws -> Bool {
+        do {
+            try await work()
+            return true
+        } catch let error as PostgresError where error.meaning == .repeatable {
+            return false
         }
     }
 
@@ -68,17 +102,19 @@ public struct RetentionStore: Sendable {
         }
     }
 
-    static let make = Statement(
-        "retention-make",
+    static let missing = Statement(
+        "retention-missing",
         """
         select to_char(month, 'YYYY-MM') as month
         from generate_series(0, $2::bigint) as ahead
         cross join lateral (
             select (date_trunc('month', $1::timestamptz at time zone 'UTC') + ahead * interval '1 month')::date
         ) as given (month)
-        where make_payload_month(month)
+        where to_regclass('notification_payload_' || to_char(month, 'YYYY_MM')) is null
         order by month
         """)
+
+    static let make = Statement("retention-make", "select make_payload_month(to_date($1::text, 'YYYY-MM')) as is_done")
 
     static let months = Statement("retention-months", "select name, ends_at, bytes from payload_months()")
 

@@ -12,10 +12,12 @@ struct Rebuild: Verb {
             new schema, by the same code that the state-updater runs, and compares what is believed then with what is \
             believed now: subscriptions, transactions, marks, steps, skipped steps and the accounts' claims. The live \
             tables are only read, so the line may go on; what arrives meanwhile is read too, and no purchase is judged \
-            while its ledgers differ. Purchases whose notifications retention has taken are counted and not judged.
+            while its ledgers differ. Purchases are counted and not judged where retention has taken what some of their \
+            notifications said.
 
             Needs room for the state and an index of the ledger, and the right to create a schema. Exit codes: 0 every \
-            row is the same; 1 a row differs, a notification cannot be read, or the world failed.
+            row of what can be judged is the same; 1 a row differs, a notification cannot be read, a purchase changed each \
+            time it was looked at, none could be judged, or the world failed.
             """)
 
     @OptionGroup var database: DatabaseOptions

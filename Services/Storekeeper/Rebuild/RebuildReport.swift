@@ -21,7 +21,13 @@ struct RebuildReport: Sendable {
     /// Purchases that were written to each time they were looked at.
     var restless = 0
 
-    var isClean: Bool { differences.isEmpty && unreadable.isEmpty }
+    /// Purchases that were compared to the end.
+    var judged: Int { purchases - cut - restless }
+
+    /// Whether it is proven that every row of what could be judged follows from the ledger. Nothing judged proves nothing.
+    var isClean: Bool {
+        differences.isEmpty && unreadable.isEmpty && restless == 0 && (judged > 0 || purchases == 0)
+    }
 
     mutating func join(_ findings: BeliefComparison.Findings) {
         purchases += findings.purchases
@@ -37,13 +43,20 @@ struct RebuildReport: Sendable {
         lines += differences.prefix(limit).map(\.sentence)
         if differences.count > limit { lines.append("… and \(differences.count - limit) more rows") }
         lines.append(
-            "\(notifications) notifications read again, \(purchases) purchases compared: "
-                + (isClean ? "every row is the same." : "\(differences.count) rows differ."))
-        if cut > 0 { lines.append("\(cut) purchases not judged: retention has taken some of their notifications.") }
+            "\(notifications) notifications read again, \(judged) of \(purchases) purchases judged: \(outcome)")
+        if cut > 0 {
+            lines.append("\(cut) purchases not judged: retention has taken what some of their notifications said.")
+        }
         if restless > 0 {
             lines.append("\(restless) purchases not judged: they changed each time; run it again when less arrives.")
         }
         return lines
+    }
+
+    private var outcome: String {
+        if !differences.isEmpty { return "\(differences.count) rows differ." }
+        if purchases == 0 { return "there is nothing to compare." }
+        return judged == 0 ? "nothing is proven." : "every row is the same."
     }
 }
 
@@ -76,6 +89,7 @@ struct RebuildSummary: Encodable {
 
     var notifications: Int
     var purchases: Int
+    var judged: Int
     var differingRows: Int
     var cut: Int
     var restless: Int
@@ -85,6 +99,7 @@ struct RebuildSummary: Encodable {
     init(_ report: RebuildReport, limit: Int) {
         notifications = report.notifications
         purchases = report.purchases
+        judged = report.judged
         differingRows = report.differences.count
         cut = report.cut
         restless = report.restless

@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Kafka
 import Pipeline
+import Postgres
 import Storage
 
 /// Puts signed originals of the ledger back onto the line and writes down that somebody did.
@@ -24,9 +25,32 @@ struct LedgerReplay {
         let configuration = try kafka.configuration(in: surroundings)
         let connection = try database.connection(for: "replay", in: surroundings)
         let ledger = NotificationStore(connection)
-        let total = try await count(selection, ledger)
-        guard !isDry else { return surroundings.print("\(total) notifications would go over the line again.") }
+        let (total, dropped) = try await count(selection, ledger)
+        guard !isDry else {
+            return surroundings.print(
+                "\(total - dropped) notifications would go over the line again.\(Self.lacking(dropped))")
+        }
         let producer = try Producer(configuration, logger: .silent)
+        var sent = 0
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await send(selection, total - dropped, ledger, producer, &sent))
+        } catch { result = .failure(error) }
+        await producer.close(deadline: .seconds(5))
+        // What went is written down, whatever stopped the rest.
+        try await record(selection, sent, connection, surroundings)
+        if case .failure(let error) = result {
+            throw Failure(
+                "\(sent) of \(total - dropped) notifications went over the line again, then: \(error). "
+                    + "To replay them all once more is harmless.")
+        }
+        surroundings.print("\(sent) notifications went over the line again.")
+        if dropped > 0 { throw Failure("not all could go:\(Self.lacking(dropped))") }
+    }
+
+    private func send(
+        _ selection: Selection, _ total: Int, _ ledger: NotificationStore, _ producer: Producer, _ sent: inout Int
+    ) async throws {
         let display = ProgressDisplay()
         var progress = ProgressLine(noun: "notifications", total: total, done: 0, elapsed: .zero)
         var last: UUID?
@@ -34,8 +58,9 @@ struct LedgerReplay {
             let uuids = try await next(selection, ledger, after: last)
             var records: [ProducerRecord] = []
             for uuid in uuids {
+                // Dropped by age: counted before.
                 guard let line = try await ledger.line(uuid), let original = try await ledger.original(uuid) else {
-                    throw Failure("the ledger has no notification \(uuid.uuidString.lowercased())")
+                    continue
                 }
                 records.append(
                     ProducerRecord(
@@ -45,24 +70,40 @@ struct LedgerReplay {
                             bundleId: line.bundleId)))
             }
             try await producer.send(records)
-            progress.done += records.count
+            sent += records.count
+            progress.done = sent
             last = uuids.last
             if total > Self.batch { display.show(progress, isLast: last == nil) }
         } while last != nil
-        await producer.close(deadline: .seconds(5))
-        try await hand.record("replay", on: selection.subjects, to: OperatorActionStore(connection), in: surroundings)
-        surroundings.print("\(progress.done) notifications went over the line again.")
     }
 
-    private func count(_ selection: Selection, _ ledger: NotificationStore) async throws -> Int {
+    private func record(
+        _ selection: Selection, _ sent: Int, _ connection: PostgresConnection, _ surroundings: Surroundings
+    ) async throws {
+        guard sent > 0 else { return }
+        do {
+            try await hand.record(
+                "replay", on: selection.subjects, to: OperatorActionStore(connection), in: surroundings)
+        } catch {
+            throw Failure(
+                "\(sent) notifications went over the line again, but the trail could not be written: \(error)")
+        }
+    }
+
+    /// Behind a full stop; nothing where nothing is lacking.
+    private static func lacking(_ dropped: Int) -> String {
+        dropped == 0
+            ? "" : " Of \(dropped) retention has dropped what they said (STOREKEEPER_LEDGER_DAYS), so they cannot."
+    }
+
+    private func count(_ selection: Selection, _ ledger: NotificationStore) async throws -> (all: Int, dropped: Int) {
         switch selection {
         case .uuids(let uuids):
-            for uuid in uuids where try await ledger.line(uuid) == nil {
-                throw Failure(
-                    "the ledger has no notification \(uuid.uuidString.lowercased()); storekeeper events list shows what it has"
-                )
+            for uuid in uuids {
+                guard try await ledger.line(uuid) != nil else { throw Failure(unknown: uuid) }
+                guard try await ledger.original(uuid) != nil else { throw Failure(dropped: uuid) }
             }
-            return uuids.count
+            return (uuids.count, 0)
         case .window(let from, let to, let environment, let bundleId):
             return try await ledger.count(from: from, to: to, environment: environment, bundleId: bundleId)
         }
@@ -87,5 +128,25 @@ extension LedgerReplay.Selection {
             let only = [environment?.rawValue, bundleId].compactMap { $0 }.joined(separator: " ")
             return ["ledger \(from.text)/\(to.text)\(only.isEmpty ? "" : " \(only)")"]
         }
+    }
+}
+
+extension Failure {
+    /// The ledger never had it.
+    init(unknown uuid: UUID) {
+        self.init(
+            """
+            the ledger has no notification \(uuid.uuidString.lowercased()); storekeeper events list shows what it has, \
+            storekeeper rejected list what was refused
+            """)
+    }
+
+    /// The ledger had it, and what it was is there still.
+    init(dropped uuid: UUID) {
+        self.init(
+            """
+            retention has dropped what notification \(uuid.uuidString.lowercased()) said, its signed original with it \
+            (STOREKEEPER_LEDGER_DAYS); storekeeper events show tells what is left of it
+            """)
     }
 }

@@ -9,7 +9,8 @@ struct Replay: Verb {
         discussion: """
             --rejected: the open dead letters (see also storekeeper rejected). --uuid, or --from and --to: the signed \
             originals of the ledger, for example after a bug in what is made of them was mended. Everything passes all \
-            checks again; what is known has no effect a second time. The trail keeps who did it and why.
+            checks again; what is known has no effect a second time. The trail keeps who did it and why. Exit codes: 0 all \
+            went; 1 some could not, because retention has dropped what they said, or the world failed.
             """)
 
     @OptionGroup var kafka: KafkaOptions

@@ -61,7 +61,8 @@ public struct BeliefComparison: Sendable {
         public var differences: [Difference] = []
         /// The rebuilt ledger lacks some of their notifications: fetch those and compare again.
         public var open: [SubscriptionKey] = []
-        /// Retention has taken some of their notifications, so nothing can be rebuilt from what is left.
+        /// Retention has taken what some of their notifications said, so nothing can be rebuilt from what is left. None
+        /// of them is `open`.
         public var cut: [SubscriptionKey] = []
         /// The last one, after which the next page begins; nil at the end.
         public var last: String?
@@ -94,7 +95,7 @@ public struct BeliefComparison: Sendable {
         until last: @escaping @Sendable (PostgresTransaction) throws -> (count: Int, last: String?)
     ) async throws -> Findings {
         let statements = ComparedTable.all.map { statement(comparing: $0) }
-        let (open, cut) = (openStatement, cutStatement)
+        let missing = missingStatement
         return try await connection.transaction(isolation: .repeatableRead) { transaction in
             var findings = Findings()
             (findings.purchases, findings.last) = try last(transaction)
@@ -104,16 +105,14 @@ public struct BeliefComparison: Sendable {
                 case .named(let ids): [environment.rawValue, "", String?.none, ids]
                 }
             let rows = try transaction.pipeline(
-                ([open, cut] + statements).map { Command($0, all: parameters) })
-            let keys = try rows.prefix(2).map { rows in
-                try rows.map { row in
-                    SubscriptionKey(
-                        environment: environment, originalTransactionId: try row.value("original_transaction_id"))
-                }
+                ([missing] + statements).map { Command($0, all: parameters) })
+            for row in rows[0] {
+                let key = SubscriptionKey(
+                    environment: environment, originalTransactionId: try row.value("original_transaction_id"))
+                if try row.value("is_cut") { findings.cut.append(key) } else { findings.open.append(key) }
             }
-            (findings.open, findings.cut) = (keys[0], keys[1])
-            let excluded = Set(keys.joined())
-            findings.differences = try zip(ComparedTable.all, rows.dropFirst(2)).flatMap { table, rows in
+            let excluded = Set(findings.cut + findings.open)
+            findings.differences = try zip(ComparedTable.all, rows.dropFirst()).flatMap { table, rows in
                 try rows.map { row in try Self.difference(row, table, environment) }
             }.filter { !excluded.contains($0.key) }
             return findings
@@ -161,27 +160,17 @@ public struct BeliefComparison: Sendable {
         """
     }
 
-    private var openStatement: Statement {
+    /// The purchases of which the rebuilt ledger lacks notifications, and whether it lacks some for good: what they said
+    /// was dropped by age.
+    private var missingStatement: Statement {
         Statement(
             unsafeSQL: """
-                select distinct original_transaction_id
+                select original_transaction_id, bool_or(payload.notification_uuid is null) as is_cut
                 from \(live).notification known
+                left join \(live).notification_payload payload using (notification_uuid, recorded_at)
                 where \(scope(live)) and not exists (
                     select from \(rebuilt).notification n where n.notification_uuid = known.notification_uuid)
-                """)
-    }
-
-    private var cutStatement: Statement {
-        Statement(
-            unsafeSQL: """
-                select distinct original_transaction_id
-                from (
-                    select original_transaction_id, notification_uuid from \(live).step where \(scope(live))
-                    union all
-                    select original_transaction_id, notification_uuid from \(live).mark where \(scope(live))
-                ) as told
-                where not exists (
-                    select from \(live).notification n where n.notification_uuid = told.notification_uuid)
+                group by original_transaction_id
                 """)
     }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import Storage
 
 @Suite(.timeLimit(.minutes(2))) struct RetentionStoreTests {
-    /// 2026-11-21, far enough from now whenever this runs: only what is over for 200 real days can be dropped.
+    /// Far enough from now whenever this runs: only what is over for 200 real days can be dropped.
     static let then = Date(timeIntervalSince1970: 1_732_190_400)  // 2024-11-21
     static let policy = RetentionPolicy(ledgerDays: 200, sightingDays: 8)
 
@@ -50,7 +50,7 @@ import Testing
             async let made = RetentionStore(setup).prepare(now: Self.then)
             _ = try await TestDatabase.blockedBackends(asking: observer)
             try await line.run(unsafeScript: "\(Self.arrival); commit")
-            #expect(try await made == ["2024-11", "2024-12", "2025-01"])
+            #expect(try await made.made == ["2024-11", "2024-12", "2025-01"])
             #expect(try await Self.count("notification_payload_rest", line) == 0)
             #expect(try await Self.count("notification_payload_2024_11", line) == 2)
         }
@@ -87,6 +87,43 @@ import Testing
         }
     }
 
+    @Test func `what somebody reads is left for the next run, and everything else goes on`() async throws {
+        try await TestDatabase.use { database async throws in
+            let (connection, reader) = (TestDatabase.connection(database), TestDatabase.connection(database))
+            let store = RetentionStore(connection)
+            let late = Self.then.addingTimeInterval(400 * 86_400)
+            _ = try await store.prepare(now: Self.then)
+            _ = try await store.prepare(now: late)
+            let months = try await store.months()
+            try await Self.sight(daysAgo: 9, before: late, connection)
+            try await reader.run(unsafeScript: "begin; lock table notification_payload in access share mode")
+            let held = try await store.run(Self.policy, now: late)
+            #expect(held.dropped == [])
+            #expect(held.left.map(\.name) == ["2024_11", "2024_12", "2025_01"].map { "notification_payload_\($0)" })
+            #expect(held.forgotten == 1)
+            #expect(try await store.months() == months)
+            try await reader.run(unsafeScript: "rollback")
+            let free = try await store.run(Self.policy, now: late)
+            #expect(free.dropped.map(\.name) == held.left.map(\.name))
+            #expect(free.left == [])
+        }
+    }
+
+    @Test func `months that cannot be made keep no other step from being taken`() async throws {
+        try await TestDatabase.use { database async throws in
+            let (connection, reader) = (TestDatabase.connection(database), TestDatabase.connection(database))
+            let store = RetentionStore(connection)
+            try await Self.sight(daysAgo: 9, before: Self.then, connection)
+            try await reader.run(unsafeScript: "begin; lock table notification_payload_rest in access share mode")
+            let held = try await store.run(Self.policy, now: Self.then)
+            #expect(held.made == [])
+            #expect(held.unmade == ["2024-11", "2024-12", "2025-01"])
+            #expect(held.forgotten == 1)
+            try await reader.run(unsafeScript: "rollback")
+            #expect(try await store.run(Self.policy, now: Self.then).made == held.unmade)
+        }
+    }
+
     @Test func `a month that Apple's history still reaches is not dropped, whatever is asked`() async throws {
         #expect(RetentionPolicy(ledgerDays: 1, sightingDays: 1) == RetentionPolicy(ledgerDays: 200, sightingDays: 7))
         try await Self.withStore { store, connection async throws in
@@ -100,15 +137,7 @@ import Testing
 
     @Test func `old sightings go, younger ones stay`() async throws {
         try await Self.withStore { store, connection async throws in
-            let sightings = SightingStore(connection)
-            for (offset, days) in [Int64(1), 9].enumerated() {
-                _ = try await sightings.claim([
-                    Sighting(
-                        notificationUUID: UUID(),
-                        position: LogPosition(topic: "t", partition: 0, offset: Int64(offset)),
-                        seenAt: Self.then.addingTimeInterval(Double(-days) * 86_400), isReclaim: false)
-                ])
-            }
+            for days in [1, 9] { try await Self.sight(daysAgo: days, before: Self.then, connection) }
             #expect(try await store.run(Self.policy, now: Self.then).forgotten == 1)
             #expect(try await Self.count("sighting", connection) == 1)
         }
@@ -133,6 +162,14 @@ import Testing
         let entries = fixtures.entries(count)
         _ = try await LedgerStore(connection).apply(entries, moving: [], recordedAt: date)
         return entries.map(\.notificationUUID)
+    }
+
+    private static func sight(daysAgo days: Int, before date: Date, _ connection: PostgresConnection) async throws {
+        _ = try await SightingStore(connection).claim([
+            Sighting(
+                notificationUUID: UUID(), position: LogPosition(topic: "t", partition: 0, offset: 0),
+                seenAt: date.addingTimeInterval(Double(-days) * 86_400), isReclaim: false)
+        ])
     }
 
     private static func count(_ table: String, _ connection: PostgresConnection) async throws -> Int64 {

@@ -221,16 +221,52 @@ import Testing
         }
     }
 
-    @Test func `purchases whose notifications retention has taken are counted, not judged`() async throws {
-        try await Self.use(seed: 712) { connection, database async throws in
-            try await connection.run(
-                unsafeScript: """
-                    delete from notification where notification_uuid in (
-                        select notification_uuid from step where environment = 'Production' and original_transaction_id = '23' limit 1)
-                    """)
+    /// The months of the ledger that ended before a time are dropped, as the scheduler does it.
+    static func drop(before date: Date, _ connection: PostgresConnection) async throws {
+        let report = try await RetentionStore(connection).run(
+            RetentionPolicy(ledgerDays: 200, sightingDays: 8), now: date.addingTimeInterval(201 * 86_400))
+        #expect(report.left.isEmpty)
+    }
+
+    /// Over for longer than anybody's history reaches back, whenever this runs.
+    static let longAgo = Date(timeIntervalSince1970: 1_732_190_400)
+
+    @Test func `purchases are counted, not judged, once retention has taken what was said of them`() async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            let early = try Self.entries(Self.notifications(60, seed: 712).filter { $0.originalTransactionId != "23" })
+            let late = try Self.entries(Self.notifications(60, seed: 713))
+            _ = try await RetentionStore(connection).prepare(now: Self.longAgo)
+            _ = try await LedgerStore(connection).apply(early, moving: [], recordedAt: Self.longAgo)
+            try await Self.apply(late, connection)
+            try await Self.drop(before: Self.longAgo.addingTimeInterval(31 * 86_400), connection)
+            let purchases = Set((early + late).compactMap(\.news?.key))
+            let cut = Set(early.compactMap(\.news?.key)).count
+            #expect(cut > 5 && purchases.count == cut + 1)
             let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
             #expect(outcome.code == 0, "\(outcome.text)")
-            #expect(outcome.text.contains("1 purchases not judged: retention"))
+            #expect(outcome.text.contains("1 of \(purchases.count) purchases judged: every row is the same"))
+            #expect(outcome.text.contains("\(cut) purchases not judged: retention"), "\(outcome.text)")
+            #expect(!outcome.text.contains("changed each time"))
+            // What is left to be judged is judged.
+            try await connection.run(
+                unsafeScript: "update subscription set status = 4 where original_transaction_id = '23'")
+            let tampered = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            #expect(tampered.code == 1 && tampered.text.contains("status is 4"), "\(tampered.text)")
+        }
+    }
+
+    @Test func `where nothing could be judged nothing is said to be proven`() async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            let entries = try Self.entries(Self.notifications(60, seed: 714))
+            _ = try await RetentionStore(connection).prepare(now: Self.longAgo)
+            _ = try await LedgerStore(connection).apply(entries, moving: [], recordedAt: Self.longAgo)
+            try await Self.drop(before: Self.longAgo.addingTimeInterval(31 * 86_400), connection)
+            let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            #expect(outcome.code == 1)
+            #expect(outcome.text.contains("nothing is proven"), "\(outcome.text)")
+            #expect(!outcome.text.contains("every row is the same"))
         }
     }
 

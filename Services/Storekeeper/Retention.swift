@@ -1,0 +1,125 @@
+import ArgumentParser
+import Chassis
+import Database
+import Foundation
+import Postgres
+import Storage
+
+/// `storekeeper retention`: what is kept for how long, what would go now, and, where somebody says so, drop it now.
+struct Retention: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "retention",
+        abstract: "Show what the ledger keeps and what its retention would drop, or drop it now.",
+        discussion: """
+            The scheduler does by itself what --run does, by the same variables; give this command the scheduler's. \
+            What is dropped are whole months of what notifications said, with the signed originals: what they were, and \
+            everything that was made of them, stays. Nothing that is over for less than 200 days is ever dropped. \
+            Exit codes: 0 done; 1 with --run something was left because somebody reads the ledger, or the world failed.
+            """)
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var hand: HandOptions
+
+    @Option(help: "Keep so many days of what notifications said. Default: STOREKEEPER_LEDGER_DAYS, else 400.")
+    var ledgerDays: Int?
+
+    @Option(help: "Keep sightings for so many days. Default: STOREKEEPER_SIGHTING_DAYS, else 8.")
+    var sightingDays: Int?
+
+    @Flag(name: .customLong("run"), help: "Drop it now.")
+    var isRun = false
+
+    func run(in surroundings: Surroundings) async throws {
+        let connection = try database.connection(for: "retention", in: surroundings)
+        let (store, policy, now) = (RetentionStore(connection), try policy(in: surroundings), surroundings.now())
+        let (months, expired) = (try await store.months(), try await store.expired(policy, now: now))
+        let report = isRun ? try await store.run(policy, now: now) : nil
+        if let report, !report.dropped.isEmpty {
+            try await hand.record(
+                "retention --run", on: report.dropped.map(\.name), to: OperatorActionStore(connection), in: surroundings
+            )
+        }
+        let rows = months.map { month in Row(month, Self.state(of: month, expired, report)) }
+        if output.json {
+            try output.print(json: Summary(policy: policy, months: rows, report: report), in: surroundings)
+        } else {
+            try output.list(rows, none: "The ledger has no month of its own yet.", in: surroundings)
+            surroundings.print(
+                "Kept: \(policy.ledgerDays) days of what notifications said, \(policy.sightingDays) days of sightings.")
+            if let report { surroundings.print("Sightings forgotten: \(report.forgotten).") }
+        }
+        if let report, !report.left.isEmpty || !report.unmade.isEmpty {
+            throw Failure(
+                "somebody reads the ledger, so months were left; end long reports and backups and run it again")
+        }
+    }
+
+    private static func state(
+        of month: RetentionStore.Month, _ expired: [RetentionStore.Month], _ report: RetentionStore.Report?
+    ) -> State {
+        guard expired.contains(month) else { return .kept }
+        guard let report else { return .due }
+        return report.dropped.contains(month) ? .dropped : report.left.contains(month) ? .left : .kept
+    }
+
+    private func policy(in surroundings: Surroundings) throws -> RetentionPolicy {
+        var environment = surroundings.environment(of: ["STOREKEEPER_LEDGER_DAYS", "STOREKEEPER_SIGHTING_DAYS"])
+        if let ledgerDays { environment["STOREKEEPER_LEDGER_DAYS"] = "\(ledgerDays)" }
+        if let sightingDays { environment["STOREKEEPER_SIGHTING_DAYS"] = "\(sightingDays)" }
+        let settings = try Settings(Variables(), environment: environment)
+        return RetentionPolicy(ledgerDays: settings.ledgerDays, sightingDays: settings.sightingDays)
+    }
+
+    private struct Variables: VariableTable {
+        let ledgerDays = Variable.ledgerDays
+        let sightingDays = Variable.sightingDays
+    }
+
+    /// What becomes of a month.
+    enum State: String, Encodable {
+        case kept
+        /// A run would drop it.
+        case due
+        case dropped
+        /// Somebody reads it.
+        case left
+    }
+
+    /// A month of the ledger.
+    struct Row: ListedRow {
+        static let columns: [TextTable.Column] = ["month", "ends", .number("bytes"), "is"]
+
+        var month: String
+        var endsAt: Date
+        var bytes: Int64
+        var state: State
+
+        init(_ month: RetentionStore.Month, _ state: State) {
+            self.month = month.name
+            endsAt = month.endsAt
+            bytes = month.bytes
+            self.state = state
+        }
+
+        var cells: [String] { [month, endsAt.text, "\(bytes)", state.rawValue] }
+    }
+
+    /// For programs.
+    struct Summary: Encodable {
+        var ledgerDays: Int
+        var sightingDays: Int
+        var months: [Row]
+        /// Null where nothing was run.
+        var forgotten: Int?
+        var unmade: [String]
+
+        init(policy: RetentionPolicy, months: [Row], report: RetentionStore.Report?) {
+            ledgerDays = policy.ledgerDays
+            sightingDays = policy.sightingDays
+            self.months = months
+            forgotten = report?.forgotten
+            unmade = report?.unmade ?? []
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Postgres
+import Storage
+import TestSupport
+import Testing
+
+@testable import Storekeeper
+
+struct RetentionTests {
+    private struct Summary: Decodable {
+        struct Month: Decodable {
+            var month: String
+            var state: String
+        }
+
+        var ledgerDays: Int
+        var months: [Month]
+        var forgotten: Int?
+    }
+
+    /// More than 400 days after the end of 2024-08, and not yet of 2024-09.
+    static let now = Date(timeIntervalSince1970: 1_760_000_000)
+    static let longAgo = Date(timeIntervalSince1970: 1_724_000_000)
+
+    @Test func `what would go is shown and stays, and goes when somebody says so, who stands in the trail`()
+        async throws
+    {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            _ = try await RetentionStore(connection).prepare(now: Self.longAgo)
+            func run(_ arguments: String...) async throws -> Summary {
+                let outcome = await CommandOutcome.of(
+                    ["retention", "--json"] + arguments, environment: database.environment, now: Self.now)
+                #expect(outcome.code == 0, "\(outcome.complaint)")
+                return try outcome.json()
+            }
+            for _ in 0..<2 {
+                let shown = try await run()
+                #expect(shown.ledgerDays == 400 && shown.forgotten == nil)
+                #expect(shown.months.map(\.state) == ["due", "kept", "kept"])
+            }
+            #expect(try await run("--ledger-days", "9000").months.map(\.state) == ["kept", "kept", "kept"])
+            #expect(try await run("--run", "--note", "disk").months.map(\.state) == ["dropped", "kept", "kept"])
+            #expect(try await run().months.map(\.state).prefix(2) == ["kept", "kept"])
+            let actions = try await OperatorActionStore(connection).newest(10)
+            #expect(actions.map(\.subject) == ["notification_payload_2024_08"])
+            #expect(actions.map(\.actor) == ["olga"])
+            let low = await CommandOutcome.of(
+                ["retention", "--ledger-days", "10"], environment: database.environment, now: Self.now)
+            #expect(low.code == 78 && low.complaint.contains("STOREKEEPER_LEDGER_DAYS"))
+        }
+    }
+}
