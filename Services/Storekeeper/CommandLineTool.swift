@@ -16,11 +16,12 @@ struct CommandLineTool: ParsableCommand {
             CommandGroup(
                 name: "Look:",
                 subcommands: [
-                    Status.self, Events.self, Rejected.self, Customers.self, CoverageCommand.self, Trail.self,
-                    Verify.self, Config.self,
+                    Status.self, Events.self, Rejected.self, Customers.self, Products.self, CoverageCommand.self,
+                    Trail.self, Verify.self, Config.self,
                 ]),
             CommandGroup(
-                name: "Mend:", subcommands: [Recover.self, Backfill.self, Replay.self, Reread.self, Rebuild.self]),
+                name: "Mend:",
+                subcommands: [Recover.self, Backfill.self, Replay.self, Reread.self, Rebuild.self, Retention.self]),
             CommandGroup(
                 name: "Ask Apple:", subcommands: [TestNotification.self, Lookup.self, Extend.self, Token.self]),
             CommandGroup(

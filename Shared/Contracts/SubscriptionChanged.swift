@@ -12,12 +12,14 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
     public var originalTransactionId: String
     /// The app.
     public var bundleId: String
-    /// Which fact, by Apple's name for it.
+    /// Which fact, by Apple's name for it; ours are ``sharedAccount`` and those that begin with `earlier`.
     public var fact: String
     /// The text before; nil where the fact was unknown. Cut after 4096 letters.
     public var from: String?
     /// The text after; nil where the fact is gone. Cut after 4096 letters.
     public var to: String?
+    /// The transaction that the fact is about, where that is not the purchase's current one.
+    public var transactionId: String?
     /// The notification that told.
     public var notificationUUID: UUID
     /// By Apple's clock.
@@ -30,7 +32,8 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
     /// All fields.
     public init(
         environment: StoreEnvironment, originalTransactionId: String, bundleId: String, fact: String, from: String?,
-        to: String?, notificationUUID: UUID, occurredAt: Date, learnedAt: Date, traceparent: String?
+        to: String?, transactionId: String? = nil, notificationUUID: UUID, occurredAt: Date, learnedAt: Date,
+        traceparent: String?
     ) {
         self.environment = environment
         self.originalTransactionId = originalTransactionId
@@ -38,6 +41,7 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
         self.fact = fact
         self.from = from
         self.to = to
+        self.transactionId = transactionId
         self.notificationUUID = notificationUUID
         self.occurredAt = occurredAt
         self.learnedAt = learnedAt
@@ -46,8 +50,16 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
 
     private static let version: Int64 = 1
 
-    /// The same in every repetition: a notification changes a fact once.
-    public var id: String { "\(notificationUUID.uuidString.lowercased())/\(fact)" }
+    /// The fact that an account of the app (`to`) was found on the Apple account of another one (`from`).
+    public static let sharedAccount = "sharedAccount"
+
+    /// The same in every repetition and of no other change: a notification changes a fact once, but may show several
+    /// accounts on one Apple account.
+    public var id: String {
+        let id = "\(notificationUUID.uuidString.lowercased())/\(fact)"
+        guard fact == Self.sharedAccount, let to else { return id }
+        return "\(id)/\(to)"
+    }
 
     /// Reads the message off a record.
     public init(_ record: WireRecord) throws(ContractFault) {
@@ -55,7 +67,8 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
         self.init(
             environment: try message.environment(), originalTransactionId: try message.string("originalTransactionId"),
             bundleId: try message.string("bundleId"), fact: try message.string("fact"), from: message["from"]?.string,
-            to: message["to"]?.string, notificationUUID: try message.uuid("notificationUUID"),
+            to: message["to"]?.string, transactionId: message["transactionId"]?.string,
+            notificationUUID: try message.uuid("notificationUUID"),
             occurredAt: Date(milliseconds: try message.integer("occurredAt")),
             learnedAt: Date(milliseconds: try message.integer("learnedAt")),
             traceparent: record.header(Headers.traceparent))
@@ -72,6 +85,7 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
         json.member("fact", fact)
         json.member("from", from)
         json.member("to", to)
+        if let transactionId { json.member("transactionId", transactionId) }
         json.member("notificationUUID", notificationUUID.uuidString.lowercased())
         json.member("occurredAt", occurredAt.milliseconds)
         json.member("learnedAt", learnedAt.milliseconds)

@@ -62,6 +62,25 @@ public struct EntitlementStore: Sendable {
         }
     }
 
+    /// Takes the level of products back; they count as below all that have one.
+    public func removeLevels(of products: [String], ofApp bundleId: String) async throws {
+        _ = try await repeating { try await connection.execute(Self.removeLevels, bundleId, products) }
+    }
+
+    /// The level of each product of an app that has one.
+    public func levels(ofApp bundleId: String) async throws -> [String: Int32] {
+        try await connection.execute(Self.levels, bundleId).reduce(into: [:]) { levels, row in
+            levels[try row.value("product_id")] = try row.value("level", as: Int32.self)
+        }
+    }
+
+    static let levels = Statement(
+        "entitlement-levels", "select product_id, level from product_level where bundle_id = $1::text")
+
+    static let removeLevels = Statement(
+        "entitlement-remove-levels",
+        "delete from product_level where bundle_id = $1::text and product_id = any ($2::text[])")
+
     static let find = Statement(
         "entitlement-find",
         """

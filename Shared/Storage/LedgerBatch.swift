@@ -1,5 +1,6 @@
 import Subscriptions
 
+import struct Foundation.Date
 import struct Foundation.UUID
 
 /// What a batch means, given what is known: the part of the one transaction that needs no database.
@@ -43,6 +44,8 @@ struct LedgerBatch: Sendable {
         var claims: [AccountClaim] = []
         var gaps: Gaps
         var changes: [NewsChange] = []
+        /// What was said of transactions that are not the current ones; almost always nothing.
+        var earlier: [EarlierNews] = []
         var applied = Applied()
     }
 
@@ -50,8 +53,9 @@ struct LedgerBatch: Sendable {
     ///   - recorded: which of the uuids the ledger has; they have had their effects.
     ///   - known: the purchases as they stand.
     ///   - neighbours: the nearest known steps around those of the batch.
+    ///   - now: by our clock.
     func effects(
-        recorded: Set<UUID>, known: [SubscriptionKey: SubscriptionRevision], neighbours: [News]
+        recorded: Set<UUID>, known: [SubscriptionKey: SubscriptionRevision], neighbours: [News], at now: Date
     ) -> Effects {
         let steps = steps.filter { !recorded.contains($0.stamp.notificationUUID) }
         var effects = Effects(steps: steps, gaps: Gaps(added: steps, neighbours: neighbours))
@@ -71,6 +75,9 @@ struct LedgerBatch: Sendable {
             if let claim = AccountClaim(news) { effects.claims.append(claim) }
             effects.changes += learned.changes.map {
                 NewsChange(news: news, change: $0, traceparent: entry.traceparent)
+            }
+            if let earlier = EarlierTransaction(news, of: learned.subscription, at: now) {
+                effects.earlier.append(EarlierNews(news: news, transaction: earlier, traceparent: entry.traceparent))
             }
             if learned.subscription != before?.subscription {
                 states[news.key] = SubscriptionRevision(

@@ -66,37 +66,41 @@ enum LedgerStatements {
         join kept using (notification_uuid)
         """)
 
-    /// Counts repeats that say something else than what is kept; the same words again cost no write.
-    static let flagConflicts = Statement(
-        "ledger-flag-conflicts",
-        """
-        update notification
-        set content_conflicts = content_conflicts + 1
-        from (
-            select notification_uuid, decoded
-            from unnest($1::uuid[], $2::text[]) as given (notification_uuid, decoded)
-            order by notification_uuid
-        ) as given
-        join notification_payload payload using (notification_uuid)
-        where notification.notification_uuid = given.notification_uuid
-            and payload.recorded_at = notification.recorded_at
-            and payload.decoded::text <> given.decoded
-        """)
-
-    /// What such a repeat says, each content once.
+    /// Keeps what repeats say that say something else than what is kept, each content once, and counts the contents. Told
+    /// by the words and by the signed bytes together: a later build may decode the same bytes otherwise, and Apple may
+    /// sign the same words again; neither is another content.
     static let keepConflicts = Statement(
         "ledger-keep-conflicts",
         """
-        insert into conflicting_notification (recorded_at, notification_uuid, digest, decoded, signed_original)
-        select $1::timestamptz, notification_uuid, sha256(convert_to(given.decoded, 'UTF8')), given.decoded::json,
-            given.signed_original
-        from unnest($2::uuid[], $3::text[], $4::bytea[]) as given (notification_uuid, decoded, signed_original)
-        join notification using (notification_uuid)
-        join notification_payload payload using (notification_uuid, recorded_at)
-        where payload.decoded::text <> given.decoded
-        order by 2, 3
-        on conflict do nothing
+        with kept as (
+            insert into conflicting_notification (recorded_at, notification_uuid, digest, decoded, signed_original)
+            select $1::timestamptz, notification_uuid, sha256(convert_to(given.decoded, 'UTF8')), given.decoded::json,
+                given.signed_original
+            from unnest($2::uuid[], $3::text[], $4::bytea[], $5::bytea[])
+                as given (notification_uuid, decoded, signed_original, packed)
+            join notification using (notification_uuid)
+            join notification_payload payload using (notification_uuid, recorded_at)
+            where payload.decoded::text <> given.decoded and payload.signed_original <> given.packed
+            order by 2, 3
+            on conflict do nothing
+            returning notification_uuid
+        )
+        update notification
+        set content_conflicts = content_conflicts + told.contents
+        from (
+            select notification_uuid, count(*)::integer as contents
+            from kept
+            group by notification_uuid
+            order by notification_uuid
+        ) as told
+        where notification.notification_uuid = told.notification_uuid
         """)
+
+    static func command(keepingConflictsOf repeated: [LedgerEntry], recordedAt: Date) -> Command {
+        Command(
+            keepConflicts, recordedAt, repeated.map(\.notificationUUID), repeated.map(\.decodedPayload),
+            repeated.map(\.signedPayload), repeated.map { SignedOriginal(encoding: $0.signedPayload).blob })
+    }
 
     static let transactionId = Statement("ledger-transaction-id", "select pg_current_xact_id()::text as id")
 

@@ -89,11 +89,8 @@ public struct LedgerStore: Sendable {
         let digests = try read[5].map { row in try row.value(at: 0, as: [UInt8].self) }
         var effects = batch.effects(
             recorded: recorded, known: Dictionary(uniqueKeysWithValues: known.map { ($0.subscription.key, $0) }),
-            neighbours: try read[3].map { row in try StepStore.step(row) })
+            neighbours: try read[3].map { row in try StepStore.step(row) }, at: recordedAt)
         let repeated = batch.entries.filter { recorded.contains($0.notificationUUID) } + batch.copies
-        let conflicts = Command(
-            LedgerStatements.keepConflicts, recordedAt, repeated.map(\.notificationUUID),
-            repeated.map(\.decodedPayload), repeated.map(\.signedPayload))
         let ledger = LedgerStatements.command(
             inserting: effects.inserted, originals: Dictionary(uniqueKeysWithValues: zip(batch.uuids, originals)),
             headers: headers, digests: digests, recordedAt: recordedAt)
@@ -101,20 +98,25 @@ public struct LedgerStore: Sendable {
             ledger, TransactionStore.command(upserting: effects.transactions),
             SubscriptionStatements.command(upserting: effects.subscriptions),
             TimelineStore.command(inserting: effects.changes, learnedAt: recordedAt),
-            Command(LedgerStatements.flagConflicts, repeated.map(\.notificationUUID), repeated.map(\.decodedPayload)),
-            conflicts, MarkStore.command(upserting: effects.marks), StepStore.command(inserting: effects.steps),
+            LedgerStatements.command(keepingConflictsOf: repeated, recordedAt: recordedAt),
+            MarkStore.command(upserting: effects.marks), StepStore.command(inserting: effects.steps),
             ClaimStatements.command(claiming: effects.claims, source: .transaction),
             ClaimStatements.command(
                 noticingSharingIn: effects.inserted.map(\.entry), at: recordedAt),
         ]
+        // Behind the transactions, which it reads.
+        let earlier =
+            effects.earlier.isEmpty
+            ? [] : [TimelineStore.command(inserting: effects.earlier, learnedAt: recordedAt)]
         let written = try transaction.pipeline(
-            writing + SkippedStepStore.commands(for: effects.gaps, noticedAt: recordedAt))
+            writing + SkippedStepStore.commands(for: effects.gaps, noticedAt: recordedAt) + earlier)
         // Somebody wrote the same notification or the first of the same purchase since we looked; look again.
         guard written[0].affected == effects.inserted.count, written[2].affected == effects.subscriptions.count else {
             throw PostgresError.overtaken
         }
         effects.applied.conflicting = written[4].affected
-        effects.applied.shared = try written[9].map { row in try SharedAccountNotice(row) }
+        if !earlier.isEmpty { effects.applied.changes += written.last?.affected ?? 0 }
+        effects.applied.shared = try written[8].map { row in try SharedAccountNotice(row) }
         return Attempt(transactionId: try read[6][0].value("id"), applied: effects.applied)
     }
 

@@ -31,6 +31,7 @@ public struct OutboxStore: Sendable {
                     originalTransactionId: try row.value("original_transaction_id"),
                     bundleId: try row.value("bundle_id"), fact: try row.value("fact"),
                     from: try row.optional("changed_from"), to: try row.optional("changed_to"),
+                    transactionId: try row.optional("transaction_id"),
                     notificationUUID: try row.value("notification_uuid"), occurredAt: try row.value("occurred_at"),
                     learnedAt: try row.value("learned_at"), traceparent: try row.optional("traceparent")))
         }
@@ -63,8 +64,8 @@ public struct OutboxStore: Sendable {
         "outbox-changes",
         """
         select id, environment::text as environment, original_transaction_id, bundle_id, fact,
-            left(changed_from, 4096) as changed_from, left(changed_to, 4096) as changed_to, notification_uuid,
-            occurred_at, learned_at, traceparent
+            left(changed_from, 4096) as changed_from, left(changed_to, 4096) as changed_to, transaction_id,
+            notification_uuid, occurred_at, learned_at, traceparent
         from timeline
         where published_at is null
         order by id

@@ -4,7 +4,9 @@ import Postgres
 public enum StorageStatements {
     /// In no particular order.
     public static let all: [Statement] =
-        MigratorStatements.all + [Grants.missing, RetentionStore.make, RetentionStore.months, RetentionStore.drop]
+        MigratorStatements.all + [
+            Grants.missing, RetentionStore.missing, RetentionStore.make, RetentionStore.months, RetentionStore.drop,
+        ]
         + LedgerPages.statements + ledger + coverage + recovery + [
             SightingStore.claimFirst, SightingStore.owners, SightingStore.forget,
             PositionStore.read, PositionStore.insert, PositionStore.list, PositionStore.remove,
@@ -15,10 +17,11 @@ public enum StorageStatements {
             MarkStore.find, MarkStore.upsert,
             StepStore.find, StepStore.neighbours, StepStore.insert,
             SkippedStepStore.find, SkippedStepStore.remove, SkippedStepStore.insert, SkippedStepStore.request,
-            TimelineStore.newest, TimelineStore.changes, TimelineStore.insert,
+            TimelineStore.newest, TimelineStore.changes, TimelineStore.insert, TimelineStore.insertEarlier,
             LeaseStore.take, LeaseStore.give, OutboxStore.changes, OutboxStore.changesPublished,
             OutboxStore.withdraw, OutboxStore.requests, OutboxStore.requestsPublished,
             EntitlementStore.find, EntitlementStore.ofAccount, EntitlementStore.setLevels,
+            EntitlementStore.levels, EntitlementStore.removeLevels,
             CustomerStore.claims, CustomerStore.shared, ClaimStatements.upsert, ClaimStatements.notice,
             SharingStore.policies, SharingStore.setPolicy, SharingStore.chosen, SharingStore.choose,
             SharingStore.unchoose,
@@ -44,7 +47,6 @@ public enum StorageStatements {
 
     private static let ledger = [
         LedgerStatements.recorded, LedgerStatements.keepChains, LedgerStatements.digests, LedgerStatements.insert,
-        LedgerStatements.flagConflicts,
         LedgerStatements.keepConflicts, LedgerStatements.transactionId, LedgerStatements.transactionStatus,
     ]
 }

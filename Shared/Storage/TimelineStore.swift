@@ -19,6 +19,8 @@ public struct TimelineRow: Sendable, Equatable {
     public var from: String?
     /// The text after.
     public var to: String?
+    /// The transaction it is about, where that is not the purchase's current one.
+    public var transactionId: String?
     /// The notification that told.
     public var notificationUUID: UUID
     /// By Apple's clock.
@@ -51,15 +53,16 @@ public struct TimelineStore: Sendable {
         TimelineRow(
             id: try row.value("id"), key: try SubscriptionStore.key(row), bundleId: try row.value("bundle_id"),
             fact: try row.value("fact"), from: try row.optional("changed_from"), to: try row.optional("changed_to"),
-            notificationUUID: try row.value("notification_uuid"), occurredAt: try row.value("occurred_at"),
-            learnedAt: try row.value("learned_at"), publishedAt: try row.optional("published_at"))
+            transactionId: try row.optional("transaction_id"), notificationUUID: try row.value("notification_uuid"),
+            occurredAt: try row.value("occurred_at"), learnedAt: try row.value("learned_at"),
+            publishedAt: try row.optional("published_at"))
     }
 
     static let newest = Statement(
         "timeline-newest",
         """
         select id, environment::text as environment, original_transaction_id, bundle_id, fact, changed_from, changed_to,
-            notification_uuid, occurred_at, learned_at, published_at
+            transaction_id, notification_uuid, occurred_at, learned_at, published_at
         from timeline
         order by id desc
         limit $1::bigint
@@ -69,7 +72,7 @@ public struct TimelineStore: Sendable {
         "timeline-changes",
         """
         select id, environment::text as environment, original_transaction_id, bundle_id, fact, changed_from, changed_to,
-            notification_uuid, occurred_at, learned_at, published_at
+            transaction_id, notification_uuid, occurred_at, learned_at, published_at
         from timeline
         where environment = $1::text::store_environment and original_transaction_id = $2::text
         order by id
@@ -101,10 +104,49 @@ public struct TimelineStore: Sendable {
     }
 }
 
+extension TimelineStore {
+    /// A row for each that is now the version we hold of its transaction: an older version tells nothing.
+    static let insertEarlier = Statement(
+        "timeline-insert-earlier",
+        """
+        insert into timeline (
+            occurred_at, learned_at, notification_uuid, environment, original_transaction_id, bundle_id, fact,
+            changed_to, transaction_id, traceparent)
+        select given.occurred_at, $1::timestamptz, given.notification_uuid, held.environment,
+            held.original_transaction_id, given.bundle_id, given.fact, given.changed_to, held.transaction_id,
+            given.traceparent
+        from unnest(
+            $2::timestamptz[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[]
+        ) with ordinality as given (
+            occurred_at, notification_uuid, environment, bundle_id, fact, changed_to, transaction_id, traceparent,
+            place)
+        join transaction held
+            on held.environment = given.environment::store_environment and held.transaction_id = given.transaction_id
+            and held.notification_uuid = given.notification_uuid
+        order by place
+        """)
+
+    static func command(inserting earlier: [EarlierNews], learnedAt: Date) -> Command {
+        Command(
+            insertEarlier, learnedAt, earlier.map(\.news.stamp.signedDate),
+            earlier.map(\.news.stamp.notificationUUID), earlier.map(\.news.key.environment.rawValue),
+            earlier.map(\.news.bundleId), earlier.map(\.transaction.fact.rawValue), earlier.map(\.transaction.text),
+            earlier.map(\.transaction.transactionId), earlier.map(\.traceparent))
+    }
+}
+
 /// A change and the news that told.
 struct NewsChange: Sendable {
     var news: News
     var change: Change
+    /// W3C trace context of the notification.
+    var traceparent: String?
+}
+
+/// News of a transaction that is not the current one.
+struct EarlierNews: Sendable {
+    var news: News
+    var transaction: EarlierTransaction
     /// W3C trace context of the notification.
     var traceparent: String?
 }

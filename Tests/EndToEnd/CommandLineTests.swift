@@ -45,7 +45,7 @@ extension EndToEnd {
             for verb in [
                 "dev", "setup", "verify", "broker", "healthcheck", "status", "events", "rejected", "replay", "recover",
                 "coverage", "backfill", "test-notification", "lookup", "extend", "token", "config", "trail", "acls",
-                "reread", "rebuild", "customers", "check",
+                "reread", "rebuild", "retention", "customers", "products", "check",
             ] {
                 #expect(help.text.contains("  \(verb) "))
             }

@@ -60,7 +60,9 @@ struct LedgerReader: Sendable {
         }
         var counts: [Effect: Int] = [:]
         for row in try await TimelineStore(connection).newest(.max) {
-            counts[Effect(uuid: row.notificationUUID, key: row.key, fact: row.fact), default: 0] += 1
+            // One notification may show several accounts on one Apple account.
+            let fact = row.fact == SubscriptionChanged.sharedAccount ? "\(row.fact) \(row.to ?? "")" : row.fact
+            counts[Effect(uuid: row.notificationUUID, key: row.key, fact: fact), default: 0] += 1
         }
         let twice = Set(counts.filter { $0.value > 1 }.map { $0.key.uuid.uuidString.lowercased() })
         return twice.subtracting(before).sorted()

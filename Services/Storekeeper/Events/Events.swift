@@ -4,5 +4,5 @@ import ArgumentParser
 struct Events: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events", abstract: "Look at the notifications in the ledger.",
-        subcommands: [EventsList.self, EventsShow.self, EventsTimeline.self])
+        subcommands: [EventsList.self, EventsShow.self, EventsPurchase.self, EventsTimeline.self])
 }

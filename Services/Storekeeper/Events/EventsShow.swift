@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Storage
+import Subscriptions
 
 /// `storekeeper events show`: one notification, decoded or as Apple signed it.
 struct EventsShow: Verb {
@@ -8,7 +9,7 @@ struct EventsShow: Verb {
         commandName: "show", abstract: "Show one notification with its payload decoded.",
         discussion: """
             --original prints the signed payload as Apple sent it, for storekeeper verify or for Apple. Exits 1 where the \
-            ledger has no such notification.
+            ledger has no such notification, or with --original where retention has dropped what it said.
             """)
 
     @OptionGroup var database: DatabaseOptions
@@ -22,26 +23,56 @@ struct EventsShow: Verb {
 
     func run(in surroundings: Surroundings) async throws {
         let store = NotificationStore(try database.connection(for: "events show", in: surroundings))
-        guard let line = try await store.line(uuid), let decoded = try await store.decoded(uuid),
-            let signed = try await store.original(uuid)
-        else {
-            throw Failure(
-                "the ledger has no notification \(uuid.uuidString.lowercased()); storekeeper rejected list shows what was refused"
-            )
+        guard let line = try await store.line(uuid) else { throw Failure(unknown: uuid) }
+        if original {
+            guard let signed = try await store.original(uuid) else { throw Failure(dropped: uuid) }
+            return surroundings.print(String(decoding: signed, as: UTF8.self).visible)
         }
-        if original { return surroundings.print(String(decoding: signed, as: UTF8.self).visible) }
-        let row = EventRow(line)
+        let decoded = try await store.decoded(uuid)
+        let row = Row(line, decoded: decoded)
+        let event = row.event
         let conflicts = line.contentConflicts
-        let facts: [(name: String, text: String?)] = [
-            ("uuid", row.notificationUUID), ("type", row.notificationType), ("subtype", row.subtype),
-            ("environment", row.environment), ("app", row.bundleId), ("purchase", row.originalTransactionId),
-            ("transaction", row.transactionId), ("signed", row.signedAt?.text), ("received", row.receivedAt.text),
-            ("recorded", row.recordedAt.text), ("source", row.source),
-            ("effect", row.hasAdvanced ? "newest news of its purchase when it came" : "history only: newer was known"),
+        var facts: [Fact] = [
+            ("uuid", event.notificationUUID), ("type", event.notificationType), ("subtype", event.subtype),
+            ("says", row.says), ("environment", event.environment), ("app", event.bundleId),
+            ("purchase", event.originalTransactionId), ("transaction", event.transactionId),
+            ("signed", event.signedAt?.text), ("received", event.receivedAt.text), ("recorded", event.recordedAt.text),
+            ("source", event.source),
+            (
+                "effect",
+                event.hasAdvanced ? "newest news of its purchase when it came" : "history only: newer was known"
+            ),
             ("conflicts", conflicts == 0 ? nil : "\(conflicts): the same uuid came with other content"),
         ]
-        try FactSheet(row: row, facts: facts, payload: Array(decoded.utf8), noPayload: decoded.visible)
-            .print(output, in: surroundings)
+        facts += row.doubts.map { ("doubt", $0) }
+        try FactSheet(
+            row: row, facts: facts, payload: decoded.map { Array($0.utf8) },
+            noPayload: decoded?.visible ?? "What it said was dropped by age (STOREKEEPER_LEDGER_DAYS)."
+        ).print(output, in: surroundings)
+    }
+
+    /// For programs: the line of the list, with what it means beside it.
+    struct Row: Encodable {
+        var event: EventRow
+        /// Nil where it is about no purchase, or what it said is gone.
+        var says: String?
+        var doubts: [String]
+
+        init(_ line: LedgerLine, decoded: String?) {
+            let news = News(line, decoded: decoded)
+            event = EventRow(line)
+            says = news?.sentence
+            doubts = news?.doubts.map(\.sentence) ?? []
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            try event.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encodeIfPresent(says, forKey: .says)
+            try container.encode(doubts, forKey: .doubts)
+        }
+
+        private enum CodingKeys: String, CodingKey { case says, doubts }
     }
 }
 

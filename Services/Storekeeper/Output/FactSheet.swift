@@ -1,9 +1,21 @@
+/// What is said of something, under its name; a text that is nil is left out.
+typealias Fact = (name: String, text: String?)
+
+/// Facts for people, one below the other.
+enum FactLines {
+    static func of(_ facts: [Fact]) -> [String] {
+        facts.compactMap { name, text in
+            text.map { name + String(repeating: " ", count: max(1, 13 - name.count)) + $0.visible }
+        }
+    }
+}
+
 /// One thing in full: its facts, and the payload below them. The payload keeps the spelling of its numbers and the order of
 /// its members.
 struct FactSheet<Row: Encodable> {
     var row: Row
-    /// For people; a fact that is nil is left out.
-    var facts: [(name: String, text: String?)]
+    /// For people.
+    var facts: [Fact]
     /// What stands above the payload.
     var title = ""
     var payload: [UInt8]?
@@ -17,10 +29,7 @@ struct FactSheet<Row: Encodable> {
             let fields = try OutputOptions.json(row).dropLast(2)
             return surroundings.print("\(fields),\n  \"payload\" : \(payload ?? "null")\n}")
         }
-        for (name, text) in facts {
-            guard let text else { continue }
-            surroundings.print(name + String(repeating: " ", count: max(1, 13 - name.count)) + text.visible)
-        }
+        FactLines.of(facts).forEach(surroundings.print)
         surroundings.print("\n" + title + (payload ?? noPayload))
     }
 }

@@ -349,6 +349,12 @@ cross join lateral (
         end as consent
 ) as final;
 
+-- MARK: Earlier transactions
+
+-- The transaction that a row is about, where that is not the purchase's current one: its refund changes nothing that is
+-- current, and may end access all the same.
+alter table timeline add column transaction_id text;
+
 -- MARK: Sightings
 
 -- A digest of what the first sighting said: a uuid that says something else is no copy, and the ledger wants to see it.

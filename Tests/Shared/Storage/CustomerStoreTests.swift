@@ -219,6 +219,28 @@ import Testing
         }
     }
 
+    @Test func `one notification that shows two more accounts makes two changes, each with an id of its own`()
+        async throws
+    {
+        var fixtures = Fixtures(seed: 563)
+        let first = Self.purchase("1", of: Self.tokens[0], by: "70", day: 0, &fixtures)
+        let next = Self.purchase("1", of: Self.tokens[0], by: "70", day: 1, &fixtures)
+        try await Self.use([first]) { connection async throws in
+            let key = SubscriptionKey(environment: .production, originalTransactionId: "1")
+            let claims = Self.tokens[1...2].map { token in
+                AccountClaim(
+                    key: key, bundleId: Self.app, appTransactionId: nil, appAccountToken: token, since: Fixtures.now)
+            }
+            try await CustomerStore(connection).add(claims, from: .upload)
+            _ = try await LedgerStore(connection).apply([next], moving: [], recordedAt: Fixtures.now)
+            let messages = try await OutboxStore(connection).changes().map(\.message)
+            let shared = messages.filter { $0.fact == SubscriptionChanged.sharedAccount }
+            #expect(Set(shared.compactMap(\.to)) == Set(Self.tokens[1...2]))
+            #expect(Set(shared.map(\.notificationUUID)) == [next.notificationUUID])
+            #expect(Set(messages.map(\.id)).count == messages.count)
+        }
+    }
+
     @Test func `an upload claims as a transaction does, and the next news of the purchase shows the sharing`()
         async throws
     {

@@ -9,8 +9,10 @@ import Testing
 @Suite(.serialized) struct LedgerCrashTests {
     /// In the order in which the one transaction comes to them.
     static let tables = [
-        "consumer_position", "notification", "subscription", "certificate_chain", "transaction", "timeline",
-        "mark", "step", "skipped_step", "recovery_request",
+        "consumer_position", "notification", "subscription", "certificate_chain", "notification_payload", "transaction",
+        "timeline", "conflicting_notification", "mark", "step", "account_claim", "shared_account_notice",
+        "skipped_step",
+        "recovery_request",
     ]
 
     /// Holds a table locked while `body` runs.

@@ -93,24 +93,37 @@ import Testing
         }
     }
 
-    @Test func `other content under a known uuid is flagged and the first stays`() async throws {
+    @Test func `other content under a known uuid is flagged once, and the first stays`() async throws {
         try await Self.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 4)
             let entry = fixtures.entry()
-            var other = entry
-            other.decodedPayload = "{\"other\": true}"
-            let store = LedgerStore(connection)
-            _ = try await store.apply([entry, other], moving: [Fixtures.move(0, 2)], recordedAt: Fixtures.now)
-            let outcome = try await store.apply(
-                [other, entry], moving: [Fixtures.move(2, 4)], recordedAt: Fixtures.now)
-            guard case .applied(let applied) = outcome else {
-                Issue.record("fenced")
-                return
+            func saying(_ words: String, signed: String) -> LedgerEntry {
+                var other = entry
+                other.decodedPayload = "{\"other\": \"\(words)\"}"
+                other.signedPayload = Array(signed.utf8)
+                return other
             }
-            #expect(applied.conflicting == 1)
-            let line = try #require(try await NotificationStore(connection).page().first)
-            #expect(line.contentConflicts == 2)
-            #expect(try await NotificationStore(connection).decoded(entry.notificationUUID) == entry.decodedPayload)
+            let (other, third) = (saying("b", signed: "b.b.b"), saying("c", signed: "c.c.c"))
+            var resigned = entry
+            resigned.signedPayload = Array("d.d.d".utf8)
+            let reread = saying("a", signed: String(decoding: entry.signedPayload, as: UTF8.self))
+            let store = LedgerStore(connection)
+            let batches = [
+                ([entry, other], 1), ([other, entry], 0), ([other], 0), ([third, third], 1), ([resigned, reread], 0),
+            ]
+            for (batch, conflicting) in batches {
+                let outcome = try await store.apply(batch, moving: [], recordedAt: Fixtures.now)
+                guard case .applied(let applied) = outcome else {
+                    Issue.record("fenced")
+                    return
+                }
+                #expect(applied.conflicting == conflicting)
+            }
+            let ledger = NotificationStore(connection)
+            #expect(try #require(try await ledger.page().first).contentConflicts == 2)
+            let kept = try await ledger.conflicts(with: entry.notificationUUID)
+            #expect(Set(kept.map(\.signedOriginal)) == [other.signedPayload, third.signedPayload])
+            #expect(try await ledger.decoded(entry.notificationUUID) == entry.decodedPayload)
         }
     }
 
@@ -231,6 +244,10 @@ import Testing
         var told: Set<String> = []
         for row in try await TimelineStore(connection).newest(100_000).reversed() {
             let place = Place(key: row.key, fact: row.fact)
+            if row.transactionId != nil {
+                #expect(EarlierTransaction.Fact(rawValue: row.fact) != nil)
+                continue
+            }
             #expect(row.from == values[place, default: nil])
             values[place] = row.to
             #expect(told.insert("\(row.notificationUUID) \(row.fact)").inserted)

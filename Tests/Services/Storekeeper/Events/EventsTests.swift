@@ -83,11 +83,74 @@ struct EventsTests {
             let outcome = await CommandOutcome.of(
                 ["events", "timeline", SampleLedger.purchase], environment: database.environment)
             #expect(outcome.code == 0)
-            let change = outcome.text.split(separator: "\n").first { $0.contains("pro.yearly") }
+            let change = outcome.text.split(separator: "\n").first { $0.contains("The product is pro.yearly") }
             #expect(change?.contains("pro.monthly") == true)
             #expect(change?.contains(SampleLedger.renewed.uuidString.lowercased()) == true)
             let unknown = await CommandOutcome.of(["events", "timeline", "1"], environment: database.environment)
             #expect(unknown.code == 1 && unknown.complaint.contains("nothing is known"))
+        }
+    }
+
+    @Test func `the timeline says in words what each notification told, what it changed, and what came late`()
+        async throws
+    {
+        try await TestDatabase.use { database async throws in
+            let ledger = try await SampleLedger.fill(database)
+            try await ledger.add(
+                UUID(), "CONSUMPTION_REQUEST", nil, at: CommandOutcome.now.addingTimeInterval(-7200), product: "pro.old"
+            )
+            let outcome = await CommandOutcome.of(
+                ["events", "timeline", SampleLedger.purchase], environment: database.environment)
+            #expect(outcome.code == 0)
+            #expect(outcome.text.contains("The product is pro.yearly; it was pro.monthly."))
+            let late = outcome.text.split(separator: "\n").first { $0.contains("CONSUMPTION_REQUEST") }
+            #expect(late?.contains("The customer wants money back") == true, "\(outcome.text)")
+            #expect(late?.contains("It came late") == true)
+            let bought = outcome.text.split(separator: "\n").first { $0.contains("SUBSCRIBED/INITIAL_BUY") }
+            #expect(bought?.contains("The customer subscribed to") == true)
+        }
+    }
+
+    @Test func `a purchase is shown with what it gives, what is doubtful and what nobody told`() async throws {
+        try await TestDatabase.use { database async throws in
+            let ledger = SampleLedger(connection: TestDatabase.connection(database))
+            // From the middle of a life, without an end, and once more with other content.
+            let at = CommandOutcome.now.addingTimeInterval(-3600)
+            try await ledger.add(SampleLedger.renewed, "DID_RENEW", nil, at: at, product: "pro.yearly")
+            try await ledger.add(
+                SampleLedger.renewed, "DID_RENEW", nil, at: at, product: "pro.yearly", words: "other")
+            let show = ["events", "purchase", SampleLedger.purchase]
+            let shown = await CommandOutcome.of(show, environment: database.environment)
+            #expect(shown.code == 0, "\(shown.complaint)")
+            for words in [
+                "pro.yearly", "access       no", "An auto-renewable subscription has no end",
+                "The first notification is from the middle of its life",
+                "\(SampleLedger.renewed.uuidString.lowercased()) came with other content",
+            ] {
+                #expect(shown.text.contains(words), "\(words) in \(shown.text)")
+            }
+            struct Sheet: Decodable {
+                var phase: String
+                var doubts: [String]
+                var skippedSteps: [String]
+                var conflicts: [String]
+            }
+            let json: [Sheet] = try await CommandOutcome.of(show + ["--json"], environment: database.environment).json()
+            #expect(json.map(\.doubts.count) == [1])
+            #expect(json.map(\.skippedSteps.count) == [1])
+            #expect(json.map(\.conflicts) == [[SampleLedger.renewed.uuidString.lowercased()]])
+            let unknown = await CommandOutcome.of(["events", "purchase", "1"], environment: database.environment)
+            #expect(unknown.code == 1 && unknown.complaint.contains("nothing is known"))
+        }
+    }
+
+    @Test func `one is shown with what it says and what is doubtful in it`() async throws {
+        try await TestDatabase.use { database async throws in
+            _ = try await SampleLedger.fill(database)
+            let uuid = SampleLedger.renewed.uuidString
+            let shown = await CommandOutcome.of(["events", "show", uuid], environment: database.environment)
+            #expect(shown.text.contains("pro.yearly renewed"), "\(shown.text)")
+            #expect(shown.text.contains("An auto-renewable subscription has no end; it gives no access."))
         }
     }
 

@@ -25,10 +25,23 @@ struct SampleLedger {
         return ledger
     }
 
+    private static func payload(_ uuid: String, _ words: String?, _ purchase: String, _ product: String?) -> String {
+        var members = [#""notificationUUID":"\#(uuid)""#, #""price":1.10"#]
+        if let words { members.append(#""words":"\#(words)""#) }
+        if let product {
+            let transaction = [
+                "transactionId": purchase, "originalTransactionId": purchase, "productId": product,
+                "type": "Auto-Renewable Subscription",
+            ].map { #""\#($0)":"\#($1)""# }.sorted().joined(separator: ",")
+            members.append(#""data":{"signedTransactionInfo":{\#(transaction)}}"#)
+        }
+        return "{\(members.joined(separator: ","))}"
+    }
+
     /// Records one, as if it had been received two seconds before.
     func add(
         _ uuid: UUID, _ type: String, _ subtype: String?, at date: Date, product: String? = nil,
-        environment: StoreEnvironment = .production, purchase: String = Self.purchase
+        environment: StoreEnvironment = .production, purchase: String = Self.purchase, words: String? = nil
     ) async throws {
         let key = SubscriptionKey(environment: environment, originalTransactionId: purchase)
         let news = product.map { product in
@@ -44,8 +57,8 @@ struct SampleLedger {
             notificationUUID: uuid, notificationType: type, subtype: subtype, environment: environment,
             bundleId: "com.example.app", appAppleId: 1, originalTransactionId: purchase, transactionId: purchase,
             signedDate: date, receivedAt: date, source: .webhook,
-            decodedPayload: #"{"notificationUUID":"\#(name)","price":1.10}"#,
-            signedPayload: Array("head.\(name).tail".utf8), news: news,
+            decodedPayload: Self.payload(name, words, purchase, product),
+            signedPayload: Array("head.\(name)\(words ?? "").tail".utf8), news: news,
             position: LogPosition(topic: Topics.unique.name, partition: 0, offset: 0))
         _ = try await LedgerStore(connection).apply([entry], moving: [], recordedAt: date.addingTimeInterval(2))
     }

@@ -1,0 +1,95 @@
+import ArgumentParser
+import Contracts
+import Foundation
+import Postgres
+import Storage
+import Subscriptions
+
+/// `storekeeper events purchase`: how one purchase stands, what it gives, and what is doubtful about it.
+struct EventsPurchase: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "purchase", abstract: "Show how one purchase stands, what it gives and what is doubtful about it.",
+        discussion: """
+            What it gives is said of the purchase by itself: beside others of the same customer it may be outranked. \
+            Doubts are contradictions in what Apple sent; skipped steps are what nobody told; conflicts are notifications \
+            whose uuid came with other content, too (storekeeper events show). Exits 1 where nothing is known of it.
+            """)
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var output: OutputOptions
+
+    @Argument(help: "Its original transaction id.")
+    var purchase: String
+
+    @Option(help: "Production or Sandbox. Default: every one that knows the purchase.")
+    var environment: StoreEnvironment?
+
+    func run(in surroundings: Surroundings) async throws {
+        let connection = try database.connection(for: "events purchase", in: surroundings)
+        var found: [PurchaseSheet] = []
+        for environment in environment.map({ [$0] }) ?? StoreEnvironment.allCases {
+            let key = SubscriptionKey(environment: environment, originalTransactionId: purchase)
+            if let sheet = try await PurchaseSheet(key, at: surroundings.now(), connection) { found.append(sheet) }
+        }
+        guard !found.isEmpty else { throw Failure(unknownPurchase: purchase) }
+        if output.json { return try output.print(json: found, in: surroundings) }
+        for (place, sheet) in found.enumerated() {
+            if place > 0 { surroundings.print("") }
+            FactLines.of(sheet.facts).forEach(surroundings.print)
+        }
+    }
+}
+
+/// Everything an operator asks first about a purchase.
+struct PurchaseSheet: Encodable {
+    var environment: String
+    var originalTransactionId: String
+    var bundleId: String
+    var productId: String?
+    var transactionId: String?
+    var expiresAt: Date?
+    var phase: String
+    var givesAccess: Bool
+    var verdict: String
+    var until: Date?
+    var notifications: Int
+    var doubts: [String]
+    var skippedSteps: [String]
+    var conflicts: [String]
+
+    /// Nil where nothing is known of it.
+    init?(_ key: SubscriptionKey, at now: Date, _ connection: PostgresConnection) async throws {
+        guard let known = try await SubscriptionStore(connection).find(key) else { return nil }
+        let given = try await EntitlementStore(connection).entitlements(
+            of: [key.originalTransactionId], in: key.environment, at: now
+        ).first
+        let lines = try await NotificationStore(connection).lines(of: key)
+        environment = key.environment.rawValue
+        originalTransactionId = key.originalTransactionId
+        bundleId = known.bundleId
+        productId = known.transaction?.productId
+        transactionId = known.transaction?.transactionId
+        expiresAt = known.transaction?.expiresDate
+        phase = known.phase(at: now).rawValue
+        givesAccess = given?.givesAccess ?? false
+        verdict = given?.verdict ?? "unknown"
+        until = given?.until
+        notifications = lines.count
+        doubts = try await MarkStore(connection).marks(of: key).doubts.map(\.sentence)
+        skippedSteps = try await SkippedStepStore(connection).skippedSteps(of: key).map { step in
+            "\(step.from.map { "\($0.text) to " } ?? "before ")\(step.to.text): \(step.sentence)"
+        }
+        conflicts = lines.filter { $0.contentConflicts > 0 }.map { $0.notificationUUID.uuidString.lowercased() }
+    }
+
+    var facts: [Fact] {
+        let access = givesAccess ? "yes\(until.map { ", until \($0.text)" } ?? "")" : "no"
+        let facts: [Fact] = [
+            ("purchase", originalTransactionId), ("environment", environment), ("app", bundleId),
+            ("product", productId), ("transaction", transactionId), ("ends", expiresAt?.text), ("stands", phase),
+            ("access", "\(access) (\(verdict))"), ("told by", "\(notifications) notifications"),
+        ]
+        return facts + doubts.map { ("doubt", $0) } + skippedSteps.map { ("not told", $0) }
+            + conflicts.map { ("conflict", "\($0) came with other content, too") }
+    }
+}

@@ -1,0 +1,21 @@
+import Contracts
+
+extension Change {
+    /// What a row of the timeline says, for an operator; a fact that only a newer build knows is named as it stands.
+    /// - Parameters:
+    ///   - fact: by the name that the timeline gives it.
+    ///   - transactionId: of the earlier transaction it is about, if any.
+    public static func sentence(fact: String, from: String?, to: String?, transactionId: String?) -> String {
+        let earlier = transactionId.map { "transaction \($0)" } ?? "transaction"
+        switch (Fact(rawValue: fact), EarlierTransaction.Fact(rawValue: fact)) {
+        case (let known?, _): return Change(fact: known, from: from, to: to).sentence
+        case (_, .revocationDate): return "The earlier \(earlier) was taken back on \(to ?? "an unknown date")."
+        case (_, .expiresDate): return "The earlier \(earlier) runs until \(to ?? "an unknown date")."
+        case (nil, nil): break
+        }
+        if fact == SubscriptionChanged.sharedAccount {
+            return "The app's account \(to ?? "?") was found on the Apple account of \(from ?? "another one")."
+        }
+        return "The \(fact) is \(to ?? "no longer there")\(from.map { "; it was \($0)" } ?? "")."
+    }
+}

@@ -1,0 +1,73 @@
+import Contracts
+import Foundation
+import Postgres
+import Storage
+import Subscriptions
+import TestSupport
+import Testing
+
+@testable import Storekeeper
+
+struct LevelsTests {
+    @Test func `the product of the highest level counts, whatever lasts longer`() async throws {
+        try await TestDatabase.use { database async throws in
+            let ledger = SampleLedger(connection: TestDatabase.connection(database))
+            let now = CommandOutcome.now
+            try await ledger.subscribe("1", product: "silver", until: now.addingTimeInterval(20 * 86_400))
+            try await ledger.subscribe("2", product: "gold", until: now.addingTimeInterval(10 * 86_400))
+            func run(_ arguments: String...) async -> CommandOutcome {
+                await CommandOutcome.of(
+                    ["products", "levels", "--app", "com.example.app"] + arguments, environment: database.environment)
+            }
+            func served() async throws -> [String] {
+                try await EntitlementStore(ledger.connection).entitlements(of: ["1", "2"], in: .production, at: now)
+                    .filter(\.givesAccess).map(\.key.originalTransactionId)
+            }
+            #expect(await run().text.contains("what lasts longer counts"))
+            #expect(try await served() == ["1"])
+            let set = await run("gold=1", "silver=2")
+            #expect(set.code == 0, "\(set.complaint)")
+            #expect(
+                set.text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.dropFirst() == [
+                    "1  gold", "2  silver",
+                ])
+            #expect(try await served() == ["2"])
+            #expect(await run("gold=none").code == 0)
+            #expect(try await served() == ["1"])
+            let trail = try await OperatorActionStore(ledger.connection).newest(10)
+            #expect(Set(trail.map(\.subject)) == ["com.example.app gold", "com.example.app silver"])
+            #expect(trail.count == 3)
+        }
+    }
+
+    @Test(arguments: [["gold"], ["gold=0"], ["gold=-1"], ["=1"], ["gold=1", "gold=2"], ["a=b=1"]])
+    func `what is no level ends with 64`(settings: [String]) async {
+        let outcome = await CommandOutcome.of(
+            ["products", "levels", "--app", "com.example.app"] + settings,
+            environment: ["DATABASE_URL": "postgres://nowhere"])
+        #expect(outcome.code == 64)
+    }
+}
+
+extension SampleLedger {
+    /// A subscription of the group `metals` that runs.
+    func subscribe(_ purchase: String, product: String, until end: Date) async throws {
+        let uuid = UUID()
+        let start = CommandOutcome.now.addingTimeInterval(-3600)
+        let news = News(
+            key: SubscriptionKey(environment: .production, originalTransactionId: purchase),
+            stamp: Stamp(signedDate: start, notificationUUID: uuid), bundleId: "com.example.app",
+            notificationType: "SUBSCRIBED", subtype: "INITIAL_BUY", status: 1,
+            transaction: TransactionFacts(
+                transactionId: purchase, productId: product, productType: "Auto-Renewable Subscription",
+                subscriptionGroupIdentifier: "metals", purchaseDate: start, expiresDate: end, signedDate: start),
+            renewal: nil)
+        let entry = LedgerEntry(
+            notificationUUID: uuid, notificationType: "SUBSCRIBED", subtype: "INITIAL_BUY", environment: .production,
+            bundleId: "com.example.app", appAppleId: 1, originalTransactionId: purchase, transactionId: purchase,
+            signedDate: start, receivedAt: start, source: .webhook, decodedPayload: "{}", signedPayload: [1],
+            news: news,
+            position: LogPosition(topic: Topics.unique.name, partition: 0, offset: 0))
+        _ = try await LedgerStore(connection).apply([entry], moving: [], recordedAt: start)
+    }
+}

@@ -1,0 +1,92 @@
+import Contracts
+import Foundation
+import Postgres
+import Storage
+import Subscriptions
+import TestSupport
+import Testing
+
+@Suite struct TimelineStoreTests {
+    static let key = SubscriptionKey(environment: .production, originalTransactionId: "1")
+    static let day = 86_400.0
+
+    /// News of a period that begins after so many days and lasts thirty.
+    static func entry(
+        _ event: String, transaction: String, from start: Double, signed: Double, revoked: Bool = false,
+        _ fixtures: inout Fixtures
+    ) -> LedgerEntry {
+        var entry = fixtures.entry(purchases: 1)
+        let date = Fixtures.now.addingTimeInterval(signed * day)
+        let begin = Fixtures.now.addingTimeInterval(start * day)
+        entry.news = News(
+            key: key, stamp: Stamp(signedDate: date, notificationUUID: entry.notificationUUID),
+            bundleId: "com.example.app", notificationType: event, subtype: nil, status: nil,
+            transaction: TransactionFacts(
+                transactionId: transaction, productId: "gold", productType: "Auto-Renewable Subscription",
+                purchaseDate: begin, expiresDate: begin.addingTimeInterval(30 * day),
+                revocationDate: revoked ? date : nil, signedDate: date), renewal: nil)
+        return entry
+    }
+
+    static func apply(_ entry: LedgerEntry, _ connection: PostgresConnection) async throws -> Applied {
+        let outcome = try await LedgerStore(connection).apply([entry], moving: [], recordedAt: Fixtures.now)
+        guard case .applied(let applied) = outcome else { throw Fenced() }
+        return applied
+    }
+
+    struct Fenced: Error {}
+
+    static func givesAccess(_ connection: PostgresConnection) async throws -> [Bool] {
+        try await EntitlementStore(connection).entitlements(
+            of: [key.originalTransactionId], in: .production, at: Fixtures.now
+        ).map(\.givesAccess)
+    }
+
+    @Test func `a refund of an earlier period that ends access is told and published`() async throws {
+        var fixtures = Fixtures(seed: 21)
+        // The next period was charged for early and given back, so that the earlier one stands; then that one is.
+        let lives = [
+            Self.entry("SUBSCRIBED", transaction: "1", from: -10, signed: -10, &fixtures),
+            Self.entry("DID_RENEW", transaction: "2", from: 19.5, signed: -3, &fixtures),
+            Self.entry("REFUND", transaction: "2", from: 19.5, signed: -2, revoked: true, &fixtures),
+        ]
+        let refund = Self.entry("REFUND", transaction: "1", from: -10, signed: -1, revoked: true, &fixtures)
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            for entry in lives { _ = try await Self.apply(entry, connection) }
+            #expect(try await Self.givesAccess(connection) == [true])
+            let before = try await TimelineStore(connection).changes(of: Self.key)
+            #expect(before.allSatisfy { $0.transactionId == nil })
+            #expect(try await Self.apply(refund, connection).changes == 1)
+            #expect(try await Self.givesAccess(connection) == [false])
+
+            let told = try await TimelineStore(connection).changes(of: Self.key).dropFirst(before.count)
+            #expect(told.map(\.fact) == ["earlierRevocationDate"])
+            #expect(told.map(\.transactionId) == ["1"])
+            #expect(told.map(\.notificationUUID) == [refund.notificationUUID])
+            let waiting = try await OutboxStore(connection).changes().map(\.message)
+            #expect(waiting.last?.transactionId == "1")
+            #expect(waiting.last?.to == told.first?.to)
+        }
+    }
+
+    @Test func `an earlier period that comes late is told if it still runs, and an older version of it is not`()
+        async throws
+    {
+        var fixtures = Fixtures(seed: 22)
+        let current = Self.entry("DID_RENEW", transaction: "3", from: 5, signed: -1, &fixtures)
+        let running = Self.entry("DID_RENEW", transaction: "2", from: -20, signed: -3, &fixtures)
+        let older = Self.entry("DID_RENEW", transaction: "2", from: -20, signed: -4, &fixtures)
+        let over = Self.entry("SUBSCRIBED", transaction: "1", from: -50, signed: -50, &fixtures)
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            for entry in [current, running, older, over] { _ = try await Self.apply(entry, connection) }
+            let told = try await TimelineStore(connection).changes(of: Self.key).filter { $0.transactionId != nil }
+            #expect(told.map(\.fact) == ["earlierExpiresDate"])
+            #expect(told.map(\.notificationUUID) == [running.notificationUUID])
+            #expect(told.first?.to == running.news?.transaction?.expiresDate?.formatted(Self.iso8601))
+        }
+    }
+
+    static let iso8601 = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+}
