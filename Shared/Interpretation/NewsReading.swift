@@ -44,7 +44,9 @@ extension News {
             transaction: payload.transaction.flatMap { TransactionFacts($0, signedDate: signedDate) },
             renewal: payload.renewalInfo.map { RenewalFacts($0, signedDate: signedDate) },
             consumptionRequestReason: payload.envelope.data?.consumptionRequestReason?.rawValue,
-            renewalOriginalTransactionId: payload.renewalInfo?.originalTransactionId)
+            renewalOriginalTransactionId: payload.renewalInfo?.originalTransactionId,
+            unknownFields: payload.oddities.filter { $0.kind == .unknownValue }.map(\.field),
+            unreadableFields: payload.oddities.filter { $0.kind == .unreadable }.map(\.field))
     }
 }
 
@@ -77,7 +79,8 @@ extension RenewalFacts {
     /// - Parameter signedDate: of the news, where the renewal info has none of its own.
     public init(_ renewal: JWSRenewalInfoDecodedPayload, signedDate: Date) {
         self.init(
-            autoRenewStatus: renewal.autoRenewStatus.map { $0 == .on }, autoRenewProductId: renewal.autoRenewProductId,
+            autoRenewStatus: renewal.autoRenewStatus.flatMap { $0.isKnown ? $0 == .on : nil },
+            autoRenewProductId: renewal.autoRenewProductId,
             isInBillingRetry: renewal.isInBillingRetryPeriod, gracePeriodExpiresDate: renewal.gracePeriodExpiresDate,
             expirationIntent: (renewal.expirationIntent?.rawValue).map { Int(clamping: $0) },
             priceIncreaseStatus: (renewal.priceIncreaseStatus?.rawValue).map { Int(clamping: $0) },

@@ -5,27 +5,37 @@ import struct Foundation.Date
 
 /// The statements of the one transaction that concern the app's accounts.
 enum ClaimStatements {
-    /// Each column is the least of what was told, so that any order of arrival ends the same.
+    /// Of each claim the earliest moment, of that moment what was signed last, and of Apple's ids the least: any order of
+    /// arrival ends the same.
     static let upsert = Statement(
         "claim-upsert",
         """
         insert into account_claim as held (
-            environment, original_transaction_id, bundle_id, app_account_token, since, app_transaction_id, source)
+            environment, original_transaction_id, bundle_id, app_account_token, since, told_at, app_transaction_id,
+            source)
         select environment::store_environment, original_transaction_id, bundle_id, app_account_token, min(since),
-            min(app_transaction_id collate "C"), $1::text
-        from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[])
-            as given (environment, original_transaction_id, bundle_id, app_account_token, since, app_transaction_id)
+            (array_agg(told_at order by since, told_at desc))[1], min(app_transaction_id collate "C"), $1::text
+        from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[], $8::text[])
+            as given (
+                environment, original_transaction_id, bundle_id, app_account_token, since, told_at, app_transaction_id)
         group by environment, original_transaction_id, bundle_id, app_account_token
         order by environment, original_transaction_id, bundle_id, app_account_token
         on conflict (environment, original_transaction_id, bundle_id, app_account_token, source) do update
         set since = least(held.since, excluded.since),
+            told_at = case
+                when excluded.since < held.since then excluded.told_at
+                when excluded.since > held.since then held.told_at
+                else greatest(held.told_at, excluded.told_at)
+            end,
             app_transaction_id = least(held.app_transaction_id collate "C", excluded.app_transaction_id)
-        where held.since > excluded.since or excluded.app_transaction_id < held.app_transaction_id collate "C"
+        where held.since > excluded.since or (held.since = excluded.since and held.told_at < excluded.told_at)
+            or excluded.app_transaction_id < held.app_transaction_id collate "C"
             or (held.app_transaction_id is null and excluded.app_transaction_id is not null)
         """)
 
-    /// Looks at the Apple accounts of a batch after their claims were written. An account that joins them through a
-    /// purchase of another batch is found with the next news of either; the view `shared_account` is always exact.
+    /// Looks at the Apple accounts of a batch after its purchases and claims were written. An account that joins them
+    /// through a purchase of another batch is found with the next news of either, one that joins them over a third of
+    /// Apple's ids is not; the view `shared_account` is always exact.
     static let notice = Statement(
         "claim-notice",
         """
@@ -38,37 +48,43 @@ enum ClaimStatements {
                 environment, original_transaction_id, bundle_id, app_transaction_id, notification_uuid, news_at,
                 traceparent)
         ), claimant as (
-            select given.*, claim.app_account_token, claim.since
+            -- By a window, because joined with itself it would take the square of the batch.
+            select given.*, claim.app_account_token,
+                first_value(claim.app_account_token) over (
+                    partition by given.environment, given.bundle_id, given.original_transaction_id
+                    order by claim.since, claim.told_at desc, claim.app_account_token collate "C"
+                ) as first_account_token
             from given
             cross join lateral (
-                select app_account_token, since
+                select app_account_token, since, told_at
                 from account_claim
                 where account_claim.environment = given.environment
                     and account_claim.original_transaction_id = given.original_transaction_id
                     and account_claim.bundle_id = given.bundle_id
                 union all
-                select app_account_token, since
+                select app_account_token, since, told_at
                 from account_claim
                 where account_claim.app_transaction_id = given.app_transaction_id
                     and account_claim.environment = given.environment
                     and account_claim.bundle_id = given.bundle_id
+                union all
+                select account_claim.app_account_token, account_claim.since, account_claim.told_at
+                from subscription other
+                join account_claim using (environment, original_transaction_id, bundle_id)
+                where other.app_transaction_id = given.app_transaction_id and other.environment = given.environment
+                    and other.bundle_id = given.bundle_id
+                    and other.original_transaction_id <> given.original_transaction_id
             ) as claim
         ), noticed as (
             insert into shared_account_notice (
                 noticed_at, notification_uuid, environment, bundle_id, original_transaction_id, app_account_token,
                 first_account_token)
-            select distinct on (other.environment, other.bundle_id, first.app_account_token, other.app_account_token)
-                $1::timestamptz, other.notification_uuid, other.environment, other.bundle_id,
-                other.original_transaction_id, other.app_account_token, first.app_account_token
-            from (
-                select distinct on (environment, bundle_id, original_transaction_id) *
-                from claimant
-                order by environment, bundle_id, original_transaction_id, since, app_account_token collate "C"
-            ) as first
-            join claimant other using (environment, bundle_id, original_transaction_id)
-            where other.app_account_token <> first.app_account_token
-            order by other.environment, other.bundle_id, first.app_account_token, other.app_account_token,
-                other.original_transaction_id
+            select distinct on (environment, bundle_id, first_account_token, app_account_token)
+                $1::timestamptz, notification_uuid, environment, bundle_id, original_transaction_id, app_account_token,
+                first_account_token
+            from claimant
+            where app_account_token <> first_account_token
+            order by environment, bundle_id, first_account_token, app_account_token, original_transaction_id
             on conflict do nothing
             returning *
         ), told as (
@@ -79,7 +95,7 @@ enum ClaimStatements {
                 noticed.original_transaction_id, noticed.bundle_id, 'sharedAccount', noticed.first_account_token,
                 noticed.app_account_token, given.traceparent
             from noticed
-            join given using (environment, bundle_id, original_transaction_id, notification_uuid)
+            join (select distinct notification_uuid, news_at, traceparent from given) as given using (notification_uuid)
         )
         select environment::text as environment, bundle_id, original_transaction_id, app_account_token,
             first_account_token, notification_uuid
@@ -89,21 +105,35 @@ enum ClaimStatements {
     static func command(claiming claims: [AccountClaim], source: ClaimSource) -> Command {
         Command(
             upsert, source.rawValue, claims.map(\.key.environment.rawValue), claims.map(\.key.originalTransactionId),
-            claims.map(\.bundleId), claims.map(\.appAccountToken), claims.map(\.since), claims.map(\.appTransactionId))
+            claims.map(\.bundleId), claims.map(\.appAccountToken), claims.map(\.since), claims.map(\.toldAt),
+            claims.map(\.appTransactionId))
     }
 
-    /// - Parameter entries: of the batch, in its order; of each purchase the last that holds a transaction is looked at.
-    static func command(noticingSharingIn entries: [LedgerEntry], at time: Date) -> Command {
+    /// - Parameters:
+    ///   - entries: of the batch, in its order; of each purchase the last that holds a transaction is named.
+    ///   - states: of their purchases after it. Apple's ids of the customers are theirs and those of the news.
+    static func command(
+        noticingSharingIn entries: [LedgerEntry], states: [SubscriptionKey: SubscriptionRevision], at time: Date
+    ) -> Command {
         var newest: [SubscriptionKey: (news: News, traceparent: String?)] = [:]
+        var ids: [SubscriptionKey: Set<String>] = [:]
         for entry in entries {
-            if let news = entry.news, news.transaction != nil { newest[news.key] = (news, entry.traceparent) }
+            guard let news = entry.news, let transaction = news.transaction else { continue }
+            newest[news.key] = (news, entry.traceparent)
+            if let id = transaction.appTransactionId { ids[news.key, default: []].insert(id) }
         }
-        let sorted = newest.values.sorted { $0.news.key < $1.news.key }
-        let rows = sorted.map(\.news)
+        for key in newest.keys {
+            if let id = states[key]?.subscription.transaction?.appTransactionId { ids[key, default: []].insert(id) }
+        }
+        let rows = newest.values.sorted { $0.news.key < $1.news.key }.flatMap { one in
+            (ids[one.news.key].map { $0.sorted().map(Optional.some) } ?? [nil]).map { id in
+                (news: one.news, id: id, traceparent: one.traceparent)
+            }
+        }
         return Command(
-            notice, time, rows.map(\.key.environment.rawValue), rows.map(\.key.originalTransactionId),
-            rows.map(\.bundleId), rows.map { $0.transaction?.appTransactionId },
-            rows.map(\.stamp.notificationUUID), rows.map(\.stamp.signedDate), sorted.map(\.traceparent))
+            notice, time, rows.map(\.news.key.environment.rawValue), rows.map(\.news.key.originalTransactionId),
+            rows.map(\.news.bundleId), rows.map(\.id), rows.map(\.news.stamp.notificationUUID),
+            rows.map(\.news.stamp.signedDate), rows.map(\.traceparent))
     }
 }
 
@@ -132,14 +162,4 @@ public enum ClaimSource: String, Sendable, CaseIterable {
     case transaction
     /// It uploaded one.
     case upload
-}
-
-extension AccountClaim {
-    /// Nil where the news holds no transaction with a token.
-    init?(_ news: News) {
-        guard let transaction = news.transaction, let token = transaction.appAccountToken else { return nil }
-        self.init(
-            key: news.key, bundleId: news.bundleId, appTransactionId: transaction.appTransactionId,
-            appAccountToken: token, since: transaction.purchaseDate ?? transaction.signedDate)
-    }
 }

@@ -18,7 +18,8 @@ public struct CustomerStore: Sendable {
                 key: SubscriptionKey(
                     environment: environment, originalTransactionId: try row.value("original_transaction_id")),
                 bundleId: bundleId, appTransactionId: try row.optional("app_transaction_id"),
-                appAccountToken: try row.value("app_account_token"), since: try row.value("since"))
+                appAccountToken: try row.value("app_account_token"), since: try row.value("since"),
+                toldAt: try row.value("told_at"))
         }
     }
 
@@ -72,7 +73,7 @@ public struct CustomerStore: Sendable {
     static let claims = Statement(
         "customer-claims",
         """
-        select original_transaction_id, app_transaction_id, app_account_token, since
+        select original_transaction_id, app_transaction_id, app_account_token, since, told_at
         from account_claim
         where environment = $1::text::store_environment and bundle_id = $2::text
         """)
@@ -83,6 +84,6 @@ public struct CustomerStore: Sendable {
         select customer, bundle_id, app_account_token, since, is_served
         from shared_account
         where environment = $1::text::store_environment and ($2::text is null or bundle_id = $2::text)
-        order by bundle_id, customer, since, app_account_token collate "C"
+        order by bundle_id, customer, since, told_at desc, app_account_token collate "C"
         """)
 }

@@ -15,8 +15,16 @@ public struct EntitlementStore: Sendable {
     public struct Row: Sendable, Equatable {
         /// The purchase.
         public var key: SubscriptionKey
+        /// The app.
+        public var bundleId: String
         /// The transaction that decided; nil where none is known.
         public var transactionId: String?
+        /// What was bought; nil where no transaction is known.
+        public var productId: String?
+        /// Of the product, 1 being the highest; nil where nobody set it.
+        public var level: Int32?
+        /// Whether a member of the family bought it.
+        public var isFamilyShared: Bool
         /// Until when, unless something changes; nil where there is no end or no access.
         public var until: Date?
         /// What it gives or why it gives nothing.
@@ -50,7 +58,9 @@ public struct EntitlementStore: Sendable {
         Row(
             key: SubscriptionKey(
                 environment: environment, originalTransactionId: try row.value("original_transaction_id")),
-            transactionId: try row.optional("transaction_id"), until: try row.optional("available_until"),
+            bundleId: try row.value("bundle_id"), transactionId: try row.optional("transaction_id"),
+            productId: try row.optional("product_id"), level: try row.optional("level"),
+            isFamilyShared: try row.value("is_family_shared"), until: try row.optional("available_until"),
             verdict: try row.value("verdict"), givesAccess: try row.value("gives_access"))
     }
 
@@ -84,14 +94,16 @@ public struct EntitlementStore: Sendable {
     static let find = Statement(
         "entitlement-find",
         """
-        select original_transaction_id, transaction_id, available_until, verdict, gives_access
+        select original_transaction_id, bundle_id, transaction_id, product_id, level, available_until, verdict,
+            is_family_shared, gives_access
         from entitlements_at($1::text::store_environment, $2::text[], $3::timestamptz)
         """)
 
     static let ofAccount = Statement(
         "entitlement-of-account",
         """
-        select original_transaction_id, transaction_id, available_until, verdict, gives_access
+        select original_transaction_id, bundle_id, transaction_id, product_id, level, available_until, verdict,
+            is_family_shared, gives_access
         from account_entitlements($1::text::store_environment, $2::text, $3::text, $4::timestamptz)
         """)
 

@@ -7,7 +7,6 @@ struct Gaps: Sendable {
     /// A skipped step of a purchase.
     struct Gap: Sendable {
         var key: SubscriptionKey
-        var bundleId: String
         var step: SkippedStep
     }
 
@@ -23,7 +22,6 @@ struct Gaps: Sendable {
         let new = Set(added.map(\.stamp.notificationUUID))
         var lives: [SubscriptionKey: [UUID: News]] = [:]
         for step in neighbours + added { lives[step.key, default: [:]][step.stamp.notificationUUID] = step }
-        let apps = Dictionary(added.map { ($0.key, $0.bundleId) }, uniquingKeysWith: { first, _ in first })
         for (key, life) in lives.sorted(by: { $0.key < $1.key }) {
             var earlier: News?
             for later in life.values.sorted(by: { $0.stamp < $1.stamp }) {
@@ -31,9 +29,7 @@ struct Gaps: Sendable {
                 // Two known ones may have others between them; nothing changed there.
                 if isNew || earlier.map({ new.contains($0.stamp.notificationUUID) }) ?? false {
                     if !isNew { revised.append((key, later.stamp.notificationUUID)) }
-                    found += SkippedStep.between(earlier, later).map {
-                        Gap(key: key, bundleId: apps[key] ?? later.bundleId, step: $0)
-                    }
+                    found += SkippedStep.between(earlier, later).map { Gap(key: key, step: $0) }
                 }
                 earlier = later
             }

@@ -43,6 +43,8 @@ struct LedgerBatch: Sendable {
         var steps: [News] = []
         var claims: [AccountClaim] = []
         var gaps: Gaps
+        /// All purchases of the batch after it, those that were not written included.
+        var states: [SubscriptionKey: SubscriptionRevision] = [:]
         var changes: [NewsChange] = []
         /// What was said of transactions that are not the current ones; almost always nothing.
         var earlier: [EarlierNews] = []
@@ -91,6 +93,7 @@ struct LedgerBatch: Sendable {
         }
         effects.subscriptions = written.sorted().compactMap { states[$0] }
         effects.transactions = Array(versions.values)
+        effects.states = states
         effects.applied.inserted = effects.inserted.count
         effects.applied.repeated = entries.count + copies.count - effects.inserted.count
         effects.applied.changes = effects.changes.count

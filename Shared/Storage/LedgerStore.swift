@@ -102,14 +102,15 @@ public struct LedgerStore: Sendable {
             MarkStore.command(upserting: effects.marks), StepStore.command(inserting: effects.steps),
             ClaimStatements.command(claiming: effects.claims, source: .transaction),
             ClaimStatements.command(
-                noticingSharingIn: effects.inserted.map(\.entry), at: recordedAt),
+                noticingSharingIn: effects.inserted.map(\.entry), states: effects.states, at: recordedAt),
         ]
         // Behind the transactions, which it reads.
         let earlier =
             effects.earlier.isEmpty
             ? [] : [TimelineStore.command(inserting: effects.earlier, learnedAt: recordedAt)]
         let written = try transaction.pipeline(
-            writing + SkippedStepStore.commands(for: effects.gaps, noticedAt: recordedAt) + earlier)
+            writing + SkippedStepStore.commands(for: effects.gaps, states: effects.states, noticedAt: recordedAt)
+                + earlier)
         // Somebody wrote the same notification or the first of the same purchase since we looked; look again.
         guard written[0].affected == effects.inserted.count, written[2].affected == effects.subscriptions.count else {
             throw PostgresError.overtaken

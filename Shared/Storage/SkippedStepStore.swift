@@ -45,13 +45,12 @@ public struct SkippedStepStore: Sendable {
         "skipped-step-insert",
         """
         insert into skipped_step (
-            noticed_at, environment, original_transaction_id, bundle_id, kind, after_uuid, before_uuid, from_at, to_at)
-        select $1::timestamptz, environment::store_environment, original_transaction_id, bundle_id, kind, after_uuid,
-            before_uuid, from_at, to_at
+            noticed_at, environment, original_transaction_id, kind, after_uuid, before_uuid, from_at, to_at)
+        select $1::timestamptz, environment::store_environment, original_transaction_id, kind, after_uuid, before_uuid,
+            from_at, to_at
         from unnest(
-            $2::text[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::uuid[], $8::timestamptz[], $9::timestamptz[]
-        ) as given (
-            environment, original_transaction_id, bundle_id, kind, after_uuid, before_uuid, from_at, to_at)
+            $2::text[], $3::text[], $4::text[], $5::uuid[], $6::uuid[], $7::timestamptz[], $8::timestamptz[]
+        ) as given (environment, original_transaction_id, kind, after_uuid, before_uuid, from_at, to_at)
         order by environment, original_transaction_id, before_uuid, kind
         on conflict do nothing
         """)
@@ -71,19 +70,23 @@ public struct SkippedStepStore: Sendable {
         on conflict (environment, original_transaction_id, before_uuid) do nothing
         """)
 
-    static func commands(for gaps: Gaps, noticedAt: Date) -> [Command] {
+    /// - Parameter states: of the purchases, which say for which app to ask.
+    static func commands(
+        for gaps: Gaps, states: [SubscriptionKey: SubscriptionRevision], noticedAt: Date
+    ) -> [Command] {
         let found = gaps.found
         let (environments, ids) = (
             found.map(\.key.environment.rawValue), found.map(\.key.originalTransactionId)
         )
-        let (apps, kinds) = (found.map(\.bundleId), found.map(\.step.kind.rawValue))
+        let asked = found.map { states[$0.key]?.subscription.bundleId ?? "" }
+        let kinds = found.map(\.step.kind.rawValue)
         let (before, from, to) = (found.map(\.step.before), found.map(\.step.from), found.map(\.step.to))
         return [
             Command(
                 remove, gaps.revised.map(\.key.environment.rawValue), gaps.revised.map(\.key.originalTransactionId),
                 gaps.revised.map(\.before)),
-            Command(insert, noticedAt, environments, ids, apps, kinds, found.map(\.step.after), before, from, to),
-            Command(request, noticedAt, environments, ids, apps, kinds, before, from, to),
+            Command(insert, noticedAt, environments, ids, kinds, found.map(\.step.after), before, from, to),
+            Command(request, noticedAt, environments, ids, asked, kinds, before, from, to),
         ]
     }
 }

@@ -10,6 +10,7 @@ enum SubscriptionStatements {
         revision, original_transaction_id, bundle_id, signed_at, notification_uuid, status, status_news_at,
         status_news_uuid, transaction_news_at, transaction_news_uuid, renewal_news_at, renewal_news_uuid,
         """, TransactionColumns.names, ", transaction_signed_at,", RenewalColumns.names,
+        ", bundle_news_at, bundle_news_uuid",
     ]
 
     private static let select: [StaticString] = ["select environment::text as environment,"] + columns
@@ -64,7 +65,7 @@ enum SubscriptionStatements {
                     $33::text[], $34::text[], $35::text[], $36::text[], $37::timestamptz[], $38::boolean[],
                     $39::text[], $40::boolean[], $41::timestamptz[], $42::bigint[], $43::bigint[], $44::timestamptz[],
                     $45::timestamptz[], $46::text[], $47::bigint[], $48::text[], $49::bigint[], $50::text[],
-                    $51::timestamptz[]
+                    $51::timestamptz[], $52::timestamptz[], $53::uuid[]
                 ) as given (environment,
                 """
             ] + columns + [
@@ -100,7 +101,9 @@ enum SubscriptionStatements {
                     renewal_currency = excluded.renewal_currency,
                     renewal_offer_type = excluded.renewal_offer_type,
                     renewal_offer_id = excluded.renewal_offer_id,
-                    renewal_signed_at = excluded.renewal_signed_at
+                    renewal_signed_at = excluded.renewal_signed_at,
+                    bundle_news_at = excluded.bundle_news_at,
+                    bundle_news_uuid = excluded.bundle_news_uuid
                 where held.revision = excluded.revision - 1
                     and (held.signed_at, held.notification_uuid) <= (excluded.signed_at, excluded.notification_uuid)
                 """,
@@ -131,6 +134,7 @@ enum SubscriptionStatements {
         ]
         parameters += TransactionColumns.parameters(rows.map(\.transaction))
         parameters += RenewalColumns.parameters(rows.map(\.renewal))
+        parameters += [rows.map(\.bundleStamp.signedDate), rows.map(\.bundleStamp.notificationUUID)]
         return Command(upsert, all: parameters)
     }
 }

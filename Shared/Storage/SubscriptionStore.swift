@@ -46,6 +46,7 @@ public struct SubscriptionStore: Sendable {
     static func subscription(_ row: Row) throws -> Subscription {
         Subscription(
             key: try key(row), bundleId: try row.value("bundle_id"),
+            bundleStamp: try stamp(row, "bundle_news_at", "bundle_news_uuid"),
             stamp: Stamp(
                 signedDate: try row.value("signed_at"), notificationUUID: try row.value("notification_uuid")),
             status: try row.optional("status", as: Int64.self).map(Int.init),

@@ -32,8 +32,14 @@ public enum Doubt: String, Sendable, Hashable, CaseIterable {
     case subscriptionWithoutEnd
     /// A pair of type and subtype that this build does not know: its facts count like any others.
     case unknownEvent
-    /// Several apps spoke of one purchase: the facts count whoever told them. See ``Marks/doubts``; no single news has
-    /// it.
+    /// A field of an enumeration holds a value that this build does not know, or the transaction is of no kind that it
+    /// knows: what needs the value counts as not told. Which fields, ``News/unknownFields`` says.
+    case unknownValue
+    /// A field that decides nothing holds another kind of value than Apple documents: it counts as missing. Which fields,
+    /// ``News/unreadableFields`` says.
+    case unreadableField
+    /// Several apps spoke of one purchase: the facts count whoever told them, and the purchase stays with the app that
+    /// spoke first. See ``Marks/doubts``; no single news has it.
     case otherApp
 
     /// One sentence for an operator.
@@ -53,7 +59,11 @@ public enum Doubt: String, Sendable, Hashable, CaseIterable {
         case .expiredBeforeEnd: "It expired more than a day before its end; it counts as expired."
         case .subscriptionWithoutEnd: "An auto-renewable subscription has no end; it gives no access."
         case .unknownEvent: "Apple sent a kind of notification that this version does not know; its facts count."
-        case .otherApp: "Several apps spoke of this purchase; the facts count whoever told them."
+        case .unknownValue:
+            "A field holds a value that this version does not know; what depends on it counts as not told."
+        case .unreadableField: "A field is not of the kind that Apple documents; it counts as missing."
+        case .otherApp:
+            "Several apps spoke of this purchase; the facts count whoever told them, and it stays with the first."
         }
     }
 }
@@ -66,7 +76,7 @@ extension News {
         switch doubt {
         case .expiryBeforePurchase: transaction.map { $0.expiresDate != nil && !$0.hasPeriod } ?? false
         case .revocationBeforePurchase: isRevokedBeforePurchase
-        case .implausibleDate: dates.contains { !Self.plausible.contains($0) }
+        case .implausibleDate: dates.contains { !$0.isPlausible }
         case .negativePrice:
             (transaction?.priceMilliunits ?? 0) < 0 || (renewal?.renewalPriceMilliunits ?? 0) < 0
         case .quantityBelowOne: (transaction?.quantity ?? 1) < 1
@@ -79,12 +89,11 @@ extension News {
         case .subscriptionWithoutEnd:
             transaction?.kind == .autoRenewable && transaction?.expiresDate == nil
         case .unknownEvent: happening == nil && part == nil
+        case .unknownValue: !unknownFields.isEmpty || transaction.map { $0.kind == nil } ?? false
+        case .unreadableField: !unreadableFields.isEmpty
         case .otherApp: false
         }
     }
-
-    private static let plausible =
-        Date(timeIntervalSince1970: 946_684_800)..<Date(timeIntervalSince1970: 7_258_118_400)
 
     private var dates: [Date] {
         [

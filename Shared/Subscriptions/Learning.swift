@@ -41,8 +41,12 @@ extension Subscription {
         }
         if news.stamp > next.stamp {
             next.stamp = news.stamp
-            next.bundleId = news.bundleId
             isAdvance = true
+        }
+        if news.stamp < next.bundleStamp {
+            if news.bundleId != next.bundleId { isAdvance = true }
+            next.bundleStamp = news.stamp
+            next.bundleId = news.bundleId
         }
         return Learned(
             subscription: next, isAdvance: isAdvance, changes: Change.between(known, next))

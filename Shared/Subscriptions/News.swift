@@ -24,12 +24,17 @@ public struct News: Sendable, Equatable {
     /// The `originalTransactionId` that the renewal info names. Only compared with the key: a renewal info of another
     /// purchase is not believed. Nil where it names none.
     public var renewalOriginalTransactionId: String?
+    /// The fields, by the names of Apple's, that hold a value which this build does not know.
+    public var unknownFields: [String]
+    /// The fields that were to be read and hold another kind of value than Apple documents; they count as missing.
+    public var unreadableFields: [String]
 
     /// All fields.
     public init(
         key: SubscriptionKey, stamp: Stamp, bundleId: String, notificationType: String, subtype: String?,
         status: Int?, transaction: TransactionFacts?, renewal: RenewalFacts?,
-        consumptionRequestReason: String? = nil, renewalOriginalTransactionId: String? = nil
+        consumptionRequestReason: String? = nil, renewalOriginalTransactionId: String? = nil,
+        unknownFields: [String] = [], unreadableFields: [String] = []
     ) {
         self.key = key
         self.stamp = stamp
@@ -41,5 +46,7 @@ public struct News: Sendable, Equatable {
         self.renewal = renewal
         self.consumptionRequestReason = consumptionRequestReason
         self.renewalOriginalTransactionId = renewalOriginalTransactionId
+        self.unknownFields = unknownFields
+        self.unreadableFields = unreadableFields
     }
 }

@@ -17,11 +17,6 @@ public struct Stamp: Sendable, Hashable, Comparable {
         self.notificationUUID = notificationUUID
     }
 
-    /// Older than any news; stands for "no news" where only the purchases are compared.
-    static let none = Stamp(
-        signedDate: .distantPast,
-        notificationUUID: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
-
     /// By date, then by uuid.
     public static func < (left: Self, right: Self) -> Bool {
         guard left.signedDate == right.signedDate else { return left.signedDate < right.signedDate }

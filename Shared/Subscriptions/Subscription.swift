@@ -6,8 +6,11 @@
 public struct Subscription: Sendable, Equatable {
     /// What decides the partition.
     public var key: SubscriptionKey
-    /// The app of the newest news. All that ever spoke of the purchase are in ``Marks/bundleIds``.
+    /// The app of the oldest news: another one that speaks of the purchase later does not take it away. All that ever
+    /// spoke of it are in ``Marks/bundleIds``.
     public var bundleId: String
+    /// The oldest news of any kind.
+    public var bundleStamp: Stamp
     /// The newest news of any kind.
     public var stamp: Stamp
     /// Apple's `status` raw value (1 active … 5 revoked), nil where no notification had one.
@@ -24,13 +27,15 @@ public struct Subscription: Sendable, Equatable {
     public var renewalStamp: Stamp?
 
     /// All fields.
+    /// - Parameter bundleStamp: nil stands for `stamp`.
     public init(
-        key: SubscriptionKey, bundleId: String, stamp: Stamp, status: Int? = nil, statusStamp: Stamp? = nil,
-        transaction: TransactionFacts? = nil, transactionStamp: Stamp? = nil, renewal: RenewalFacts? = nil,
-        renewalStamp: Stamp? = nil
+        key: SubscriptionKey, bundleId: String, bundleStamp: Stamp? = nil, stamp: Stamp, status: Int? = nil,
+        statusStamp: Stamp? = nil, transaction: TransactionFacts? = nil,
+        transactionStamp: Stamp? = nil, renewal: RenewalFacts? = nil, renewalStamp: Stamp? = nil
     ) {
         self.key = key
         self.bundleId = bundleId
+        self.bundleStamp = bundleStamp ?? stamp
         self.stamp = stamp
         self.status = status
         self.statusStamp = statusStamp

@@ -2,15 +2,16 @@ import struct Foundation.Date
 
 /// Which of two signed versions of a subscription's transactions is the current one: the greater.
 ///
-/// First the later purchase, so that a refund of an older period, however new, never speaks for the period that runs.
+/// First the later purchase, to the millisecond, so that a refund of an older period, however new, never speaks for the
+/// period that runs. A date of purchase that is not plausible counts as none: it would hold the place for ever.
 /// Of the same transaction the version signed later, so that a refund and its reversal replace each other in Apple's
 /// order. The end of the period is left out on purpose: an extension moves it, and a rank that changes with the version
-/// would make the outcome depend on what arrives first.
+/// would make the outcome depend on what arrives first. For the same reason versions of one transaction whose dates of
+/// purchase lie further apart than a millisecond rank by that date, not by their age.
 ///
 /// This is a total order over versions, so that keeping the greatest is the same in any order and any repetition.
 public struct TransactionRank: Sendable, Comparable {
-    private let purchaseDate: Date
-    private let transactionId: String
+    private let purchase: Purchase
     private let signedDate: Date
     private let stamp: Stamp
 
@@ -18,37 +19,38 @@ public struct TransactionRank: Sendable, Comparable {
     ///   - transaction: without a purchase date it ranks below all that have one.
     ///   - stamp: of the news that held this version.
     public init(_ transaction: TransactionFacts, stamp: Stamp) {
-        purchaseDate = transaction.purchaseDate ?? .distantPast
-        transactionId = transaction.transactionId
+        let date = transaction.purchaseDate.flatMap { $0.isPlausible ? $0.wholeMilliseconds : nil }
+        purchase = Purchase(date: date ?? .distantPast, transactionId: transaction.transactionId)
         signedDate = transaction.signedDate
         self.stamp = stamp
     }
 
     /// By purchase, then transaction id (the longer is the greater, being a number), then version.
     public static func < (left: Self, right: Self) -> Bool {
-        if left.isSamePurchase(as: right) {
-            guard left.signedDate == right.signedDate else { return left.signedDate < right.signedDate }
-            return left.stamp < right.stamp
+        guard left.purchase == right.purchase else { return left.purchase < right.purchase }
+        guard left.signedDate == right.signedDate else { return left.signedDate < right.signedDate }
+        return left.stamp < right.stamp
+    }
+
+    /// When, and under which number.
+    fileprivate struct Purchase: Comparable {
+        var date: Date
+        var transactionId: String
+
+        static func < (left: Self, right: Self) -> Bool {
+            guard left.date == right.date else { return left.date < right.date }
+            let (mine, others) = (left.transactionId.utf8, right.transactionId.utf8)
+            guard mine.count == others.count else { return mine.count < others.count }
+            return mine.lexicographicallyPrecedes(others)
         }
-        return left.isEarlierPurchase(than: right)
-    }
-
-    func isEarlierPurchase(than other: Self) -> Bool {
-        guard purchaseDate == other.purchaseDate else { return purchaseDate < other.purchaseDate }
-        let (mine, others) = (transactionId.utf8, other.transactionId.utf8)
-        guard mine.count == others.count else { return mine.count < others.count }
-        return mine.lexicographicallyPrecedes(others)
-    }
-
-    private func isSamePurchase(as other: Self) -> Bool {
-        purchaseDate == other.purchaseDate && transactionId == other.transactionId
     }
 }
 
 extension TransactionFacts {
-    /// Whether it was bought before another one; never true in both directions.
-    func isEarlierPurchase(than other: TransactionFacts) -> Bool {
-        // Versions play no part in the comparison of purchases, so one stamp serves for both.
-        TransactionRank(self, stamp: .none).isEarlierPurchase(than: TransactionRank(other, stamp: .none))
+    /// Whether it was bought before another one, by the dates as they stand; never true in both directions.
+    func isEarlierPurchase(than other: TransactionFacts) -> Bool { purchase < other.purchase }
+
+    private var purchase: TransactionRank.Purchase {
+        TransactionRank.Purchase(date: purchaseDate ?? .distantPast, transactionId: transactionId)
     }
 }

@@ -30,28 +30,32 @@ public struct AppTransaction: Payload, Hashable {
     public var appTransactionId: String?
     /// Where the customer first got it.
     public var originalPlatform: PurchasePlatform?
+    /// What it was read from, as far as this build cannot make use of it. Not written.
+    public internal(set) var oddities: [PayloadOddity] = []
 
     /// Nothing set.
     public init() {}
 
     /// Reads Apple's JSON; fields without a value here are passed over.
     ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
+    /// - Throws: `PayloadFault` where a field that decides something has another kind of value than Apple documents;
+    ///   the others are nil then, see ``oddities``.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         receiptType = try fields.read("receiptType")
         appAppleId = try fields.read("appAppleId")
         bundleId = try fields.read("bundleId")
-        applicationVersion = try fields.read("applicationVersion")
-        versionExternalIdentifier = try fields.read("versionExternalIdentifier")
+        applicationVersion = fields.attempt("applicationVersion")
+        versionExternalIdentifier = fields.attempt("versionExternalIdentifier")
         receiptCreationDate = try fields.read("receiptCreationDate")
         originalPurchaseDate = try fields.read("originalPurchaseDate")
-        originalApplicationVersion = try fields.read("originalApplicationVersion")
-        deviceVerification = try fields.read("deviceVerification")
-        deviceVerificationNonce = try fields.read("deviceVerificationNonce")
+        originalApplicationVersion = fields.attempt("originalApplicationVersion")
+        deviceVerification = fields.attempt("deviceVerification")
+        deviceVerificationNonce = fields.attempt("deviceVerificationNonce")
         preorderDate = try fields.read("preorderDate")
         appTransactionId = try fields.read("appTransactionId")
-        originalPlatform = try fields.read("originalPlatform")
+        originalPlatform = fields.attempt("originalPlatform")
+        oddities = fields.oddities
     }
 
     /// Writes Apple's JSON; what is nil is left out.

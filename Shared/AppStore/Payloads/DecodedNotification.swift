@@ -19,8 +19,11 @@ public struct DecodedNotification: Sendable, Hashable {
     ///
     /// - Throws: `JSONFault` or `PayloadFault`, where Apple's JSON is not as documented.
     public init(decoded: [UInt8]) throws {
-        try self.init(json: JSONDocument(decoded).root)
+        try self.init(json: JSONDocument(decoded, limits: Self.limits).root)
     }
+
+    /// What the verifier allows each JWS, deeper by the two objects that one may stand in.
+    private static let limits = JSONLimits(depth: JSONLimits().depth + 2)
 
     /// Reads the JSON of a verified notification that has been parsed already.
     public init(json: JSONValue) throws(PayloadFault) {
@@ -28,6 +31,16 @@ public struct DecodedNotification: Sendable, Hashable {
         transaction = try Self.part(json, "signedTransactionInfo")
         renewalInfo = try Self.part(json, "signedRenewalInfo")
         appTransaction = try Self.nested(json, "appData", "signedAppTransactionInfo")
+    }
+
+    /// What this build cannot make use of in what a purchase is told by, named by its place.
+    public var oddities: [PayloadOddity] {
+        [
+            ("data", envelope.data?.oddities ?? []), ("signedTransactionInfo", transaction?.oddities ?? []),
+            ("signedRenewalInfo", renewalInfo?.oddities ?? []),
+        ].flatMap { place, oddities in
+            oddities.map { PayloadOddity(field: "\(place).\($0.field)", kind: $0.kind) }
+        }
     }
 
     /// The JSON of a part that stood alone, as ``init(json:)`` reads it.

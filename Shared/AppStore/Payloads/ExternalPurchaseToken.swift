@@ -16,21 +16,25 @@ public struct ExternalPurchaseToken: Payload, Hashable {
     public var tokenType: String?
     /// Until when it can be reported on.
     public var tokenExpirationDate: Date?
+    /// What it was read from, as far as this build cannot make use of it. Not written.
+    public internal(set) var oddities: [PayloadOddity] = []
 
     /// Nothing set.
     public init() {}
 
     /// Reads Apple's JSON; fields without a value here are passed over.
     ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
+    /// - Throws: `PayloadFault` where a field that decides something has another kind of value than Apple documents;
+    ///   the others are nil then, see ``oddities``.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         externalPurchaseId = try fields.read("externalPurchaseId")
         tokenCreationDate = try fields.read("tokenCreationDate")
         appAppleId = try fields.read("appAppleId")
         bundleId = try fields.read("bundleId")
-        tokenType = try fields.read("tokenType")
+        tokenType = fields.attempt("tokenType")
         tokenExpirationDate = try fields.read("tokenExpirationDate")
+        oddities = fields.oddities
     }
 
     /// Writes Apple's JSON; what is nil is left out.

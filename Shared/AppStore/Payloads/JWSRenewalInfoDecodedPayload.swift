@@ -52,39 +52,43 @@ public struct JWSRenewalInfoDecodedPayload: Payload, Hashable {
     public var commitmentInfo: RawJSON?
     /// How the next period is billed.
     public var renewalBillingPlanType: BillingPlanType?
+    /// What it was read from, as far as this build cannot make use of it. Not written.
+    public internal(set) var oddities: [PayloadOddity] = []
 
     /// Nothing set.
     public init() {}
 
     /// Reads Apple's JSON; fields without a value here are passed over.
     ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
+    /// - Throws: `PayloadFault` where a field that decides something has another kind of value than Apple documents;
+    ///   the others are nil then, see ``oddities``.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
-        expirationIntent = try fields.read("expirationIntent")
+        expirationIntent = fields.attempt("expirationIntent")
         originalTransactionId = try fields.read("originalTransactionId")
-        autoRenewProductId = try fields.read("autoRenewProductId")
+        autoRenewProductId = fields.attempt("autoRenewProductId")
         productId = try fields.read("productId")
-        autoRenewStatus = try fields.read("autoRenewStatus")
+        autoRenewStatus = fields.attempt("autoRenewStatus")
         isInBillingRetryPeriod = try fields.read("isInBillingRetryPeriod")
-        priceIncreaseStatus = try fields.read("priceIncreaseStatus")
+        priceIncreaseStatus = fields.attempt("priceIncreaseStatus")
         gracePeriodExpiresDate = try fields.read("gracePeriodExpiresDate")
-        offerType = try fields.read("offerType")
-        offerIdentifier = try fields.read("offerIdentifier")
+        offerType = fields.attempt("offerType")
+        offerIdentifier = fields.attempt("offerIdentifier")
         signedDate = try fields.read("signedDate")
         environment = try fields.read("environment")
         recentSubscriptionStartDate = try fields.read("recentSubscriptionStartDate")
         renewalDate = try fields.read("renewalDate")
-        currency = try fields.read("currency")
-        renewalPrice = try fields.read("renewalPrice")
-        offerDiscountType = try fields.read("offerDiscountType")
-        eligibleWinBackOfferIds = try fields.read("eligibleWinBackOfferIds")
-        appAccountToken = try fields.read("appAccountToken")
-        appTransactionId = try fields.read("appTransactionId")
-        offerPeriod = try fields.read("offerPeriod")
+        currency = fields.attempt("currency")
+        renewalPrice = fields.attempt("renewalPrice")
+        offerDiscountType = fields.attempt("offerDiscountType")
+        eligibleWinBackOfferIds = fields.attempt("eligibleWinBackOfferIds")
+        appAccountToken = fields.attempt("appAccountToken")
+        appTransactionId = fields.attempt("appTransactionId")
+        offerPeriod = fields.attempt("offerPeriod")
         advancedCommerceInfo = try fields.read("advancedCommerceInfo")
         commitmentInfo = try fields.read("commitmentInfo")
-        renewalBillingPlanType = try fields.read("renewalBillingPlanType")
+        renewalBillingPlanType = fields.attempt("renewalBillingPlanType")
+        oddities = fields.oddities
     }
 
     /// Writes Apple's JSON; what is nil is left out.

@@ -74,49 +74,53 @@ public struct JWSTransactionDecodedPayload: Payload, Hashable {
     public var commitmentInfo: RawJSON?
     /// The name before the subscription got another.
     public var previousOriginalTransactionId: String?
+    /// What it was read from, as far as this build cannot make use of it. Not written.
+    public internal(set) var oddities: [PayloadOddity] = []
 
     /// Nothing set.
     public init() {}
 
     /// Reads Apple's JSON; fields without a value here are passed over.
     ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
+    /// - Throws: `PayloadFault` where a field that decides something has another kind of value than Apple documents;
+    ///   the others are nil then, see ``oddities``.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         originalTransactionId = try fields.read("originalTransactionId")
         transactionId = try fields.read("transactionId")
-        webOrderLineItemId = try fields.read("webOrderLineItemId")
+        webOrderLineItemId = fields.attempt("webOrderLineItemId")
         bundleId = try fields.read("bundleId")
         productId = try fields.read("productId")
         subscriptionGroupIdentifier = try fields.read("subscriptionGroupIdentifier")
         purchaseDate = try fields.read("purchaseDate")
         originalPurchaseDate = try fields.read("originalPurchaseDate")
         expiresDate = try fields.read("expiresDate")
-        quantity = try fields.read("quantity")
+        quantity = fields.attempt("quantity")
         type = try fields.read("type")
         appAccountToken = try fields.read("appAccountToken")
-        inAppOwnershipType = try fields.read("inAppOwnershipType")
+        inAppOwnershipType = fields.attempt("inAppOwnershipType")
         signedDate = try fields.read("signedDate")
-        revocationReason = try fields.read("revocationReason")
+        revocationReason = fields.attempt("revocationReason")
         revocationDate = try fields.read("revocationDate")
         isUpgraded = try fields.read("isUpgraded")
-        offerType = try fields.read("offerType")
-        offerIdentifier = try fields.read("offerIdentifier")
+        offerType = fields.attempt("offerType")
+        offerIdentifier = fields.attempt("offerIdentifier")
         environment = try fields.read("environment")
-        storefront = try fields.read("storefront")
-        storefrontId = try fields.read("storefrontId")
-        transactionReason = try fields.read("transactionReason")
-        currency = try fields.read("currency")
-        price = try fields.read("price")
-        offerDiscountType = try fields.read("offerDiscountType")
+        storefront = fields.attempt("storefront")
+        storefrontId = fields.attempt("storefrontId")
+        transactionReason = fields.attempt("transactionReason")
+        currency = fields.attempt("currency")
+        price = fields.attempt("price")
+        offerDiscountType = fields.attempt("offerDiscountType")
         appTransactionId = try fields.read("appTransactionId")
-        offerPeriod = try fields.read("offerPeriod")
-        revocationType = try fields.read("revocationType")
-        revocationPercentage = try fields.read("revocationPercentage")
+        offerPeriod = fields.attempt("offerPeriod")
+        revocationType = fields.attempt("revocationType")
+        revocationPercentage = fields.attempt("revocationPercentage")
         advancedCommerceInfo = try fields.read("advancedCommerceInfo")
-        billingPlanType = try fields.read("billingPlanType")
+        billingPlanType = fields.attempt("billingPlanType")
         commitmentInfo = try fields.read("commitmentInfo")
-        previousOriginalTransactionId = try fields.read("previousOriginalTransactionId")
+        previousOriginalTransactionId = fields.attempt("previousOriginalTransactionId")
+        oddities = fields.oddities
     }
 
     /// Writes Apple's JSON; what is nil is left out.

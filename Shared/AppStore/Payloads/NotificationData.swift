@@ -18,23 +18,27 @@ public struct NotificationData: Payload, Hashable {
     public var status: SubscriptionStatus?
     /// Why the customer wants money back.
     public var consumptionRequestReason: ConsumptionRequestReason?
+    /// What it was read from, as far as this build cannot make use of it. Not written.
+    public internal(set) var oddities: [PayloadOddity] = []
 
     /// Nothing set.
     public init() {}
 
     /// Reads Apple's JSON; fields without a value here are passed over.
     ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
+    /// - Throws: `PayloadFault` where a field that decides something has another kind of value than Apple documents;
+    ///   the others are nil then, see ``oddities``.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         environment = try fields.read("environment")
         appAppleId = try fields.read("appAppleId")
         bundleId = try fields.read("bundleId")
-        bundleVersion = try fields.read("bundleVersion")
+        bundleVersion = fields.attempt("bundleVersion")
         signedTransactionInfo = try fields.readSigned("signedTransactionInfo")
         signedRenewalInfo = try fields.readSigned("signedRenewalInfo")
         status = try fields.read("status")
-        consumptionRequestReason = try fields.read("consumptionRequestReason")
+        consumptionRequestReason = fields.attempt("consumptionRequestReason")
+        oddities = fields.oddities
     }
 
     /// Writes Apple's JSON; what is nil is left out.

@@ -18,23 +18,27 @@ public struct NotificationSummary: Payload, Hashable {
     public var succeededCount: Int64?
     /// How many were not.
     public var failedCount: Int64?
+    /// What it was read from, as far as this build cannot make use of it. Not written.
+    public internal(set) var oddities: [PayloadOddity] = []
 
     /// Nothing set.
     public init() {}
 
     /// Reads Apple's JSON; fields without a value here are passed over.
     ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
+    /// - Throws: `PayloadFault` where a field that decides something has another kind of value than Apple documents;
+    ///   the others are nil then, see ``oddities``.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         environment = try fields.read("environment")
         appAppleId = try fields.read("appAppleId")
         bundleId = try fields.read("bundleId")
-        productId = try fields.read("productId")
-        requestIdentifier = try fields.read("requestIdentifier")
-        storefrontCountryCodes = try fields.read("storefrontCountryCodes")
-        succeededCount = try fields.read("succeededCount")
-        failedCount = try fields.read("failedCount")
+        productId = fields.attempt("productId")
+        requestIdentifier = fields.attempt("requestIdentifier")
+        storefrontCountryCodes = fields.attempt("storefrontCountryCodes")
+        succeededCount = fields.attempt("succeededCount")
+        failedCount = fields.attempt("failedCount")
+        oddities = fields.oddities
     }
 
     /// Writes Apple's JSON; what is nil is left out.

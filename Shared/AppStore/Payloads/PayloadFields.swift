@@ -2,9 +2,15 @@ import StrictJSON
 
 import struct Foundation.Date
 
-/// Reads members by the type that is wanted. A member that is missing or null is nil; one of another kind is a fault.
-struct PayloadFields {
+/// Reads members by the type that is wanted. A member that is missing or null is nil; one of another kind is a fault where
+/// it decides who may use what and until when (`read`), and otherwise nil and an oddity (`attempt`): an odd price must not
+/// keep a refund from being believed.
+///
+/// A class, because it takes down what is odd while a payload reads.
+final class PayloadFields {
     private let object: JSONValue
+    /// In the order in which they were read.
+    private(set) var oddities: [PayloadOddity] = []
 
     init(_ json: JSONValue) throws(PayloadFault) {
         guard json.kind == .object else { throw PayloadFault(field: "", expected: "a JSON object") }
@@ -57,12 +63,27 @@ struct PayloadFields {
         object[name]?.kind == .object ? nil : try read(name)
     }
 
+    /// An empty text is none: Apple's servers send it for what they do not know themselves.
     func read<Value: OpenEnumeration>(_ name: String) throws(PayloadFault) -> Value? where Value.RawValue == String {
-        try read(name).map { (raw: String) in Value(rawValue: raw) }
+        guard let raw: String = try read(name) else { return nil }
+        return familiar(Value(rawValue: raw), name, isNone: raw.isEmpty)
     }
 
     func read<Value: OpenEnumeration>(_ name: String) throws(PayloadFault) -> Value? where Value.RawValue == Int64 {
-        try read(name).map { (raw: Int64) in Value(rawValue: raw) }
+        guard let raw: Int64 = try read(name) else { return nil }
+        return familiar(Value(rawValue: raw), name)
+    }
+
+    func attempt(_ name: String) -> String? { attempt(name) { () throws(PayloadFault) in try read(name) } }
+    func attempt(_ name: String) -> Int64? { attempt(name) { () throws(PayloadFault) in try read(name) } }
+    func attempt(_ name: String) -> [String]? { attempt(name) { () throws(PayloadFault) in try read(name) } }
+
+    func attempt<Value: OpenEnumeration>(_ name: String) -> Value? where Value.RawValue == String {
+        attempt(name) { () throws(PayloadFault) in try read(name) }
+    }
+
+    func attempt<Value: OpenEnumeration>(_ name: String) -> Value? where Value.RawValue == Int64 {
+        attempt(name) { () throws(PayloadFault) in try read(name) }
     }
 
     func read<Value: Payload>(_ name: String) throws(PayloadFault) -> Value? {
@@ -100,6 +121,20 @@ struct PayloadFields {
         } catch {
             throw PayloadFault(field: "\(outer).\(error.field)", expected: error.expected)
         }
+    }
+
+    private func attempt<Value>(_ name: String, _ read: () throws(PayloadFault) -> Value?) -> Value? {
+        do {
+            return try read()
+        } catch {
+            oddities.append(PayloadOddity(field: name, kind: .unreadable))
+            return nil
+        }
+    }
+
+    private func familiar<Value: OpenEnumeration>(_ value: Value, _ name: String, isNone: Bool = false) -> Value {
+        if !value.isKnown, !isNone { oddities.append(PayloadOddity(field: name, kind: .unknownValue)) }
+        return value
     }
 
     private func member(_ name: String) -> JSONValue? {

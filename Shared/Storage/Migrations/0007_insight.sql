@@ -5,13 +5,15 @@
 -- MARK: Whose a purchase is
 
 -- Which of the app's accounts claims which purchase, and since when. A table rather than a question to transaction,
--- because a claim outlives the version of the transaction that made it, and because an app may upload one. Each column
--- is the least of what was told, so that no order of arrival matters. The source is part of the key: what transactions
+-- because a claim outlives the version of the transaction that made it, and because an app may upload one. No order of
+-- arrival matters: the earliest moment counts, of that moment what was signed last, of Apple's ids the least. The source is
+-- part of the key: what transactions
 -- told can be had from the ledger again, what was uploaded cannot.
 drop view shared_account;
 drop view account_claim;
 create table account_claim (
     since timestamptz not null, -- date of purchase of the first transaction with the token, or the time of the upload
+    told_at timestamptz not null, -- when Apple last signed that first transaction: of two accounts the later has it
     environment store_environment not null,
     bundle_id text not null,
     original_transaction_id text not null,
@@ -27,9 +29,10 @@ create index subscription_by_customer on subscription (app_transaction_id, envir
     where app_transaction_id is not null;
 
 insert into account_claim
-select min(coalesce(purchased_at, signed_at)), environment, bundle_id, original_transaction_id, app_account_token,
-    min(app_transaction_id collate "C"), 'transaction'
+select min(bought_at), (array_agg(signed_at order by bought_at, signed_at desc))[1], environment, bundle_id,
+    original_transaction_id, app_account_token, min(app_transaction_id collate "C"), 'transaction'
 from transaction
+cross join lateral date_trunc('milliseconds', coalesce(purchased_at, signed_at)) as bought_at
 where app_account_token is not null
 group by environment, bundle_id, original_transaction_id, app_account_token;
 
@@ -96,10 +99,10 @@ end;
 
 -- The accounts of the app that live on an Apple account, and which of them are served.
 create function accounts_of(asked_environment store_environment, asked_bundle_id text, asked_purchases text[])
-returns table (app_account_token text, since timestamptz, is_served boolean)
+returns table (app_account_token text, since timestamptz, told_at timestamptz, is_served boolean)
 language sql stable
 begin atomic
-    select ranked.app_account_token, ranked.since,
+    select ranked.app_account_token, ranked.since, ranked.told_at,
         case
             when ranked.accounts = 1 then true
             when ranked.chosen > 0 then ranked.is_chosen
@@ -108,12 +111,14 @@ begin atomic
             else ranked.place = 1
         end
     from (
-        select claimant.app_account_token, claimant.since, claimant.is_chosen, count(*) over () as accounts,
+        select claimant.app_account_token, claimant.since, claimant.told_at, claimant.is_chosen, count(*) over () as accounts,
             count(*) filter (where claimant.is_chosen) over () as chosen,
-            row_number() over (order by claimant.since, claimant.app_account_token collate "C") as place,
+            row_number() over (
+                order by claimant.since, claimant.told_at desc, claimant.app_account_token collate "C") as place,
             (select p.policy from sharing_policy p where p.bundle_id = asked_bundle_id) as policy
         from (
             select claim.app_account_token, min(claim.since) as since,
+                (array_agg(claim.told_at order by claim.since, claim.told_at desc))[1] as told_at,
                 exists (
                     select
                     from chosen_account chosen
@@ -201,7 +206,7 @@ group by environment, bundle_id, customer;
 -- Apple accounts that feed several of the app's accounts: to be looked at, never silent. Filter by environment.
 create view shared_account as
 select shared.environment, shared.bundle_id, shared.customer, account.app_account_token, account.since,
-    account.is_served
+    account.told_at, account.is_served
 from (
     select claim.environment, claim.bundle_id, owned.customer,
         array_agg(distinct claim.original_transaction_id) as purchases
@@ -211,6 +216,22 @@ from (
     having count(distinct claim.app_account_token) > 1
 ) as shared
 cross join lateral accounts_of(shared.environment, shared.bundle_id, shared.purchases) as account;
+
+-- Whose a purchase is: the app of its oldest news, so that another app that speaks of it takes it from nobody. A skipped
+-- step names no app, because it belongs to a purchase.
+alter table subscription add column bundle_news_at timestamptz, add column bundle_news_uuid uuid;
+update subscription held
+set bundle_id = first.bundle_id, bundle_news_at = first.signed_at, bundle_news_uuid = first.notification_uuid
+from (
+    select distinct on (environment, original_transaction_id) environment, original_transaction_id, bundle_id,
+        signed_at, notification_uuid
+    from notification
+    where original_transaction_id is not null and signed_at is not null
+    order by environment, original_transaction_id, signed_at, notification_uuid
+) as first
+where first.environment = held.environment and first.original_transaction_id = held.original_transaction_id;
+alter table subscription add check (num_nulls(bundle_news_at, bundle_news_uuid) in (0, 2)); -- null: as old as the newest
+alter table skipped_step drop column bundle_id;
 
 -- MARK: How long customers have paid
 

@@ -9,7 +9,7 @@ import struct Foundation.Date
 public struct AppleAccount: Sendable, Equatable {
     /// The purchases, sorted.
     public let keys: [SubscriptionKey]
-    /// The app's accounts, the earliest claim first; of one moment the lesser token first.
+    /// The app's accounts, the earliest claim first; of one moment the one told last, then the lesser token.
     public let appAccountTokens: [String]
 
     /// Whether several of the app's accounts live on one Apple account: to be shown, never silent.
@@ -56,11 +56,14 @@ public struct AppleAccount: Sendable, Equatable {
 
     private init(_ purchases: Set<OwnedPurchase>, claims: [AccountClaim]) {
         keys = Set(purchases.map(\.key)).sorted()
-        var first: [String: Date] = [:]
-        for claim in claims {
-            first[claim.appAccountToken] = min(first[claim.appAccountToken] ?? claim.since, claim.since)
+        var first: [String: AccountClaim] = [:]
+        for claim in claims where first[claim.appAccountToken].map(claim.isBefore) ?? true {
+            first[claim.appAccountToken] = claim
         }
-        appAccountTokens = first.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
+        appAccountTokens = first.values.sorted { left, right in
+            if left.isBefore(right) || right.isBefore(left) { return left.isBefore(right) }
+            return left.appAccountToken < right.appAccountToken
+        }.map(\.appAccountToken)
     }
 
     private struct Group {

@@ -4,6 +4,13 @@ extension News {
     /// What happened, for an operator: one sentence from this notification alone, so that it reads the same whatever
     /// else is known.
     public var sentence: String {
+        var sentences = [told]
+        if !unknownFields.isEmpty { sentences.append("Unknown values: \(unknownFields.joined(separator: ", ")).") }
+        if !unreadableFields.isEmpty { sentences.append("Unreadable: \(unreadableFields.joined(separator: ", ")).") }
+        return sentences.joined(separator: " ")
+    }
+
+    private var told: String {
         switch part {
         case .transaction:
             return "A signed transaction of \(product) told how it stood, \(until(transaction?.expiresDate))."

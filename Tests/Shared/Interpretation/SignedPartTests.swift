@@ -20,6 +20,11 @@ import Testing
         init(_ connection: PostgresConnection) async throws {
             let key = SubscriptionKey(environment: .production, originalTransactionId: "1000")
             subscription = try await SubscriptionStore(connection).find(key)
+            // Of the same moment as the oldest letter, a part may have the lesser id; it is of the same app.
+            if let state = subscription {
+                subscription?.bundleStamp = Stamp(
+                    signedDate: state.bundleStamp.signedDate, notificationUUID: state.stamp.notificationUUID)
+            }
             marks = try await MarkStore(connection).marks(of: key)
             transactions = try await TransactionStore(connection).transactions(of: key)
                 .sorted { $0.transactionId < $1.transactionId }

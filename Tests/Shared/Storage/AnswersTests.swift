@@ -13,14 +13,17 @@ import Testing
 
     /// Lives of all kinds of products, with refunds, upgrades, families and contradictions.
     static func lives(seed: UInt64, _ fixtures: inout Fixtures) -> [LedgerEntry] {
-        (0..<90).map { index in
-            var entry = fixtures.entry(purchases: 6, offset: Int64(index))
-            guard var news = entry.news, var facts = news.transaction else { return entry }
+        (0..<120).map { index in
+            var entry = fixtures.entry(purchases: 9, offset: Int64(index))
+            guard var news = entry.news, var facts = news.transaction else {
+                if !seed.isMultiple(of: 2) { entry.news = entry.news.map(inSandbox) }
+                return entry
+            }
             let dice = Int.random(in: 0..<1000, using: &fixtures.generator)
             // One kind of product per purchase most of the time.
-            let kinds = ProductKind.allCases.map(\.rawValue) + ["Auto-Renewable Subscription", "Never Heard Of"]
+            let kinds = ProductKind.allCases.map(\.rawValue) + ["Never Heard Of"]
             let purchase = Int(news.key.originalTransactionId.suffix(1)) ?? 0
-            facts.productType = kinds[dice % 9 == 0 ? dice % kinds.count : purchase % 3 == 2 ? purchase : 0]
+            facts.productType = kinds[dice % 9 == 0 ? dice % kinds.count : [0, 0, 0, 0, 1, 1, 2, 3, 4][purchase]]
             facts.subscriptionGroupIdentifier = dice % 6 == 0 ? nil : dice % 5 == 0 ? "g2" : "g1"
             facts.ownership = dice % 3 == 0 ? "FAMILY_SHARED" : "PURCHASED"
             facts.revocationDate = dice % 4 == 0 ? news.stamp.signedDate : nil
@@ -33,15 +36,64 @@ import Testing
             news.bundleId = "com.example.app"
             news.renewal?.gracePeriodExpiresDate =
                 dice % 2 == 0 ? news.stamp.signedDate.addingTimeInterval(Double(dice % 50) * 86_400) : nil
-            if dice % 4 == 1 { news.renewal?.isInBillingRetry = nil }
+            if dice % 4 == 1 || dice % 4 == 2 { news.renewal?.isInBillingRetry = nil }
             // Of the period that ends about now.
-            if dice % 3 == 0 { news.transaction?.expiresDate = news.stamp.signedDate.addingTimeInterval(3600) }
+            if dice % 3 == 0 { news.transaction?.expiresDate = news.stamp.signedDate.addingTimeInterval(43_200) }
+            if dice % 11 == 0, var facts = news.transaction {
+                (facts.revocationDate, facts.isUpgraded) = (nil, false)
+                facts.purchaseDate = news.stamp.signedDate.addingTimeInterval(-86_400)
+                facts.expiresDate = news.stamp.signedDate.addingTimeInterval(43_200)
+                (news.transaction, news.status) = (facts, 4)
+                news.renewal = RenewalFacts(
+                    isInBillingRetry: true,
+                    gracePeriodExpiresDate: news.stamp.signedDate.addingTimeInterval(20 * 86_400),
+                    signedDate: news.stamp.signedDate)
+            }
             if dice % 5 < 2 {
                 news.notificationType = "DID_CHANGE_RENEWAL_STATUS"
                 news.subtype = dice % 5 == 0 ? "AUTO_RENEW_DISABLED" : "AUTO_RENEW_ENABLED"
             }
-            entry.news = news
+            entry.news = seed.isMultiple(of: 2) ? news : inSandbox(news)
             return entry
+        }
+    }
+
+    /// How many times faster time goes in the sandbox: a month is five minutes.
+    static let haste = 8640.0
+
+    /// A moment of the production lives, in those of the sandbox, to the second.
+    static func hastened(_ date: Date) -> Date {
+        Fixtures.epoch.addingTimeInterval((date.timeIntervalSince(Fixtures.epoch) / haste).rounded())
+    }
+
+    /// The same life with the periods of the sandbox.
+    static func inSandbox(_ news: News) -> News {
+        var news = news
+        news.key.environment = .sandbox
+        news.stamp.signedDate = hastened(news.stamp.signedDate)
+        if var facts = news.transaction {
+            facts.purchaseDate = facts.purchaseDate.map(hastened)
+            facts.originalPurchaseDate = facts.originalPurchaseDate.map(hastened)
+            facts.expiresDate = facts.expiresDate.map(hastened)
+            facts.revocationDate = facts.revocationDate.map(hastened)
+            facts.signedDate = hastened(facts.signedDate)
+            news.transaction = facts
+        }
+        if var renewal = news.renewal {
+            renewal.gracePeriodExpiresDate = renewal.gracePeriodExpiresDate.map(hastened)
+            renewal.signedDate = hastened(renewal.signedDate)
+            news.renewal = renewal
+        }
+        return news
+    }
+
+    static func environment(seed: UInt64) -> StoreEnvironment { seed.isMultiple(of: 2) ? .production : .sandbox }
+
+    /// From before the first notification until everything is over.
+    static func instants(seed: UInt64) -> [Date] {
+        stride(from: -48.0, to: 4000, by: 37).map { hour in
+            let moment = Fixtures.epoch.addingTimeInterval(hour * 3600)
+            return environment(seed: seed) == .production ? moment : hastened(moment)
         }
     }
 
@@ -52,7 +104,7 @@ import Testing
             var fixtures = Fixtures(seed: seed)
             let entries = lives(seed: seed, &fixtures)
             _ = try await LedgerStore(connection).apply(
-                entries, moving: [Fixtures.move(0, 90)], recordedAt: Fixtures.now)
+                entries, moving: [Fixtures.move(0, 120)], recordedAt: Fixtures.now)
             try await body(connection, Set(entries.compactMap { $0.news?.key }).sorted())
         }
     }
@@ -71,21 +123,41 @@ import Testing
                         subscription: subscription,
                         transactions: try await TransactionStore(connection).transactions(of: key)))
             }
-            var verdicts: Set<String> = []
-            for hour in stride(from: -48, to: 4000, by: 37) {
-                let now = Fixtures.epoch.addingTimeInterval(Double(hour) * 3600)
+            var (verdicts, isShared): (Set<String>, Set<Bool>) = ([], [])
+            for now in Self.instants(seed: seed) {
                 let expected = Entitlements(of: holdings, levels: levels, at: now).rulings.map { ruling in
-                    EntitlementStore.Row(
-                        key: ruling.key, transactionId: ruling.transaction?.transactionId, until: ruling.until,
-                        verdict: ruling.verdict.rawValue, givesAccess: ruling.verdict.givesAccess)
+                    EntitlementStore.Row(ruling)
                 }
                 let found = try await store.entitlements(
-                    of: keys.map(\.originalTransactionId), in: .production, at: now)
+                    of: keys.map(\.originalTransactionId), in: Self.environment(seed: seed), at: now)
                 #expect(found == expected)
                 verdicts.formUnion(found.map(\.verdict))
+                isShared.formUnion(found.map(\.isFamilyShared))
             }
             // That there was something to compare.
             #expect(verdicts.count > 2)
+            #expect(isShared == [false, true])
+        }
+    }
+
+    @Test func `among them is every verdict, in production and in the sandbox`() {
+        for parity in 0...1 as ClosedRange<UInt64> {
+            var verdicts: Set<Verdict> = []
+            for seed in stride(from: 400 + parity, through: 419, by: 2) {
+                var fixtures = Fixtures(seed: seed)
+                let lives = Dictionary(grouping: Self.lives(seed: seed, &fixtures).compactMap(\.news), by: \.key)
+                let holdings = lives.values.compactMap { news in
+                    news.reduce(nil as Subscription?) { Subscription.learning($1, known: $0).subscription }.map {
+                        Holding(subscription: $0, transactions: [])
+                    }
+                }
+                for now in Self.instants(seed: seed) {
+                    let levels = GroupLevels(["pro.0": 1, "pro.1": 2])
+                    let rulings = Entitlements(of: holdings, levels: levels, at: now).rulings
+                    verdicts.formUnion(rulings.map(\.verdict))
+                }
+            }
+            #expect(verdicts == Set(Verdict.allCases))
         }
     }
 
@@ -116,5 +188,16 @@ import Testing
             }
             #expect(cancellations > 0)
         }
+    }
+}
+
+extension EntitlementStore.Row {
+    /// What the database is to answer.
+    init(_ ruling: Ruling) {
+        self.init(
+            key: ruling.key, bundleId: ruling.bundleId, transactionId: ruling.transaction?.transactionId,
+            productId: ruling.transaction?.productId, level: ruling.level.map { Int32($0) },
+            isFamilyShared: ruling.isFamilyShared, until: ruling.until, verdict: ruling.verdict.rawValue,
+            givesAccess: ruling.verdict.givesAccess)
     }
 }

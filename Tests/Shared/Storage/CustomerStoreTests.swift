@@ -59,7 +59,7 @@ import Testing
                 expected[name] = claim
                 continue
             }
-            known.since = min(known.since, claim.since)
+            if claim.isBefore(known) { (known.since, known.toldAt) = (claim.since, claim.toldAt) }
             known.appTransactionId = [known.appTransactionId, claim.appTransactionId].compactMap(\.self).min()
             expected[name] = known
         }
@@ -136,12 +136,7 @@ import Testing
                         ofAccount: token.uppercased(), of: Self.app, in: .production, at: now)
                     #expect(
                         found
-                            == expected.served.rulings.map { ruling in
-                                EntitlementStore.Row(
-                                    key: ruling.key, transactionId: ruling.transaction?.transactionId,
-                                    until: ruling.until, verdict: ruling.verdict.rawValue,
-                                    givesAccess: ruling.verdict.givesAccess)
-                            })
+                            == expected.served.rulings.map { EntitlementStore.Row($0) })
                     served += found.count
                     refused += expected.refused.count
                 }
@@ -238,6 +233,59 @@ import Testing
             #expect(Set(shared.compactMap(\.to)) == Set(Self.tokens[1...2]))
             #expect(Set(shared.map(\.notificationUUID)) == [next.notificationUUID])
             #expect(Set(messages.map(\.id)).count == messages.count)
+        }
+    }
+
+    @Test(arguments: [[0, 1], [1, 0]])
+    func `an account that a purchase was moved to is served, however the tokens are spelt and whatever came first`(
+        places: [Int]
+    ) async throws {
+        var fixtures = Fixtures(seed: 563)
+        let (old, new) = (Self.tokens[places[0]], Self.tokens[places[1]])
+        let bought = Self.purchase("1", of: old, by: "70", day: 0, &fixtures)
+        var moved = Self.purchase("1", of: new, by: "70", day: 0, &fixtures)
+        moved.news?.stamp.signedDate = Fixtures.epoch.addingTimeInterval(86_400)
+        moved.news?.transaction?.signedDate = Fixtures.epoch.addingTimeInterval(86_400)
+        // Apple signs one and the same moment with and without a fraction.
+        moved.news?.transaction?.purchaseDate = Fixtures.epoch.addingTimeInterval(0.000_4)
+        for order in [[bought, moved], [moved, bought]] {
+            try await LedgerStoreTests.use { connection, _ async throws in
+                for (index, entry) in order.enumerated() {
+                    _ = try await LedgerStore(connection).apply(
+                        [entry], moving: [Fixtures.move(Int64(index), Int64(index) + 1)], recordedAt: Fixtures.now)
+                }
+                let shared = try await CustomerStore(connection).sharedAccounts(of: Self.app, in: .production)
+                #expect(shared.map { $0.accounts.map(\.appAccountToken) } == [[new, old]])
+                #expect(shared.map { $0.accounts.map(\.isServed) } == [[true, false]])
+                let rows = try await EntitlementStore(connection).entitlements(
+                    ofAccount: new, of: Self.app, in: .production, at: Fixtures.epoch.addingTimeInterval(2 * 86_400))
+                #expect(rows.map(\.givesAccess) == [true])
+                #expect(try await Self.accounts(connection).map(\.appAccountTokens) == [[new, old]])
+            }
+        }
+    }
+
+    @Test(arguments: [[0, 1, 2], [0, 2, 1], [1, 2, 0], [2, 1, 0]], [1, 3])
+    func `sharing is noticed though the last news of a batch does not name Apple's customer`(
+        order: [Int], size: Int
+    ) async throws {
+        var fixtures = Fixtures(seed: 564)
+        let entries = [
+            Self.purchase("1", of: Self.tokens[0], by: "70", day: 0, &fixtures),
+            Self.purchase("2", of: nil, by: "70", day: 5, &fixtures),
+            Self.purchase("2", of: Self.tokens[1], by: nil, day: 1, &fixtures),
+        ]
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var noticed: [SharedAccountNotice] = []
+            for start in stride(from: 0, to: 3, by: size) {
+                let outcome = try await LedgerStore(connection).apply(
+                    order[start..<start + size].map { entries[$0] },
+                    moving: [Fixtures.move(Int64(start), Int64(start + size))], recordedAt: Fixtures.now)
+                guard case .applied(let applied) = outcome else { continue }
+                noticed += applied.shared
+            }
+            #expect(noticed.map { Set([$0.firstAccountToken, $0.appAccountToken]) } == [Set(Self.tokens.prefix(2))])
+            #expect(try await CustomerStore(connection).sharedAccounts(of: Self.app, in: .production).count == 1)
         }
     }
 

@@ -62,6 +62,12 @@ import Testing
         Case(doubt: .expiredBeforeEnd, news: news("EXPIRED/VOLUNTARY", status: 2, signed: 5), phase: .expired),
         Case(doubt: .subscriptionWithoutEnd, news: news { $0.transaction?.expiresDate = nil }, phase: .unknown),
         Case(doubt: .unknownEvent, news: news("DID_DREAM"), phase: .active),
+        Case(doubt: .unknownValue, news: news { $0.unknownFields = ["data.status"] }, phase: .active),
+        Case(doubt: .unknownValue, news: news { $0.transaction?.productType = "Rental" }, phase: .unknown),
+        Case(doubt: .unknownValue, news: news { $0.transaction?.productType = "" }, phase: .unknown),
+        Case(
+            doubt: .unreadableField, news: news { $0.unreadableFields = ["signedTransactionInfo.price"] },
+            phase: .active),
     ]
 
     @Test(arguments: cases) func `a contradiction is recorded and has a stated outcome`(given: Case) {
@@ -84,7 +90,17 @@ import Testing
         #expect(Sample.state(own)?.renewal == Sample.renewal())
     }
 
-    @Test func `news of another app counts, and that there were two apps stays known in any order`() {
+    @Test func `which fields are unknown and which unreadable is told in words`() {
+        let news = Self.news {
+            $0.unknownFields = ["data.status", "signedRenewalInfo.offerType"]
+            $0.unreadableFields = ["signedTransactionInfo.price"]
+        }
+        #expect(
+            news.sentence == Self.news().sentence
+                + " Unknown values: data.status, signedRenewalInfo.offerType. Unreadable: signedTransactionInfo.price.")
+    }
+
+    @Test func `news of another app counts, and the purchase stays with the app that spoke first, in any order`() {
         let own = Sample.news("SUBSCRIBED/INITIAL_BUY", signed: 0, transaction: Sample.period())
         let other = Sample.news(
             "DID_RENEW", signed: 30, transaction: Sample.period("2", from: 30, to: 60), bundleId: "com.example.woods")
@@ -94,7 +110,11 @@ import Testing
             #expect(marks.bundleIds == ["com.example.metals", "com.example.woods"])
         }
         #expect(Sample.state(own, other) == Sample.state(other, own))
-        #expect(Sample.state(own, other)?.bundleId == "com.example.woods")
+        #expect(Sample.state(own, other)?.bundleId == "com.example.metals")
+        #expect(Sample.state(own, other)?.transaction?.transactionId == "2")
+        let learned = Subscription.learning(own, known: Sample.state(other))
+        #expect(learned.isAdvance)
+        #expect(!Subscription.learning(own, known: learned.subscription).isAdvance)
     }
 
     @Test func `one transaction id in two environments is two purchases`() {

@@ -20,7 +20,10 @@ import Testing
                 subscription = Subscription.learning(one, known: subscription).subscription
                 marks.join(one)
                 guard let facts = one.transaction else { continue }
-                if versions[facts.transactionId].map({ $0.stamp < one.stamp }) ?? true {
+                if versions[facts.transactionId].map({ ($0.facts.signedDate, $0.stamp) < (facts.signedDate, one.stamp) }
+                )
+                    ?? true
+                {
                     versions[facts.transactionId] = (one.stamp, facts)
                 }
             }
@@ -47,6 +50,32 @@ import Testing
             let repeated = news + news.filter { _ in Bool.random(using: &generator) }
             return Belief(repeated.shuffled(using: &generator)) == Belief(news)
         }
+    }
+
+    @Test(arguments: 0..<4 as Range<UInt64>)
+    func `so it does where parts are missing, moments coincide and transactions were signed before their news`(
+        part: UInt64
+    ) {
+        Self.expect(100_000 + part * 400..<100_000 + (part + 1) * 400) { news, seed in
+            var generator = SplitMix(seed: seed &+ 78)
+            let ragged = Life.ragged(news, using: &generator)
+            let repeated = ragged + ragged.filter { _ in Bool.random(using: &generator) }
+            return Belief(repeated.shuffled(using: &generator)) == Belief(ragged)
+        }
+    }
+
+    @Test func `a ragged life lacks every part somewhere, and has moments that coincide`() {
+        var generator = SplitMix(seed: 79)
+        let lives = (0..<100 as Range<UInt64>).map { seed in
+            Life.ragged(Life.news(of: Deed.life(seed: seed)), using: &generator)
+        }
+        let news = lives.flatMap(\.self)
+        #expect(news.contains { $0.status == nil && $0.transaction != nil })
+        #expect(news.contains { $0.renewal == nil && $0.transaction != nil })
+        #expect(news.contains { $0.transaction == nil && $0.renewal != nil })
+        #expect(news.contains { one in one.transaction.map { $0.signedDate < one.stamp.signedDate } ?? false })
+        #expect(lives.contains { life in Set(life.map(\.stamp.signedDate)).count < life.count })
+        #expect(Set(news.map(\.bundleId)).count == 2)
     }
 
     @Test func `the backward order of a life ends in the same belief`() {

@@ -57,6 +57,28 @@ import Testing
         #expect(Self.current(news, dated)?.transactionId == "1")
     }
 
+    @Test(arguments: [0.000_001, 0.000_4, 0.000_999]) func `a fraction of a millisecond makes no other purchase`(
+        fraction: Double
+    ) {
+        var early = Sample.period()
+        early.purchaseDate = Sample.day(0).addingTimeInterval(fraction)
+        let bought = Sample.news("SUBSCRIBED/INITIAL_BUY", signed: 0, status: 1, transaction: early)
+        let refund = Sample.news("REFUND", signed: 5, status: 5, transaction: Sample.period(signed: 5, revoked: 5))
+        #expect(Self.current(bought, refund)?.revocationDate == Sample.day(5))
+        let later = Sample.news("DID_RENEW", signed: 1, transaction: Sample.period("0", from: 0.001, signed: 1))
+        #expect(Self.current(bought, later, refund)?.transactionId == "0")
+    }
+
+    @Test(arguments: [-62_135_596_800, 946_684_799, 7_258_118_400, 253_402_300_799] as [Double])
+    func `a date of purchase that is not plausible does not hold the place for ever`(seconds: Double) {
+        var odd = Sample.period("9", to: nil, signed: 20)
+        odd.purchaseDate = Date(timeIntervalSince1970: seconds)
+        let news = Sample.news("DID_RENEW", signed: 20, transaction: odd)
+        let renewed = Sample.news("DID_RENEW", signed: 30, transaction: Sample.period("2", from: 30, to: 60))
+        #expect(Self.current(news, renewed)?.transactionId == "2")
+        #expect(Sample.state(news)?.transaction?.purchaseDate == odd.purchaseDate)
+    }
+
     @Test func `versions that disagree about the date of purchase still end the same in any order`() {
         let versions = [(5.0, 1.0), (2, 2), (9, 3), (5, 4)].map { from, signed in
             Sample.news("DID_RENEW", signed: signed, transaction: Sample.period("1", from: from, signed: signed))

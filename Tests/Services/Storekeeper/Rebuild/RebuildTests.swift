@@ -168,7 +168,7 @@ import Testing
         (
             """
             insert into skipped_step
-            values (now(), null, now(), null, gen_random_uuid(), 'Production', '27', 'com.example.app', 'period')
+            values (now(), null, now(), null, gen_random_uuid(), 'Production', '27', 'period')
             """, "skipped_step", "the ledger does not tell of this row"
         ),
         (

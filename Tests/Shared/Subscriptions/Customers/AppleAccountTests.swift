@@ -56,6 +56,33 @@ import Testing
         #expect(accounts.map(\.isShared) == [true])
     }
 
+    @Test(arguments: [["anna", "bert"], ["bert", "anna"]])
+    func `a purchase that was moved from one account to another is that of the other, however they are spelt`(
+        names: [String]
+    ) {
+        func claim(_ token: String, told day: Double) -> AccountClaim {
+            var claim = Self.claim("1", token, since: 1)
+            claim.toldAt = Sample.day(day)
+            return claim
+        }
+        let accounts = Self.accounts([claim(names[0], told: 1), claim(names[1], told: 5)])
+        #expect(accounts.map { $0.entitledTokens(.firstWins) } == [[names[1]]])
+        // An older purchase is not moved along.
+        let older = Self.accounts([
+            claim(names[0], told: 1), claim(names[1], told: 5), Self.claim("1", names[0], since: 0),
+        ])
+        #expect(older.map { $0.entitledTokens(.firstWins) } == [[names[0]]])
+    }
+
+    @Test func `what Apple signed with a fraction of a millisecond claims since the same moment`() throws {
+        var facts = Sample.period(signed: 1)
+        facts.appAccountToken = "anna"
+        facts.purchaseDate = Sample.day(0).addingTimeInterval(0.000_7)
+        let claim = try #require(AccountClaim(Sample.news("DID_RENEW", signed: 2, transaction: facts)))
+        #expect(claim.since == Sample.day(0))
+        #expect(claim.toldAt == Sample.day(1))
+    }
+
     @Test func `environments and apps never meet`() {
         let accounts = Self.accounts([
             Self.claim("1", "anna", customer: "c", since: 1),

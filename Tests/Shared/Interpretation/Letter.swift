@@ -1,0 +1,147 @@
+import AppStore
+import Contracts
+import Foundation
+import Pipeline
+import Postgres
+import Signatures
+import Storage
+import Subscriptions
+import TestSupport
+import Testing
+
+@testable import Deduplicator
+@testable import StateUpdater
+@testable import Verifier
+
+/// What Apple would sign; each test changes what it is about.
+struct Letter {
+    static let apps = ["com.example.app", "com.example.other"]
+    static let now = SignedLife.now
+
+    var uuid = UUID()
+    var app = Self.apps[0]
+    var environment = AppStoreEnvironment.production
+    var transaction = JWSTransactionDecodedPayload()
+    var renewal: JWSRenewalInfoDecodedPayload? = JWSRenewalInfoDecodedPayload()
+    var payload = ResponseBodyV2DecodedPayload()
+    var data = NotificationData()
+    /// Further members of the transaction, as JSON, which no property can hold.
+    var oddTransaction = ""
+    /// Likewise of the renewal info.
+    var oddRenewal = ""
+
+    init() {
+        transaction.originalTransactionId = "1000"
+        transaction.transactionId = "1001"
+        transaction.productId = "gold"
+        transaction.type = .autoRenewableSubscription
+        transaction.purchaseDate = Self.now.addingTimeInterval(-86_400)
+        transaction.expiresDate = Self.now.addingTimeInterval(86_400)
+        transaction.price = 9990
+        transaction.quantity = 1
+        transaction.signedDate = Self.now
+        renewal?.originalTransactionId = "1000"
+        renewal?.productId = "gold"
+        renewal?.autoRenewProductId = "gold"
+        renewal?.signedDate = Self.now
+        payload.notificationType = .didRenew
+        payload.signedDate = Self.now
+        payload.version = "2.0"
+        data.status = .active
+    }
+
+    /// The compact JWS.
+    func signed() throws -> [UInt8] {
+        let signer = PayloadSigner(authority: try SignedLife.authority.get())
+        var (transaction, renewal, data, payload) = (transaction, renewal, data, payload)
+        transaction.bundleId = app
+        transaction.environment = environment
+        renewal?.environment = environment
+        data.bundleId = app
+        data.appAppleId = environment == .production ? Int64(1 + (Self.apps.firstIndex(of: app) ?? 0)) : nil
+        data.environment = environment
+        data.signedTransactionInfo = String(
+            decoding: try signer.sign(transaction.json.dropLast() + Array("\(oddTransaction)}".utf8)), as: UTF8.self
+        )
+        data.signedRenewalInfo = try renewal.map {
+            String(decoding: try signer.sign($0.json.dropLast() + Array("\(oddRenewal)}".utf8)), as: UTF8.self)
+        }
+        payload.notificationUUID = uuid.uuidString.lowercased()
+        payload.data = data
+        return try signer.sign(payload.json)
+    }
+}
+
+extension Letter {
+    /// Where a letter ended.
+    enum End: Equatable {
+        case ledger
+        case verifier(String)
+        case deduplicator(String)
+        case stateUpdater(String)
+    }
+
+    /// Runs letters, one after the other, through the verifier, the deduplicator, the state-updater and the ledger.
+    static func run(_ letters: [[UInt8]], _ connection: PostgresConnection) async throws -> [End] {
+        let verifier = SignedDataVerifier(
+            trust: try TrustStore.apple.adding(rootsIn: Array(SignedLife.authority.get().rootPEM.utf8)),
+            apps: AppRegistry(
+                apps: apps.enumerated().map { number, app in
+                    AcceptedApp(
+                        bundleId: app, appAppleId: Int64(number + 1), environments: [.production, .sandbox])
+                }))
+        let deduplicator = Deduplicate(sightings: SightingStore(connection), now: { now })
+        var ends: [End] = []
+        for (offset, letter) in letters.enumerated() {
+            let position = LogPosition(topic: "t", partition: 0, offset: Int64(offset))
+            let received = ReceivedNotification(
+                signedPayload: letter, source: .webhook, receivedAt: now, bundleId: nil)
+            switch try await Verify(verifier: { verifier }, now: { now }, cores: 1)
+                .judge([Delivery(message: received, position: position)])[0]
+            {
+            case .forward(let verified):
+                // Over the wire, as between the processes.
+                let read = try VerifiedNotification(verified.record())
+                switch try await deduplicator.judge([Delivery(message: read, position: position)])[0] {
+                case .forward(let unique):
+                    switch Update().verdict(on: unique.verified, at: position) {
+                    case .forward(let entry):
+                        _ = try await LedgerStore(connection).apply([entry], moving: [], recordedAt: now)
+                        ends.append(.ledger)
+                    case .deadLetter(let reason, _): ends.append(.stateUpdater(reason.rawValue))
+                    case .discard(let reason): ends.append(.stateUpdater(reason.rawValue))
+                    }
+                case .deadLetter(let reason, _): ends.append(.deduplicator(reason.rawValue))
+                case .discard(let reason): ends.append(.deduplicator(reason.rawValue))
+                }
+            case .deadLetter(let reason, _): ends.append(.verifier(reason.rawValue))
+            case .discard(let reason): ends.append(.verifier(reason.rawValue))
+            }
+        }
+        return ends
+    }
+
+    static func key(_ environment: StoreEnvironment = .production) -> SubscriptionKey {
+        SubscriptionKey(environment: environment, originalTransactionId: "1000")
+    }
+
+    /// One letter that must reach the ledger with exactly these doubts.
+    static func expect(
+        _ doubts: Set<Doubt>, of change: (inout Letter) -> Void,
+        _ check: @Sendable (Subscription) -> Bool
+    ) async throws {
+        var letter = Letter()
+        change(&letter)
+        let signed = try letter.signed()
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            #expect(try await run([signed], connection) == [.ledger])
+            let state = try #require(try await SubscriptionStore(connection).find(key()))
+            #expect(check(state))
+            #expect(try await Set(MarkStore(connection).marks(of: key()).doubts) == doubts)
+            let original = try await NotificationStore(connection).original(letter.uuid)
+            #expect(original == signed)
+            await connection.close()
+        }
+    }
+}

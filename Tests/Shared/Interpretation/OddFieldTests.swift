@@ -1,0 +1,57 @@
+import AppStore
+import Foundation
+import Subscriptions
+import Testing
+
+/// What Apple may come to sign: values and kinds of values that this build does not know.
+@Suite(.serialized) struct OddFieldTests {
+    @Test func `a value of auto-renew that nobody knows is neither on nor off`() async throws {
+        try await Letter.expect([.unknownValue]) {
+            $0.renewal?.autoRenewStatus = AutoRenewStatus(rawValue: 2)
+        } _: {
+            $0.renewal != nil && $0.renewal?.autoRenewStatus == nil
+                && $0.phase(at: Letter.now.addingTimeInterval(2 * 86_400)) == .overdue
+        }
+        for (status, phase) in [(AutoRenewStatus.off, Phase.expired), (.on, .overdue)] {
+            try await Letter.expect([]) {
+                $0.renewal?.autoRenewStatus = status
+            } _: {
+                $0.phase(at: Letter.now.addingTimeInterval(2 * 86_400)) == phase
+            }
+        }
+    }
+
+    @Test func `a refund is believed though every field beside it is odd`() async throws {
+        try await Letter.expect([.unreadableField]) {
+            $0.payload.notificationType = .refund
+            $0.data.status = .revoked
+            $0.transaction.price = nil
+            $0.transaction.quantity = nil
+            $0.transaction.revocationDate = Letter.now
+            $0.renewal?.autoRenewProductId = nil
+            $0.oddTransaction = """
+                ,"webOrderLineItemId":1,"quantity":"1","inAppOwnershipType":2,"revocationReason":"0","offerType":"1",\
+                "offerIdentifier":[],"storefront":{},"storefrontId":143441,"transactionReason":3,"currency":["EUR"],\
+                "price":9990.5,"offerDiscountType":false,"offerPeriod":30,"revocationType":1,\
+                "revocationPercentage":99.5,"billingPlanType":0,"previousOriginalTransactionId":7
+                """
+            $0.oddRenewal = """
+                ,"autoRenewStatus":"1","expirationIntent":"2","autoRenewProductId":5,"priceIncreaseStatus":true,\
+                "offerType":[],"offerIdentifier":1,"currency":1,"renewalPrice":"4.99","offerDiscountType":0,\
+                "eligibleWinBackOfferIds":[1],"appAccountToken":1,"appTransactionId":2,"offerPeriod":3,\
+                "renewalBillingPlanType":4
+                """
+        } _: {
+            $0.phase(at: Letter.now) == .revoked && $0.transaction?.priceMilliunits == nil
+        }
+    }
+
+    @Test func `what is nested as deep as the verifier allows reaches the ledger`() async throws {
+        try await Letter.expect([]) {
+            $0.oddTransaction =
+                ",\"advancedCommerceInfo\":" + String(repeating: "[", count: 15) + String(repeating: "]", count: 15)
+        } _: {
+            $0.phase(at: Letter.now) == .active
+        }
+    }
+}
