@@ -61,7 +61,8 @@ public actor KafkaSource: Source {
             return Batch(records: records.map(Batch.Record.init))
         case .assigned(let partitions):
             take(partitions, "assigned")
-            try await rewind()
+            // None wants an answer, too: without one the consumer would give the same assignment out for ever.
+            if partitions.isEmpty { try await consumer.assign([]) } else { try await rewind() }
             return nil
         case .revoked(let partitions):
             take([], "revoked")

@@ -1,0 +1,93 @@
+import Foundation
+import Kafka
+import Logging
+import Testing
+
+@testable import Contracts
+@testable import Pipeline
+
+@Suite(.timeLimit(.minutes(1))) struct KafkaSourceTests {
+    @Test func `a member for which no partition is left is told so once, and rests`() async throws {
+        let bench = try await Bench(records: 5)
+        let members = [try await bench.member(), try await bench.member()]
+        let spare = try await memberWithoutPartition(members)
+        let source = bench.source(spare)
+        #expect(try await source.next() == nil)
+        let turn = try await spare.turn(limit: 1, wait: .zero)
+        guard case .idle = turn else {
+            Issue.record("it is told again: \(turn)")
+            return
+        }
+        for member in members { await member.close(deadline: .seconds(5)) }
+    }
+
+    /// Lets the group divide one partition between two; who gets nothing has not answered yet.
+    private func memberWithoutPartition(_ members: [Consumer]) async throws -> Consumer {
+        while true {
+            for member in members {
+                switch try await member.turn(limit: 1, wait: .milliseconds(10)) {
+                case .assigned(let partitions) where partitions.isEmpty: return member
+                case .assigned(let partitions):
+                    try await member.assign(CommittedPositions().positions(of: partitions))
+                case .revoked: try await member.unassign()
+                case .records, .idle: continue
+                }
+            }
+        }
+    }
+
+    @Test func `records count until they are settled, also those in hand`() async throws {
+        let bench = try await Bench(records: 5)
+        let source = bench.source(try await bench.member())
+        let batch = try await bench.batch(from: source)
+        #expect(batch.records.count == 3)
+        let dated = try #require(batch.records.first?.timestamp)
+        let lag = try #require(try await source.lag(now: dated.addingTimeInterval(60)).first)
+        #expect(lag.records == 5)
+        #expect(lag.seconds == 60)
+        // Tried again after a failure: nothing is settled yet.
+        try await source.rewind()
+        _ = try await bench.batch(from: source)
+        #expect(try await source.lag(now: dated).first?.records == 5)
+        // Asked for more: the three are settled.
+        _ = try await bench.batch(from: source)
+        #expect(try await source.lag(now: dated).first?.records == 2)
+        while try await source.next() != nil {}
+        let end = KafkaSource.Lag(partition: bench.partition, records: 0, seconds: 0)
+        #expect(try await source.lag(now: dated) == [end])
+        try await source.close()
+        #expect(try await source.lag(now: dated) == [])
+    }
+}
+
+/// A topic with one partition and some records.
+private struct Bench {
+    let partition = TopicPartition(topic: "in", partition: 0)
+    private let broker: DevelopmentBroker
+    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    init(records: Int) async throws {
+        broker = try DevelopmentBroker(topics: [("in", 1)])
+        let producer = try Producer(broker.configuration, logger: logger)
+        try await producer.send((0..<records).map { ProducerRecord(topic: "in", key: nil, value: Array("\($0)".utf8)) })
+    }
+
+    /// Of one group, subscribed.
+    func member() async throws -> Consumer {
+        let consumer = try Consumer(broker.configuration, group: "group", logger: logger)
+        try await consumer.subscribe(to: ["in"])
+        return consumer
+    }
+
+    /// Takes three records at a time.
+    func source(_ member: Consumer) -> KafkaSource {
+        KafkaSource(member, for: "test", startingAt: CommittedPositions(), limit: 3, logger: logger)
+    }
+
+    /// The next batch, after what the group has to say.
+    func batch(from source: KafkaSource) async throws -> Batch {
+        while true {
+            if let batch = try await source.next() { return batch }
+        }
+    }
+}
