@@ -23,6 +23,7 @@ struct LedgerBatch: Sendable {
         }
         self.entries = entries
         self.copies = copies
+        self.steps = entries.compactMap { entry in entry.news.flatMap { $0.isStep ? $0 : nil } }
     }
 
     var uuids: [UUID] { entries.map(\.notificationUUID) }
@@ -31,7 +32,7 @@ struct LedgerBatch: Sendable {
     var keys: [SubscriptionKey] { Set(entries.compactMap { $0.news?.key }).sorted() }
 
     /// Its steps, for which the known neighbours are asked.
-    var steps: [News] { entries.compactMap(\.news).filter(\.isStep) }
+    let steps: [News]
 
     /// What the batch does to the state.
     struct Effects: Sendable {
@@ -59,7 +60,8 @@ struct LedgerBatch: Sendable {
     func effects(
         recorded: Set<UUID>, known: [SubscriptionKey: SubscriptionRevision], neighbours: [News], at now: Date
     ) -> Effects {
-        let steps = steps.filter { !recorded.contains($0.stamp.notificationUUID) }
+        let steps =
+            recorded.isEmpty ? steps : steps.filter { !recorded.contains($0.stamp.notificationUUID) }
         var effects = Effects(steps: steps, gaps: Gaps(added: steps, neighbours: neighbours))
         var states = known
         var written: Set<SubscriptionKey> = []

@@ -29,41 +29,39 @@ enum LedgerStatements {
         order by place
         """)
 
-    /// `chains` is 32 bytes per reference, because arrays in an array would have to be of one length.
     static let insert = Statement(
         "ledger-insert",
         """
-        with given as (
-            select *
-            from unnest(
-                $2::timestamptz[], $3::timestamptz[], $4::bigint[], $5::bigint[], $6::uuid[], $7::text[],
-                $8::integer[], $9::boolean[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[],
-                $15::text[], $16::text[], $17::bytea[], $18::bytea[]
-            ) as given (
-                signed_at, received_at, app_apple_id, log_offset, notification_uuid, environment, log_partition,
-                has_advanced, source, notification_type, subtype, bundle_id, original_transaction_id, transaction_id,
-                decoded, signed_original, chains)
-        ), kept as (
-            insert into notification (
-                signed_at, received_at, recorded_at, app_apple_id, log_offset, notification_uuid, environment,
-                log_partition, has_advanced, source, notification_type, subtype, bundle_id, original_transaction_id,
-                transaction_id)
-            select signed_at, received_at, $1::timestamptz, app_apple_id, log_offset, notification_uuid,
-                environment::store_environment, log_partition, has_advanced, source, notification_type, subtype,
-                bundle_id, original_transaction_id, transaction_id
-            from given
-            order by notification_uuid
-            on conflict (notification_uuid) do nothing
-            returning notification_uuid
-        )
+        insert into notification (
+            signed_at, received_at, recorded_at, app_apple_id, log_offset, notification_uuid, environment,
+            log_partition, has_advanced, source, notification_type, subtype, bundle_id, original_transaction_id,
+            transaction_id)
+        select signed_at, received_at, $1::timestamptz, app_apple_id, log_offset, notification_uuid,
+            environment::store_environment, log_partition, has_advanced, source, notification_type, subtype,
+            bundle_id, original_transaction_id, transaction_id
+        from unnest(
+            $2::timestamptz[], $3::timestamptz[], $4::bigint[], $5::bigint[], $6::uuid[], $7::text[], $8::integer[],
+            $9::boolean[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[]
+        ) as given (
+            signed_at, received_at, app_apple_id, log_offset, notification_uuid, environment, log_partition,
+            has_advanced, source, notification_type, subtype, bundle_id, original_transaction_id, transaction_id)
+        order by notification_uuid
+        on conflict (notification_uuid) do nothing
+        """)
+
+    /// Does not ask which of them `insert` took: where it was not all of them, the transaction is undone.
+    /// `chains` is 32 bytes per reference, because arrays in an array would have to be of one length.
+    static let insertPayloads = Statement(
+        "ledger-insert-payloads",
+        """
         insert into notification_payload (recorded_at, notification_uuid, decoded, signed_original, chains)
-        select $1::timestamptz, notification_uuid, decoded::json, signed_original,
+        select $1::timestamptz, notification_uuid, decoded, signed_original,
             array(
                 select substring(chains from 32 * place + 1 for 32)
                 from generate_series(0, length(chains) / 32 - 1) as place
                 order by place)
-        from given
-        join kept using (notification_uuid)
+        from unnest($2::uuid[], $3::json[], $4::bytea[], $5::bytea[])
+            as given (notification_uuid, decoded, signed_original, chains)
         """)
 
     /// Keeps what repeats say that say something else than what is kept, each content once, and counts the contents. Told
@@ -108,12 +106,8 @@ enum LedgerStatements {
     static let transactionStatus = Statement(
         "ledger-transaction-status", "select pg_xact_status($1::text::xid8) as status")
 
-    static func command(
-        inserting inserted: [(entry: LedgerEntry, hasAdvanced: Bool)], originals: [UUID: SignedOriginal],
-        headers: [[UInt8]], digests: [[UInt8]], recordedAt: Date
-    ) -> Command {
+    static func command(inserting inserted: [(entry: LedgerEntry, hasAdvanced: Bool)], recordedAt: Date) -> Command {
         let entries = inserted.map(\.entry)
-        let packed = entries.map { originals[$0.notificationUUID] ?? SignedOriginal(encoding: $0.signedPayload) }
         return Command(
             insert,
             all: [
@@ -132,11 +126,20 @@ enum LedgerStatements {
                 entries.map(\.bundleId),
                 entries.map(\.originalTransactionId),
                 entries.map(\.transactionId),
-                entries.map(\.decodedPayload),
-                packed.map(\.blob),
-                packed.map { original in
-                    original.headers.flatMap { header in headers.firstIndex(of: header).map { digests[$0] } ?? [] }
-                },
             ] as [any PostgresParameter])
+    }
+
+    static func command(
+        insertingPayloadsOf entries: [LedgerEntry], _ originals: PackedOriginals, digests: [[UInt8]], recordedAt: Date
+    ) -> Command {
+        let packed = entries.map { originals[$0] }
+        return Command(
+            insertPayloads, recordedAt, entries.map(\.notificationUUID), entries.map { JSONText($0.decodedPayload) },
+            packed.map(\.blob),
+            packed.map { original in
+                original.headers.flatMap { header in
+                    originals.headers.place(of: header[...]).map { digests[$0] } ?? []
+                }
+            })
     }
 }

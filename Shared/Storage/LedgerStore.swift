@@ -27,12 +27,14 @@ public struct LedgerStore: Sendable {
         _ batch: [LedgerEntry], moving moves: [PositionMove], recordedAt: Date
     ) async throws -> ApplyOutcome {
         let batch = try LedgerBatch(batch)
+        let originals = await PackedOriginals(of: batch.entries)
         let attempt = Mutex<Attempt?>(nil)
         do {
             return try await repeating {
                 do {
                     return try await connection.transaction { transaction in
-                        let made = try Self.apply(batch, moving: moves, recordedAt: recordedAt, in: transaction)
+                        let made = try Self.apply(
+                            batch, originals, moving: moves, recordedAt: recordedAt, in: transaction)
                         attempt.withLock { $0 = made }
                         return .applied(made.applied)
                     }
@@ -67,17 +69,16 @@ public struct LedgerStore: Sendable {
     }
 
     private static func apply(
-        _ batch: LedgerBatch, moving moves: [PositionMove], recordedAt: Date, in transaction: PostgresTransaction
+        _ batch: LedgerBatch, _ originals: PackedOriginals, moving moves: [PositionMove], recordedAt: Date,
+        in transaction: PostgresTransaction
     ) throws -> Attempt {
-        let originals = batch.entries.map { SignedOriginal(encoding: $0.signedPayload) }
-        let headers = SignedOriginal.distinctHeaders(of: originals)
         let read = try transaction.pipeline([
             PositionStore.command(moving: moves),
             Command(LedgerStatements.recorded, batch.uuids),
             SubscriptionStatements.command(locking: batch.keys),
             StepStore.command(neighboursOf: batch.steps),
-            Command(LedgerStatements.keepChains, headers),
-            Command(LedgerStatements.digests, headers),
+            Command(LedgerStatements.keepChains, originals.headers),
+            Command(LedgerStatements.digests, originals.headers),
             Command(LedgerStatements.transactionId),
         ])
         try check(moves, moved: read[0])
@@ -90,35 +91,63 @@ public struct LedgerStore: Sendable {
         var effects = batch.effects(
             recorded: recorded, known: Dictionary(uniqueKeysWithValues: known.map { ($0.subscription.key, $0) }),
             neighbours: try read[3].map { row in try StepStore.step(row) }, at: recordedAt)
-        let repeated = batch.entries.filter { recorded.contains($0.notificationUUID) } + batch.copies
-        let ledger = LedgerStatements.command(
-            inserting: effects.inserted, originals: Dictionary(uniqueKeysWithValues: zip(batch.uuids, originals)),
-            headers: headers, digests: digests, recordedAt: recordedAt)
-        let writing = [
-            ledger, TransactionStore.command(upserting: effects.transactions),
-            SubscriptionStatements.command(upserting: effects.subscriptions),
-            TimelineStore.command(inserting: effects.changes, learnedAt: recordedAt),
-            LedgerStatements.command(keepingConflictsOf: repeated, recordedAt: recordedAt),
-            MarkStore.command(upserting: effects.marks), StepStore.command(inserting: effects.steps),
-            ClaimStatements.command(claiming: effects.claims, source: .transaction),
-            ClaimStatements.command(
-                noticingSharingIn: effects.inserted.map(\.entry), states: effects.states, at: recordedAt),
-        ]
-        // Behind the transactions, which it reads.
-        let earlier =
-            effects.earlier.isEmpty
-            ? [] : [TimelineStore.command(inserting: effects.earlier, learnedAt: recordedAt)]
-        let written = try transaction.pipeline(
-            writing + SkippedStepStore.commands(for: effects.gaps, states: effects.states, noticedAt: recordedAt)
-                + earlier)
+        let writing = commands(
+            for: effects, repeated: batch.entries.filter { recorded.contains($0.notificationUUID) } + batch.copies,
+            originals, digests: digests, recordedAt: recordedAt)
+        let results = try transaction.pipeline(writing)
+        let written = Dictionary(zip(writing.map(\.statement), results), uniquingKeysWith: { first, _ in first })
         // Somebody wrote the same notification or the first of the same purchase since we looked; look again.
-        guard written[0].affected == effects.inserted.count, written[2].affected == effects.subscriptions.count else {
-            throw PostgresError.overtaken
-        }
-        effects.applied.conflicting = written[4].affected
-        if !earlier.isEmpty { effects.applied.changes += written.last?.affected ?? 0 }
-        effects.applied.shared = try written[8].map { row in try SharedAccountNotice(row) }
+        guard written[LedgerStatements.insert]?.affected ?? 0 == effects.inserted.count,
+            written[SubscriptionStatements.upsert]?.affected ?? 0 == effects.subscriptions.count
+        else { throw PostgresError.overtaken }
+        effects.applied.conflicting = written[LedgerStatements.keepConflicts]?.affected ?? 0
+        effects.applied.changes += written[TimelineStore.insertEarlier]?.affected ?? 0
+        effects.applied.shared = try written[ClaimStatements.notice]?.map { row in try SharedAccountNotice(row) } ?? []
         return Attempt(transactionId: try read[6][0].value("id"), applied: effects.applied)
+    }
+
+    /// What is to be written, in its order; a statement that has nothing to do is not sent.
+    private static func commands(
+        for effects: LedgerBatch.Effects, repeated: [LedgerEntry], _ originals: PackedOriginals, digests: [[UInt8]],
+        recordedAt: Date
+    ) -> [Command] {
+        var commands: [Command] = []
+        if !effects.inserted.isEmpty {
+            commands += [
+                LedgerStatements.command(inserting: effects.inserted, recordedAt: recordedAt),
+                LedgerStatements.command(
+                    insertingPayloadsOf: effects.inserted.map(\.entry), originals, digests: digests,
+                    recordedAt: recordedAt),
+            ]
+        }
+        if !effects.transactions.isEmpty {
+            commands.append(TransactionStore.command(upserting: effects.transactions))
+        }
+        if !effects.subscriptions.isEmpty {
+            commands.append(SubscriptionStatements.command(upserting: effects.subscriptions))
+        }
+        if !effects.changes.isEmpty {
+            commands.append(TimelineStore.command(inserting: effects.changes, learnedAt: recordedAt))
+        }
+        if !repeated.isEmpty {
+            commands.append(LedgerStatements.command(keepingConflictsOf: repeated, recordedAt: recordedAt))
+        }
+        if !effects.marks.isEmpty { commands.append(MarkStore.command(upserting: effects.marks)) }
+        if !effects.steps.isEmpty { commands.append(StepStore.command(inserting: effects.steps)) }
+        if !effects.claims.isEmpty {
+            commands.append(ClaimStatements.command(claiming: effects.claims, source: .transaction))
+        }
+        if effects.inserted.contains(where: { $0.entry.news?.transaction != nil }) {
+            commands.append(
+                ClaimStatements.command(
+                    noticingSharingIn: effects.inserted.map(\.entry), states: effects.states, at: recordedAt))
+        }
+        commands += SkippedStepStore.commands(for: effects.gaps, states: effects.states, noticedAt: recordedAt)
+        // Behind the transactions, which it reads.
+        if !effects.earlier.isEmpty {
+            commands.append(TimelineStore.command(inserting: effects.earlier, learnedAt: recordedAt))
+        }
+        return commands
     }
 
     private static func check(_ moves: [PositionMove], moved: Rows) throws {

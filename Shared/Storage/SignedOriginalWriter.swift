@@ -24,7 +24,7 @@ struct SignedOriginalWriter {
             bytes.append(contentsOf: header)
             return
         }
-        if let index = headers.firstIndex(where: { $0[...] == header }) {
+        if let index = headers.place(of: header) {
             bytes.append(varint: index + 1)
         } else {
             headers.append(Array(header))

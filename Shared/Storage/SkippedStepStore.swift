@@ -81,13 +81,14 @@ public struct SkippedStepStore: Sendable {
         let asked = found.map { states[$0.key]?.subscription.bundleId ?? "" }
         let kinds = found.map(\.step.kind.rawValue)
         let (before, from, to) = (found.map(\.step.before), found.map(\.step.from), found.map(\.step.to))
-        return [
-            Command(
-                remove, gaps.revised.map(\.key.environment.rawValue), gaps.revised.map(\.key.originalTransactionId),
-                gaps.revised.map(\.before)),
+        let removing = Command(
+            remove, gaps.revised.map(\.key.environment.rawValue), gaps.revised.map(\.key.originalTransactionId),
+            gaps.revised.map(\.before))
+        let adding = [
             Command(insert, noticedAt, environments, ids, kinds, found.map(\.step.after), before, from, to),
             Command(request, noticedAt, environments, ids, asked, kinds, before, from, to),
         ]
+        return (gaps.revised.isEmpty ? [] : [removing]) + (found.isEmpty ? [] : adding)
     }
 }
 

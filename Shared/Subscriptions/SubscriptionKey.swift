@@ -15,7 +15,9 @@ public struct SubscriptionKey: Sendable, Hashable, Comparable {
 
     /// The order in which rows are locked.
     public static func < (left: Self, right: Self) -> Bool {
-        (left.environment.rawValue, left.originalTransactionId)
-            < (right.environment.rawValue, right.originalTransactionId)
+        guard left.environment == right.environment else {
+            return left.environment.rawValue < right.environment.rawValue
+        }
+        return left.originalTransactionId < right.originalTransactionId
     }
 }

@@ -82,8 +82,8 @@ extension [UInt8] {
         let start = count
         appendBigEndian(Int32(-1))
         guard try element.write(into: &self) else { return }
-        let length = UInt32(clamping: count - start - 4).bigEndianBytes
-        for index in 0..<4 { self[start + index] = length[index] }
+        let length = UInt32(clamping: count - start - 4)
+        for index in 0..<4 { self[start + index] = UInt8(truncatingIfNeeded: length >> (24 - 8 * UInt32(index))) }
     }
 }
 

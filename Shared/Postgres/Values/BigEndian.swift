@@ -1,12 +1,4 @@
 /// Network byte order, shifted by hand: no pointers are needed and the optimizer makes one instruction of it.
-extension FixedWidthInteger {
-    var bigEndianBytes: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.appendBigEndian(self)
-        return bytes
-    }
-}
-
 extension [UInt8] {
     mutating func appendBigEndian<Number: FixedWidthInteger>(_ number: Number) {
         var shift = Number.bitWidth

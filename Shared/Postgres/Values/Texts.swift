@@ -6,12 +6,18 @@ extension String: PostgresValue, PostgresElement {
 
     /// Refuses NUL here, because the server would refuse the whole batch for it.
     public func write(into bytes: inout [UInt8]) throws(PostgresError) -> Bool {
-        guard !utf8.contains(0) else {
+        guard !hasNUL else {
             throw PostgresError(
                 .refusedValue, "a text with a NUL character cannot be stored; reject it before it comes here")
         }
         bytes.append(contentsOf: utf8)
         return true
+    }
+
+    /// Looks at all bytes at once instead of stopping at the first NUL: there hardly ever is one.
+    private var hasNUL: Bool {
+        let least = utf8.withContiguousStorageIfAvailable { bytes in bytes.reduce(UInt8.max) { min($0, $1) } }
+        return least.map { $0 == 0 } ?? utf8.contains(0)
     }
 
     /// Nil where the bytes are not UTF-8.

@@ -16,6 +16,16 @@ create table notification_payload (
 -- Compress in place: almost every row is read and written as a whole. Partitions inherit it.
 alter table notification_payload alter column decoded set storage main;
 alter table notification_payload alter column signed_original set storage main;
+-- By the method that costs a fraction of the standard one's time and a few bytes more, where the server was built with it;
+-- each value says by itself how it is compressed, so servers of both kinds read what the other wrote.
+do $$
+begin
+    alter table notification_payload
+        alter column decoded set compression lz4, alter column signed_original set compression lz4;
+exception when feature_not_supported then
+    raise notice 'this server was built without lz4: payloads are compressed by pglz, which takes more time';
+end;
+$$;
 
 -- For what comes in a month that nobody has made a partition for: it is never refused, and moves when the month is made.
 create table notification_payload_rest partition of notification_payload default with (toast_tuple_target = 1024);

@@ -19,7 +19,7 @@ struct Filler {
                 try await connection.run(
                     unsafeScript: try await Reference.insertion(
                         into: table, connection, pass: "pass::text",
-                        from: " cross join generate_series(\(first), \(last)) as pass"))
+                        from: " cross join generate_series(\(first), \(last)) as pass", isCopy: true))
             }
             try await connection.run(
                 unsafeScript: """

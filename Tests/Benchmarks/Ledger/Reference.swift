@@ -3,11 +3,13 @@ import Foundation
 import Postgres
 
 /// pgbench writing what a batch of ours writes: as many rows of the same content into the same tables with the same
-/// indexes, in one transaction. It reads nothing first, transfers nothing and decides nothing.
+/// indexes, in one transaction; payloads are given uncompressed, so that both compress them. It reads nothing of what
+/// is known, transfers nothing and decides nothing.
 struct Reference {
     /// What the one transaction writes, in its order.
     static let tables = [
         "notification", "notification_payload", "transaction", "subscription", "timeline", "mark", "step",
+        "account_claim", "skipped_step", "recovery_request",
     ]
 
     private let url: String
@@ -45,15 +47,26 @@ struct Reference {
             join pattern_notification n using (environment, transaction_id);
         create table pattern_timeline as
             select t.* from timeline t join pattern_notification using (notification_uuid);
+        create table pattern_account_claim as
+            select distinct c.* from account_claim c
+            join pattern_notification n using (environment, original_transaction_id);
+        create table pattern_skipped_step as
+            select distinct s.* from skipped_step s
+            join pattern_notification n on n.notification_uuid = s.before_uuid;
+        create table pattern_recovery_request as
+            select distinct r.* from recovery_request r
+            join pattern_notification n on n.notification_uuid = r.before_uuid;
         create table pattern_mark as select m.* from mark m join pattern_notification using (notification_uuid);
         create table pattern_step as select s.* from step s join pattern_notification using (notification_uuid);
-        truncate notification, notification_payload, subscription, transaction, timeline, mark, step, account_claim;
+        truncate \(tables.joined(separator: ", ")), shared_account_notice;
         """
     }
 
     /// The pattern's rows under other ids, the same in all tables.
+    /// - Parameter isCopy: payloads are copied as the pattern has them, compressed; else written anew.
     static func insertion(
-        into table: String, _ connection: PostgresConnection, pass: String = ":pass", from more: String = ""
+        into table: String, _ connection: PostgresConnection, pass: String = ":pass", from more: String = "",
+        isCopy: Bool = false
     ) async throws -> String {
         let names = try await connection.execute(
             Statement(
@@ -65,9 +78,10 @@ struct Reference {
         ).map { row in try row.value("name", as: String.self) }
         let values = names.map { name in
             switch name {
-            case "notification_uuid": "md5(notification_uuid::text || \(pass))::uuid"
+            case "notification_uuid", "before_uuid", "after_uuid": "md5(\(name)::text || \(pass))::uuid"
             case "original_transaction_id", "transaction_id": "\(name) || '-' || \(pass)"
-            case "published_at": "now()"
+            case "decoded" where !isCopy: "decoded::text::json"
+            case "signed_original" where !isCopy: "signed_original || ''::bytea"
             default: name
             }
         }
