@@ -50,12 +50,15 @@ struct DevelopmentCluster: Sendable {
     }
 
     /// Starts the server under a small supervisor that stops it when this process dies, and clears up.
-    func serve(port: Int, durability: DevelopmentPostgres.Durability) throws -> Process {
+    func serve(
+        port: Int, durability: DevelopmentPostgres.Durability, sharedBuffers: String
+    ) throws -> Process {
         // A socket's path may have 107 bytes.
         let socket = directory.utf8.count < 80 ? directory : ""
         var arguments = [
             programs.postgres, "-D", data, "-c", "listen_addresses=127.0.0.1", "-c", "port=\(port)",
-            "-c", "unix_socket_directories=\(socket)", "-c", "max_connections=500", "-c", "shared_buffers=128MB",
+            "-c", "unix_socket_directories=\(socket)", "-c", "max_connections=500", "-c",
+            "shared_buffers=\(sharedBuffers)",
             // A migration locks every object it makes, and tests migrate many databases at once.
             "-c", "max_wal_size=2GB", "-c", "max_locks_per_transaction=512",
         ]

@@ -39,14 +39,16 @@ public actor DevelopmentPostgres {
     /// - Parameters:
     ///   - directory: where the data is kept; nil makes a temporary one that is removed at the end.
     ///   - port: nil takes a free one.
+    ///   - sharedBuffers: how much it keeps in memory of its own, as Postgres writes it.
     public static func start(
-        directory: String? = nil, port: Int? = nil, durability: Durability = .full
+        directory: String? = nil, port: Int? = nil, durability: Durability = .full, sharedBuffers: String = "128MB"
     ) async throws -> DevelopmentPostgres {
         let programs = try PostgresPrograms.find()
         let cluster = try DevelopmentCluster(directory: directory, programs: programs)
         do {
             let thread = DedicatedThread(name: "postgres-server")
-            let server = try await Starter(thread: thread).start(cluster, port: port, durability: durability)
+            let server = try await Starter(thread: thread).start(
+                cluster, port: port, durability: durability, sharedBuffers: sharedBuffers)
             return DevelopmentPostgres(thread: thread, process: server.process, port: server.port, cluster: cluster)
         } catch {
             cluster.removeIfTemporary()
@@ -88,13 +90,13 @@ private actor Starter {
     }
 
     func start(
-        _ cluster: DevelopmentCluster, port: Int?, durability: DevelopmentPostgres.Durability
+        _ cluster: DevelopmentCluster, port: Int?, durability: DevelopmentPostgres.Durability, sharedBuffers: String
     ) async throws -> Server {
         try cluster.createIfMissing(durability: durability)
         // Between finding a free port and taking it somebody else may take it; a few attempts are enough.
         for attempt in 1...5 {
             let candidate = try port ?? FreePort.find()
-            let process = try cluster.serve(port: candidate, durability: durability)
+            let process = try cluster.serve(port: candidate, durability: durability, sharedBuffers: sharedBuffers)
             if try await cluster.answers(port: candidate, process: process) {
                 return Server(process: process, port: candidate)
             }

@@ -49,7 +49,8 @@ enum LedgerStatements {
         on conflict (notification_uuid) do nothing
         """)
 
-    /// Does not ask which of them `insert` took: where it was not all of them, the transaction is undone.
+    /// Does not ask which of them `insert` took: where another writer was faster, the transaction is undone, so nothing
+    /// more than an error must be avoided here.
     /// `chains` is 32 bytes per reference, because arrays in an array would have to be of one length.
     static let insertPayloads = Statement(
         "ledger-insert-payloads",
@@ -62,6 +63,7 @@ enum LedgerStatements {
                 order by place)
         from unnest($2::uuid[], $3::json[], $4::bytea[], $5::bytea[])
             as given (notification_uuid, decoded, signed_original, chains)
+        on conflict do nothing
         """)
 
     /// Keeps what repeats say that say something else than what is kept, each content once, and counts the contents. Told

@@ -71,9 +71,19 @@ public struct SightingStore: Sendable {
     }
 
     /// Forgets what was first seen before a time. Later copies meet the ledger's key.
+    ///
+    /// The oldest first, in portions, each in a transaction of its own: however many have gathered, no statement meets
+    /// its timeout, no row stays locked for long, and what was forgotten before an error stays so.
+    /// - Parameter portion: how many go at once.
     /// - Returns: how many were forgotten.
-    public func forget(before time: Date) async throws -> Int {
-        try await connection.execute(Self.forget, time).affected
+    public func forget(before time: Date, portion: Int = 20_000) async throws -> Int {
+        var forgotten = 0
+        while true {
+            try Task.checkCancellation()
+            let gone = try await connection.execute(Self.forget, time, Int64(portion)).affected
+            guard gone > 0 else { return forgotten }
+            forgotten += gone
+        }
     }
 
     /// One claim per notification: the last reclaim, else the first sighting.
@@ -108,5 +118,13 @@ public struct SightingStore: Sendable {
         where notification_uuid = any ($1::uuid[])
         """)
 
-    static let forget = Statement("sighting-forget", "delete from sighting where seen_at < $1::timestamptz")
+    /// Asks for the time again, because a row may be claimed anew between the search and the deletion.
+    static let forget = Statement(
+        "sighting-forget",
+        """
+        delete from sighting
+        where ctid = any (array(
+                select ctid from sighting where seen_at < $1::timestamptz order by seen_at limit $2::bigint))
+            and seen_at < $1::timestamptz
+        """)
 }

@@ -100,3 +100,8 @@ insert into notification_payload (recorded_at, notification_uuid, decoded, signe
 select recorded_at, notification_uuid, decoded, signed_original, chains
 from notification;
 alter table notification drop column decoded, drop column signed_original, drop column chains;
+
+-- Sightings are forgotten oldest first, in portions. The block index found them only while no block had been filled a second
+-- time; in this one a batch is one entry at its right edge.
+drop index sighting_seen_at;
+create index sighting_seen_at on sighting (seen_at);

@@ -36,6 +36,9 @@ cross join lateral date_trunc('milliseconds', coalesce(purchased_at, signed_at))
 where app_account_token is not null
 group by environment, bundle_id, original_transaction_id, app_account_token;
 
+-- Accounts and customers are looked up in claims and subscriptions now.
+drop index transaction_by_account, transaction_by_customer, subscription_by_account;
+
 -- What is done in an app where one Apple account feeds several of its accounts. No row: firstWins.
 create table sharing_policy (
     decided_at timestamptz not null,

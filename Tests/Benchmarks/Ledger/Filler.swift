@@ -6,34 +6,44 @@ struct Filler {
     let url: String
     let batch: Int
 
-    /// Inserts until there are so many notifications and sightings.
-    func fill(_ count: Int, saying: (String) -> Void) async throws {
+    /// Inserts until there are so many notifications and so many sightings.
+    func fill(notifications: Int, sightings: Int, saying: (String) -> Void) async throws {
         let connection = Bench.connection(url)
         try await connection.run(unsafeScript: "set synchronous_commit = off")
-        let passes = max(1, count / batch)
-        let step = 200
-        let start = ContinuousClock.now
-        for first in stride(from: 0, to: passes, by: step) {
-            let last = min(first + step, passes) - 1
+        try await fill(notifications, "notifications", saying) { passes in
             for table in ["notification", "notification_payload"] {
                 try await connection.run(
                     unsafeScript: try await Reference.insertion(
-                        into: table, connection, pass: "pass::text",
-                        from: " cross join generate_series(\(first), \(last)) as pass", isCopy: true))
+                        into: table, connection, pass: "pass::text", from: " cross join \(passes)", isCopy: true))
             }
+        }
+        try await fill(sightings, "sightings", saying) { passes in
             try await connection.run(
                 unsafeScript: """
                     insert into sighting (seen_at, log_offset, notification_uuid, log_partition, topic)
                     select now(), log_offset, md5(notification_uuid::text || pass)::uuid, log_partition, 'notifications.verified'
-                    from pattern_notification cross join generate_series(\(first), \(last)) as pass;
+                    from pattern_notification cross join \(passes);
                     """)
-            if first / step % 10 == 0 {
-                saying("\((last + 1) * batch) of \(count) after \(Int((ContinuousClock.now - start) / .seconds(1))) s")
-            }
         }
         // Each by itself: what is sent together is one transaction, and this cannot be in one.
         for statement in ["vacuum analyze", "checkpoint"] { try await connection.run(unsafeScript: statement) }
         await connection.close()
+    }
+
+    private func fill(
+        _ count: Int, _ noun: String, _ saying: (String) -> Void, _ insert: (String) async throws -> Void
+    ) async throws {
+        let passes = count / batch
+        let step = 200
+        let start = ContinuousClock.now
+        for first in stride(from: 0, to: passes, by: step) {
+            let last = min(first + step, passes) - 1
+            try await insert("generate_series(\(first), \(last)) as pass")
+            if first / step % 10 == 0 {
+                let seconds = Int((ContinuousClock.now - start) / .seconds(1))
+                saying("\((last + 1) * batch) of \(count) \(noun) after \(seconds) s")
+            }
+        }
     }
 
     /// Bytes per row of what was filled, heap with TOAST and indexes.
@@ -42,7 +52,7 @@ struct Filler {
         let rows = try await connection.execute(
             Statement(
                 unsafeSQL: """
-                    select name, count, bytes / count as heap, indexes / count as indexes
+                    select name, count, bytes / greatest(count, 1) as heap, indexes / greatest(count, 1) as indexes
                     from (
                         select 'notification' as name, (select count(*) from notification) as count,
                             pg_table_size('notification') as bytes, pg_indexes_size('notification') as indexes

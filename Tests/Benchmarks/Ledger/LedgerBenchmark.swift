@@ -14,8 +14,12 @@ struct LedgerBenchmark: AsyncParsableCommand {
     var seconds = 4.0
     @Option(help: "Notifications in a transaction.")
     var batch = 500
-    @Option(help: "Also measure in a ledger that holds so many notifications.")
+    @Option(help: "Also measure in a ledger that holds so many notifications and as many sightings.")
     var fill = 0
+    @Option(help: "Sightings instead of as many; they alone need 130 bytes of disk each.")
+    var sightings: Int?
+    @Option(help: "What the server keeps in memory of its own: the index of the sightings should have room in it.")
+    var sharedBuffers = "1GB"
     @Flag(
         help: "Say nothing to disk before a commit returns. Shows what the processor costs, not what production does.")
     var noSync = false
@@ -23,7 +27,8 @@ struct LedgerBenchmark: AsyncParsableCommand {
     func run() async throws {
         say("signing the letters of 2,000 subscriptions")
         let lives = try Lives(batch: batch)
-        let server = try await DevelopmentPostgres.start(durability: noSync ? .none : .full)
+        let server = try await DevelopmentPostgres.start(
+            durability: noSync ? .none : .full, sharedBuffers: sharedBuffers)
         let result: Result<Void, any Error>
         do { result = .success(try await measure(lives, on: server)) } catch { result = .failure(error) }
         await server.stop()
@@ -44,14 +49,15 @@ struct LedgerBenchmark: AsyncParsableCommand {
         let ours = try await Ledger(bench.url("small"), isMigrated: true)
         measured.append(("the one transaction", { try await ours.rate(lives, seconds: $0) }))
         measured.append(("the first sighting", { try await ours.sightingRate(lives, seconds: $0) }))
-        if fill > 0 {
+        let sighted = sightings ?? fill
+        if fill > 0 || sighted > 0 {
             try await bench.copy("reference", to: "filled")
             let filler = Filler(url: bench.url("filled"), batch: batch)
-            try await filler.fill(fill) { say($0) }
+            try await filler.fill(notifications: fill, sightings: sighted) { say($0) }
             let full = try await Ledger(bench.url("filled"), isMigrated: true)
             measured.append(("the one transaction, \(fill) in the ledger", { try await full.rate(lives, seconds: $0) }))
             measured.append(
-                ("the first sighting, \(fill) sighted", { try await full.sightingRate(lives, seconds: $0) }))
+                ("the first sighting, \(sighted) sighted", { try await full.sightingRate(lives, seconds: $0) }))
             print(try await filler.sizes())
         }
         var rates = [[Double]](repeating: [], count: measured.count)
@@ -61,7 +67,8 @@ struct LedgerBenchmark: AsyncParsableCommand {
         }
         let medians = rates.map { $0.sorted()[$0.count / 2] }
         print("rows per notification: \(rows)")
-        print("batches of \(batch), one connection, median of \(rounds) rounds of \(seconds) s")
+        print("batches of \(batch), one connection, \(sharedBuffers) of shared buffers")
+        print("median of \(rounds) rounds of \(seconds) s")
         print("notifications/s    ratio  what")
         for (median, (name, _)) in zip(medians, measured) {
             print(String(format: "%15.0f %8.2f  ", median, median / medians[0]) + name)

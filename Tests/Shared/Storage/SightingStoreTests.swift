@@ -1,5 +1,6 @@
 import Contracts
 import Foundation
+import Postgres
 import Storage
 import TestSupport
 import Testing
@@ -19,6 +20,29 @@ import Testing
             #expect(try await store.claim([Self.sighting(uuid, 7)]) == [true])
             #expect(try await store.claim([Self.sighting(uuid, 9)]) == [false])
             #expect(try await store.claim([Self.sighting(uuid, 7), Self.sighting(uuid, 9)]) == [true, false])
+        }
+    }
+
+    @Test func `what is forgotten goes in portions, and a row that is held keeps only its own portion back`()
+        async throws
+    {
+        try await TestDatabase.use { database async throws in
+            let holder = TestDatabase.connection(database)
+            let (job, observer) = (TestDatabase.connection(database), TestDatabase.connection(database))
+            let sightings = (0..<7).map { number in
+                var sighting = Self.sighting(UUID(), Int64(number))
+                sighting.seenAt += Double(number)
+                return sighting
+            }
+            _ = try await SightingStore(holder).claim(sightings)
+            try await holder.run(unsafeScript: "begin; select from sighting where log_offset = 5 for update")
+            async let forgotten = SightingStore(job).forget(before: Fixtures.now + 6, portion: 2)
+            _ = try await TestDatabase.blockedBackends(asking: observer)
+            let count = Statement(unsafeSQL: "select count(*) as count from sighting")
+            #expect(try await observer.execute(count)[0].value("count", as: Int64.self) == 3)
+            try await holder.run(unsafeScript: "commit")
+            #expect(try await forgotten == 6)
+            #expect(try await observer.execute(count)[0].value("count", as: Int64.self) == 1)
         }
     }
 
