@@ -106,7 +106,7 @@ public struct LedgerStore: Sendable {
         return Attempt(transactionId: try read[6][0].value("id"), applied: effects.applied)
     }
 
-    /// What is to be written, in its order; a statement that has nothing to do is not sent.
+    /// What is to be written, in its order; of the larger statements those that have nothing to do are not sent.
     private static func commands(
         for effects: LedgerBatch.Effects, repeated: [LedgerEntry], _ originals: PackedOriginals, digests: [[UInt8]],
         recordedAt: Date
@@ -129,9 +129,7 @@ public struct LedgerStore: Sendable {
         if !effects.changes.isEmpty {
             commands.append(TimelineStore.command(inserting: effects.changes, learnedAt: recordedAt))
         }
-        if !repeated.isEmpty {
-            commands.append(LedgerStatements.command(keepingConflictsOf: repeated, recordedAt: recordedAt))
-        }
+        commands.append(LedgerStatements.command(keepingConflictsOf: repeated, recordedAt: recordedAt))
         if !effects.marks.isEmpty { commands.append(MarkStore.command(upserting: effects.marks)) }
         if !effects.steps.isEmpty { commands.append(StepStore.command(inserting: effects.steps)) }
         if !effects.claims.isEmpty {
