@@ -61,9 +61,12 @@ import Testing
             let key = SubscriptionKey(environment: .production, originalTransactionId: purchase)
             try await whileRunning(try await counter.parts()) {
                 try await counter.history.producer.send([ProducerRecord(Topics.recoveryRequests, first)])
-                let received = try await counter.history.read(Topics.received, count: 5)
-                #expect(received.allSatisfy { $0.source == .history && $0.traceparent != nil })
                 try await becomes("it is answered") { try await answers.answers(of: key).count == 1 }
+                // Two parts beside the three; on a slow machine the question may be repeated, and then all of it is.
+                let count = Int(try await counter.history.end(of: Topics.received.name))
+                #expect(count >= 5)
+                let received = try await counter.history.read(Topics.received, count: count)
+                #expect(received.allSatisfy { $0.source == .history && $0.traceparent != nil })
                 try await counter.runLine(received)
                 // Once more, now that all of it is known.
                 try await counter.history.producer.send([ProducerRecord(Topics.recoveryRequests, second)])
@@ -228,8 +231,9 @@ import Testing
                 return
             }
             #expect(rest == pause)
-            guard case .forward(.answered) = try await counter.ask.judge([delivery])[0] else {
-                Issue.record("it was not answered")
+            let verdict = try await counter.ask.judge([delivery])[0]
+            guard case .forward(.answered) = verdict else {
+                Issue.record("it was not answered: \(verdict)")
                 return
             }
         }

@@ -72,8 +72,10 @@ extension ForgeryMaterial {
             Forgery("a notification as an app transaction", .body, try signed(envelope()), door: .appTransaction))
         cases.append(
             Forgery(
-                "a transaction with a price in text", .body,
-                try signed(json: json(transaction()).replacing("9990", with: "\"9990\"")), door: .transaction))
+                "a transaction with its id as a number", .body,
+                try signed(
+                    json: json(transaction()).replacing("\"transactionId\":\"", with: "\"transactionId\":1,\"x\":\"")),
+                door: .transaction))
         cases.append(
             Forgery(
                 "a purchase token without its id", .body,

@@ -49,7 +49,7 @@ import Testing
                 store.requests.map(\.target) == [
                     "/production\(line)", "/production\(line)", "/sandbox\(line)", "/sandbox\(line)",
                 ])
-            #expect(desk.ticking.sleeps == [.seconds(2), .seconds(20)])
+            #expect(desk.ticking.sleeps == [.seconds(1), .seconds(10)])
         }
     }
 
