@@ -152,7 +152,7 @@ extension Metric {
         ["bundle", "environment"])
     /// Waiting: swept or swept again. Given up: Apple no longer lists them.
     public static let unprovenDays = gauge(
-        "storekeeper_unproven_days", "Days that are over and not proven, by state: waiting, given-up.",
+        "storekeeper_coverage_unproven", "Days that are over and not proven, by state: waiting, given-up.",
         ["bundle", "environment", "state"])
     /// Kinds: failures, sweep, heartbeats.
     public static let coverageAge = gauge(

@@ -87,7 +87,7 @@ import Testing
             // A day that Apple does not list any more.
             let app = AppleDesk.app
             let series =
-                #"storekeeper_unproven_days{bundle="\#(app.bundleId)",environment="Production",state="given-up"}"#
+                #"storekeeper_coverage_unproven{bundle="\#(app.bundleId)",environment="Production",state="given-up"}"#
             for scheduler in schedulers { #expect(await scheduler.shows("\(series) 0")) }
             try await CoverageStore(desk.connection).giveUp(
                 app.environment, app.bundleId, days: [AppleDesk.now], window: UUID(), because: "test",
