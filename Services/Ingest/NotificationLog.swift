@@ -24,6 +24,7 @@ final class NotificationLog: Sendable {
         self.producer = producer
         self.limits = limits
         self.logger = logger
+        Metric.ingestInFlightLimit.gauge().record(limits.inFlight)
     }
 
     /// Returns nil once the log has acknowledged the notification, else why it has not: then it may be in the log all

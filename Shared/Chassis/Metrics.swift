@@ -16,6 +16,9 @@ extension Metric {
     /// Requests that wait for the log.
     public static let ingestInFlight = gauge(
         "storekeeper_ingest_in_flight_requests", "Requests that wait for the log's acknowledgement.")
+    /// `STOREKEEPER_INGEST_MAX_IN_FLIGHT`.
+    public static let ingestInFlightLimit = gauge(
+        "storekeeper_ingest_in_flight_limit_requests", "Requests that may wait for it at a time; one more gets 503.")
 
     // MARK: Stages
 
@@ -197,7 +200,8 @@ extension Metric {
 
     /// All of the above: what is not listed here is exposed without help and with buckets for seconds.
     public static let all: [Metric] = [
-        ingestRequests, ingestAcknowledgement, ingestInFlight, stageRecords, stageBatch, stageBatchSize, stageRetries,
+        ingestRequests, ingestAcknowledgement, ingestInFlight, ingestInFlightLimit, stageRecords, stageBatch,
+        stageBatchSize, stageRetries,
         settlementsFenced, deadLetters, lagRecords, lagSeconds, recordsExpired, rebalances, producerFatal,
         brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked, unknownApps, trustReloads,
         ledgerOutcomes, webhookToState, sharedAccounts, published, publisherRetries, apiRequests,
