@@ -65,7 +65,12 @@ public enum TestDatabase {
     }
 
     private static func administer(_ server: String, _ sql: String) async throws {
-        let connection = connection(configuration(url: server))
+        // Many tests make and drop theirs at once.
+        var patient = configuration(url: server)
+        patient.connectTimeout = .seconds(60)
+        patient.statementTimeout = nil
+        patient.lockTimeout = nil
+        let connection = connection(patient)
         try await connection.run(unsafeScript: sql)
         await connection.close()
     }

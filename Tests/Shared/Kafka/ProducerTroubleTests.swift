@@ -174,10 +174,10 @@ import Testing
     /// Why there is a deduplicator.
     @Test func `without idempotence a lost answer writes the record twice`() async throws {
         let producer = try producer([
-            "enable.idempotence": "false", "message.timeout.ms": "60000", "request.timeout.ms": "500",
-            "socket.timeout.ms": "500",
+            "enable.idempotence": "false", "message.timeout.ms": "60000", "request.timeout.ms": "2000",
+            "socket.timeout.ms": "2000",
         ])
-        try broker.inject(0, after: .seconds(5), into: .produce)
+        try broker.inject(0, after: .seconds(20), into: .produce)
         _ = try await producer.send(record)
         #expect(try await written() == 2)
     }

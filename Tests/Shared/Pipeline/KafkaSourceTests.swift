@@ -40,18 +40,19 @@ import Testing
         let bench = try await Bench(records: 5)
         let source = bench.source(try await bench.member())
         let batch = try await bench.batch(from: source)
-        #expect(batch.records.count == 3)
+        // As many as a fetch brought, and not more than were asked for.
+        #expect((1...3).contains(batch.records.count))
         let dated = try #require(batch.records.first?.timestamp)
         let lag = try #require(try await source.lag(now: dated.addingTimeInterval(60)).first)
         #expect(lag.records == 5)
         #expect(lag.seconds == 60)
         // Tried again after a failure: nothing is settled yet.
         try await source.rewind()
-        _ = try await bench.batch(from: source)
+        let settled = try await bench.batch(from: source).records.count
         #expect(try await source.lag(now: dated).first?.records == 5)
-        // Asked for more: the three are settled.
+        // Asked for more: those are settled.
         _ = try await bench.batch(from: source)
-        #expect(try await source.lag(now: dated).first?.records == 2)
+        #expect(try await source.lag(now: dated).first?.records == 5 - Int64(settled))
         while try await source.next() != nil {}
         let end = KafkaSource.Lag(partition: bench.partition, records: 0, seconds: 0)
         #expect(try await source.lag(now: dated) == [end])

@@ -13,11 +13,14 @@ import Testing
     @Test func `what was read is forwarded or put aside before its offset is committed`() async throws {
         let bench = try await Bench()
         try await bench.write(["1", "2", "x", "4"])
-        let forwarded = try await bench.whileWorking(Even()) { try await bench.read(bench.output.name, count: 2) }
+        let (forwarded, letters) = try await bench.whileWorking(Even()) {
+            let forwarded = try await bench.read(bench.output.name, count: 2)
+            let letters = try await bench.read(Topics.rejected.name, count: 1)
+            while try await bench.lag() > 0 { await Task.yield() }
+            return (forwarded, letters)
+        }
         #expect(Set(forwarded.map { String(decoding: $0.value, as: UTF8.self) }) == ["2", "4"])
-        let letters = try await bench.read(Topics.rejected.name, count: 1)
-        #expect(try DeadLetter(WireRecord(letters[0])).reason == "bad")
-        #expect(try await bench.lag() == 0)
+        #expect(try DeadLetter(WireRecord(#require(letters.first))).reason == "bad")
     }
 
     @Test func `a batch that met an outage is judged again until it passes`() async throws {

@@ -48,7 +48,8 @@ import Testing
     @Test func `a statement that takes too long is cancelled and the connection stays`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             var hasty = database
-            hasty.statementTimeout = .milliseconds(20)
+            // Connecting takes some statements, too.
+            hasty.statementTimeout = .milliseconds(500)
             let connection = TestDatabase.connection(hasty)
             let backend = try await connection.backendProcess()
             let error = await #expect(throws: PostgresError.self) {

@@ -47,12 +47,22 @@ import Testing
             let line = TestDatabase.connection(database)
             let (setup, observer) = (TestDatabase.connection(database), TestDatabase.connection(database))
             try await line.run(unsafeScript: "begin; \(Self.arrival)")
-            async let made = RetentionStore(setup).prepare(now: Self.then)
+            async let made = Self.made(RetentionStore(setup))
             _ = try await TestDatabase.blockedBackends(asking: observer)
             try await line.run(unsafeScript: "\(Self.arrival); commit")
-            #expect(try await made.made == ["2024-11", "2024-12", "2025-01"])
+            #expect(try await made == ["2024-11", "2024-12", "2025-01"])
             #expect(try await Self.count("notification_payload_rest", line) == 0)
             #expect(try await Self.count("notification_payload_2024_11", line) == 2)
+        }
+    }
+
+    /// All months, however often it has to come again for a lock.
+    private static func made(_ store: RetentionStore) async throws -> [String] {
+        var made: [String] = []
+        while true {
+            let report = try await store.prepare(now: then)
+            made += report.made
+            if report.unmade.isEmpty { return made }
         }
     }
 

@@ -121,7 +121,7 @@ import Testing
             let claim = try #require(try await desk.claim())
             // Longer than a call may take.
             desk.faults.add(ServerFault(kind: .storm, delay: .seconds(60)))
-            #expect(try await desk.fetch(deadline: .seconds(2)).fetch(claim) == .released)
+            #expect(try await desk.fetch(deadline: .seconds(20)).fetch(claim) == .released)
             #expect(try await desk.claim() == nil)
             #expect(try await desk.window(id)?.lastError?.contains("limit") == true)
             desk.faults.clear()

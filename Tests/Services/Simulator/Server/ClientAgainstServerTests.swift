@@ -181,7 +181,7 @@ import Testing
                 #expect(desk.faults.all(now: desk.now).isEmpty)
             }
             desk.faults.add(ServerFault(kind: .slow, remaining: 1, delay: .seconds(600)))
-            let hasty = try Self.client(of: desk, with: [desk.token], patience: .seconds(1))
+            let hasty = try Self.client(of: desk, with: [desk.token], patience: .seconds(5))
             _ = try await hasty.transactionInfo(story.id)
             #expect(desk.faults.all(now: desk.now).isEmpty)
         }

@@ -49,7 +49,7 @@ import Testing
         try await Desk.open { desk async throws in
             desk.faults.add(ServerFault(kind: .slow, remaining: 1, delay: .seconds(600)))
             await #expect(throws: HTTPClientError.deadlineExceeded) {
-                try await desk.send("GET", "/inApps/v1/transactions/1", withinMilliseconds: 100)
+                try await desk.send("GET", "/inApps/v1/transactions/1", withinMilliseconds: 2000)
             }
             #expect(try await desk.get("v1/transactions/1").status == 404)
             desk.faults.add(ServerFault(kind: .slow, delay: .milliseconds(1)))
