@@ -198,7 +198,9 @@ import Testing
             await silent.send(beginning)
             // The limit is everybody's: on a busy machine a good client may be hung up on, too, and tries again.
             var status: Int?
-            repeat { status = try await running.client().post(RunningReceiver.notification)?.status } while status != 200
+            repeat {
+                status = try await running.client().post(RunningReceiver.notification)?.status
+            } while status != 200
             await silent.waitForTheEnd()
         }
     }
