@@ -19,6 +19,8 @@ struct Surroundings: Sendable {
     var print: @Sendable (String) -> Void
     /// Writes a line to standard error.
     var warn: @Sendable (String) -> Void
+    /// Asks whoever sits at the terminal, and waits for a yes; nil where nobody does.
+    var confirm: (@Sendable (String) async -> Bool)?
 
     /// Those that are named: a command's settings, and nobody else's to stumble over.
     func environment(of names: [String]) -> [String: String] {

@@ -15,7 +15,8 @@ do {
             now: { Date() }, seed: { .random(in: 1...999_999) }, id: { UUID() },
             executable: Bundle.main.executablePath, environment: environment,
             user: environment["SUDO_USER"] ?? NSUserName(), print: { print($0) },
-            warn: { try? FileHandle.standardError.write(contentsOf: Data("\($0)\n".utf8)) }))
+            warn: { try? FileHandle.standardError.write(contentsOf: Data("\($0)\n".utf8)) },
+            confirm: Confirmation.atTerminal))
 } catch let problems as ConfigurationProblems {
     try FileHandle.standardError.write(contentsOf: Data("Error: \(problems)\n".utf8))
     exit(Exit.configuration.rawValue)

@@ -35,8 +35,13 @@ public struct OperatorActionStore: Sendable {
     /// Writes down what was done.
     public func record(_ actions: [OperatorAction]) async throws {
         guard !actions.isEmpty else { return }
-        _ = try await connection.execute(
-            Self.insert, actions.map(\.actedAt), actions.map(\.actor), actions.map(\.action), actions.map(\.subject),
+        _ = try await connection.pipeline([Self.command(recording: actions)])
+    }
+
+    /// For what must not be done without being written down.
+    static func command(recording actions: [OperatorAction]) -> Command {
+        Command(
+            insert, actions.map(\.actedAt), actions.map(\.actor), actions.map(\.action), actions.map(\.subject),
             actions.map(\.note))
     }
 

@@ -15,13 +15,29 @@ struct Rebuild: Verb {
             while its ledgers differ. Purchases are counted and not judged where retention has taken what some of their \
             notifications said.
 
-            Needs room for the state and an index of the ledger, and the right to create a schema. Exit codes: 0 every \
-            row of what can be judged is the same; 1 a row differs, a notification cannot be read, a purchase changed each \
+            --repair then puts the rebuilt rows in the place of those that differ, one purchase at a time, if it still is \
+            as it was when it was compared, and keeps in the trail who did it and why. It asks before, and needs --yes \
+            where nobody can be asked. What could not be judged, or was rebuilt without a notification that this build \
+            cannot read, is left. subscriptions.changed is not told: whoever keeps copies reads these purchases anew.
+
+            Needs room for the state and an index of the ledger, and the right to create a schema in the database; \
+            --repair needs the owner of the tables, or the role storekeeper_migrator. Exit codes: 0 every row of what can \
+            be judged is the same, or was made so; 1 a row differs, a notification cannot be read, a purchase changed each \
             time it was looked at, none could be judged, or the world failed.
             """)
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
+    @OptionGroup var hand: HandOptions
+
+    @Flag(help: "Put the rebuilt rows in the place of those that differ.")
+    var repair = false
+
+    @Flag(help: "With --repair: say how many rows would be put in place, and change nothing.")
+    var dryRun = false
+
+    @Flag(help: "With --repair: do not ask.")
+    var yes = false
 
     @Option(help: "The new schema. It must not exist. Default: the live one's name and _rebuild.")
     var into: String?
@@ -32,6 +48,11 @@ struct Rebuild: Verb {
     @Option(help: "How many of the differing rows are printed.")
     var limit = 100
 
+    func validate() throws {
+        if !repair, dryRun || yes { throw ValidationError("--dry-run and --yes need --repair") }
+        guard limit > 0 else { throw ValidationError("--limit must be at least 1") }
+    }
+
     func run(in surroundings: Surroundings) async throws {
         var live = try database.configuration(for: "rebuild", in: surroundings)
         // A ledger takes as long as it takes.
@@ -41,20 +62,33 @@ struct Rebuild: Verb {
         guard fresh.schema != live.schema else {
             throw ValidationError("--into names the live schema \(live.schema); name another one")
         }
-        let (configuration, rebuilt, isKept) = (live, fresh, keep)
-        let display = ProgressDisplay()
-        let report = try await Interruption.interrupting {
-            try await RebuildRun(
-                live: configuration, fresh: rebuilt, isKept: isKept, now: surroundings.now,
-                show: { display.show($0, isLast: $1) }
-            ).report()
-        }
+        let run = RebuildRun(
+            live: live, fresh: fresh, isKept: keep, limit: limit, repair: try remedy(in: surroundings),
+            now: surroundings.now)
+        let report = try await Interruption.interrupting { try await run.report() }
         if output.json {
-            try output.print(json: RebuildSummary(report, limit: limit), in: surroundings)
+            try output.print(json: RebuildSummary(report), in: surroundings)
         } else {
-            report.lines(limit: limit).forEach { surroundings.print($0.visible) }
+            report.lines.forEach { surroundings.print($0.visible) }
             if keep { surroundings.print("The schema \(fresh.schema) is kept; drop it by hand.") }
         }
         if !report.isClean { throw Exit.failed.code }
+    }
+
+    private func remedy(in surroundings: Surroundings) throws -> RebuildRepair? {
+        guard repair else { return nil }
+        let (actor, note, now) = (hand.actor ?? surroundings.user, hand.note, surroundings.now)
+        func remedy(_ extent: RebuildRepair.Extent) -> RebuildRepair {
+            RebuildRepair(extent: extent) { subject in
+                OperatorAction(
+                    actedAt: now(), actor: actor, action: "rebuild --repair", subject: subject, note: note)
+            }
+        }
+        if dryRun { return remedy(.plan) }
+        if yes { return remedy(.whereAgreed { _ in true }) }
+        guard let confirm = surroundings.confirm else {
+            throw ValidationError("--repair asks before it changes anything: run it on a terminal, or say --yes")
+        }
+        return remedy(.whereAgreed(confirm))
     }
 }

@@ -1,114 +1,113 @@
 import Storage
+import Subscriptions
 
 import struct Foundation.UUID
 
-/// What a rebuild came to.
+/// What a rebuild came to. However many rows differ, it keeps the first of them and a number for each purchase.
 struct RebuildReport: Sendable {
     /// A notification that this build cannot read, though an earlier one did.
     struct Unreadable: Sendable, Equatable {
         var uuid: UUID
+        /// Nil where it is about none.
+        var purchase: SubscriptionKey?
         var reason: String
     }
 
+    /// A purchase of which rows differ.
+    struct Suspect: Sendable {
+        var rows: Int
+        /// Of its differences.
+        var fingerprint: Int
+    }
+
+    /// A purchase that was not put right.
+    struct Left: Sendable, Equatable {
+        var key: SubscriptionKey
+        var reason: String
+    }
+
+    /// What became of what differs.
+    enum Remedy: Sendable {
+        case none
+        case planned
+        case declined
+        case done
+    }
+
+    /// How many differing rows and unreadable notifications are kept to be told.
+    let limit: Int
     /// Read again.
     var notifications = 0
     /// Looked at.
     var purchases = 0
-    var differences: [BeliefComparison.Difference] = []
-    var unreadable: [Unreadable] = []
+    /// The first of them.
+    private(set) var differences: [BeliefComparison.Difference] = []
+    /// All rows that differed.
+    private(set) var differing = 0
+    /// Purchases that differ; after a remedy, those that still do.
+    private(set) var suspects: [SubscriptionKey: Suspect] = [:]
+    /// The first of them.
+    private(set) var unreadable: [Unreadable] = []
+    /// All of them.
+    private(set) var unread = 0
+    /// Purchases that they are about.
+    private var unreadPurchases: Set<SubscriptionKey> = []
     /// Purchases of whose notifications retention has taken some.
     var cut = 0
     /// Purchases that were written to each time they were looked at.
     var restless = 0
+    var remedy = Remedy.none
+    private(set) var repairedRows = 0
+    private(set) var repairedPurchases = 0
+    private(set) var left: [Left] = []
+
+    init(limit: Int) { self.limit = limit }
 
     /// Purchases that were compared to the end.
     var judged: Int { purchases - cut - restless }
 
-    /// Whether it is proven that every row of what could be judged follows from the ledger. Nothing judged proves nothing.
+    var suspectRows: Int { suspects.values.reduce(0) { $0 + $1.rows } }
+
+    /// Whether it is proven that every row of what could be judged follows from the ledger, now. Nothing judged proves
+    /// nothing.
     var isClean: Bool {
-        differences.isEmpty && unreadable.isEmpty && restless == 0 && (judged > 0 || purchases == 0)
+        differing == repairedRows && unread == 0 && restless == 0 && (judged > 0 || purchases == 0)
     }
 
     mutating func join(_ findings: BeliefComparison.Findings) {
         purchases += findings.purchases
-        differences += findings.differences
         cut += findings.cut.count
-    }
-
-    /// For people.
-    func lines(limit: Int) -> [String] {
-        var lines = unreadable.prefix(limit).map { fault in
-            "\(fault.uuid.uuidString.lowercased()) cannot be read by this build: \(fault.reason)"
-        }
-        lines += differences.prefix(limit).map(\.sentence)
-        if differences.count > limit { lines.append("… and \(differences.count - limit) more rows") }
-        lines.append(
-            "\(notifications) notifications read again, \(judged) of \(purchases) purchases judged: \(outcome)")
-        if cut > 0 {
-            lines.append("\(cut) purchases not judged: retention has taken what some of their notifications said.")
-        }
-        if restless > 0 {
-            lines.append("\(restless) purchases not judged: they changed each time; run it again when less arrives.")
-        }
-        return lines
-    }
-
-    private var outcome: String {
-        if !differences.isEmpty { return "\(differences.count) rows differ." }
-        if purchases == 0 { return "there is nothing to compare." }
-        return judged == 0 ? "nothing is proven." : "every row is the same."
-    }
-}
-
-extension BeliefComparison.Difference {
-    /// One line: where, and what is different.
-    var sentence: String {
-        let place = "\(table) \(key.environment.rawValue) \(key.originalTransactionId)" + (row.isEmpty ? "" : " \(row)")
-        switch presence {
-        case .onlyLive: return "\(place): the ledger does not tell of this row"
-        case .onlyRebuilt: return "\(place): the row is missing"
-        case .both:
-            let columns = columns.map { column in
-                "\(column.name) is \(column.live ?? "empty"), by the ledger \(column.rebuilt ?? "empty")"
-            }
-            return "\(place): \(columns.joined(separator: "; "))"
+        differing += findings.differences.count
+        differences += findings.differences.prefix(limit - differences.count)
+        for (key, found) in Dictionary(grouping: findings.differences, by: \.key) {
+            suspects[key] = Suspect(rows: found.count, fingerprint: found.fingerprint)
         }
     }
-}
 
-/// The report for programs.
-struct RebuildSummary: Encodable {
-    struct Row: Encodable {
-        var environment: String
-        var originalTransactionId: String
-        var table: String
-        var row: String
-        var presence: String
-        var columns: [String: [String?]]
+    mutating func join(_ fault: Unreadable) {
+        unread += 1
+        if unreadable.count < limit { unreadable.append(fault) }
+        if let purchase = fault.purchase { unreadPurchases.insert(purchase) }
     }
 
-    var notifications: Int
-    var purchases: Int
-    var judged: Int
-    var differingRows: Int
-    var cut: Int
-    var restless: Int
-    var unreadable: [String]
-    var differences: [Row]
+    /// What was rebuilt without some of its notifications says nothing of what should stand there.
+    mutating func leaveUnread() {
+        for key in unreadPurchases.sorted() where suspects.removeValue(forKey: key) != nil {
+            left.append(Left(key: key, reason: "this build cannot read some of its notifications."))
+        }
+    }
 
-    init(_ report: RebuildReport, limit: Int) {
-        notifications = report.notifications
-        purchases = report.purchases
-        judged = report.judged
-        differingRows = report.differences.count
-        cut = report.cut
-        restless = report.restless
-        unreadable = report.unreadable.prefix(limit).map { $0.uuid.uuidString.lowercased() }
-        differences = report.differences.prefix(limit).map { one in
-            Row(
-                environment: one.key.environment.rawValue, originalTransactionId: one.key.originalTransactionId,
-                table: one.table, row: one.row, presence: one.presence.rawValue,
-                columns: Dictionary(uniqueKeysWithValues: one.columns.map { ($0.name, [$0.live, $0.rebuilt]) }))
+    mutating func settle(_ key: SubscriptionKey, _ outcome: BeliefRepair.Outcome) {
+        switch outcome {
+        case .repaired(let rows):
+            suspects[key] = nil
+            repairedRows += rows
+            repairedPurchases += 1
+        case .moved: left.append(Left(key: key, reason: "it changed after it was compared; run it again."))
+        case .held: left.append(Left(key: key, reason: "somebody held the tables; run it again."))
+        case .taken:
+            left.append(
+                Left(key: key, reason: "another purchase has a row of its; run it again, it may be right then."))
         }
     }
 }

@@ -11,17 +11,28 @@ struct RebuildRun: Sendable {
     var live: PostgresConfiguration
     var fresh: PostgresConfiguration
     var isKept: Bool
+    /// How many of what differs are kept to be told.
+    var limit: Int
+    /// Nil where what differs is only told.
+    var repair: RebuildRepair?
     var now: @Sendable () -> Date
-    var show: @Sendable (ProgressLine, _ isLast: Bool) -> Void
 
     /// How often purchases are compared again that were written to meanwhile.
     private static let rounds = 5
 
     func report() async throws -> RebuildReport {
+        let comparison = BeliefComparison(
+            PostgresConnection(live, logger: .silent), live: live.schema, rebuilt: fresh.schema)
+        // Known before hours are spent.
+        try await repair?.check(comparison)
         let schema = FreshSchema(named: fresh.schema, PostgresConnection(fresh, logger: .silent))
         try await schema.create()
         let result: Result<RebuildReport, any Error>
-        do { result = .success(try await replayAndCompare()) } catch { result = .failure(error) }
+        do {
+            var report = try await replayAndCompare(comparison)
+            try await repair?.run(comparison, &report)
+            result = .success(report)
+        } catch { result = .failure(error) }
         if !isKept {
             do { try await schema.drop() } catch {
                 throw Failure("the schema \(fresh.schema) could not be dropped (\(error)); drop it by hand")
@@ -30,8 +41,9 @@ struct RebuildRun: Sendable {
         return try result.get()
     }
 
-    private func replayAndCompare() async throws -> RebuildReport {
-        var report = RebuildReport()
+    private func replayAndCompare(_ comparison: BeliefComparison) async throws -> RebuildReport {
+        var report = RebuildReport(limit: limit)
+        let display = ProgressDisplay()
         let pages = LedgerPages(PostgresConnection(live, logger: .silent))
         let ledger = LedgerStore(PostgresConnection(fresh, logger: .silent))
         var progress = ProgressLine(noun: "notifications", total: try await pages.count(), done: 0, elapsed: .zero)
@@ -43,10 +55,10 @@ struct RebuildRun: Sendable {
             place = last.place
             progress.done += page.count
             progress.total = max(progress.total, progress.done)
-            show(progress, false)
+            display.show(progress)
         }
-        show(progress, true)
-        try await compare(pages, ledger, &report)
+        display.show(progress, isLast: true)
+        try await compare(comparison, pages, ledger, &report)
         return report
     }
 
@@ -62,8 +74,7 @@ struct RebuildRun: Sendable {
                 entry.decodedPayload = "{}"
                 entries.append(entry)
             } catch {
-                report.unreadable.append(
-                    .init(uuid: recorded.notification.notificationUUID, reason: "\(error)"))
+                report.join(RebuildReport.Unreadable(recorded.notification, reason: "\(error)"))
                 // Counted as seen, or it would be missing for ever.
                 entries.append(.unread(recorded))
             }
@@ -73,11 +84,15 @@ struct RebuildRun: Sendable {
     }
 
     private func compare(
-        _ pages: LedgerPages, _ ledger: LedgerStore, _ report: inout RebuildReport
+        _ comparison: BeliefComparison, _ pages: LedgerPages, _ ledger: LedgerStore, _ report: inout RebuildReport
     ) async throws {
-        let comparison = BeliefComparison(
-            PostgresConnection(live, logger: .silent), live: live.schema, rebuilt: fresh.schema)
         try await catchUp(pages, ledger, &report)
+        let display = ProgressDisplay()
+        let total = try await comparison.count()
+        func progress() -> ProgressLine {
+            ProgressLine(
+                noun: "purchases compared", total: max(total, report.purchases), done: report.purchases, elapsed: .zero)
+        }
         for environment in StoreEnvironment.allCases {
             var open: [String] = []
             var last: String?
@@ -87,10 +102,7 @@ struct RebuildRun: Sendable {
                 report.join(findings)
                 open += findings.open.map(\.originalTransactionId)
                 last = findings.last
-                show(
-                    ProgressLine(
-                        noun: "purchases compared", total: report.purchases, done: report.purchases, elapsed: .zero),
-                    false)
+                display.show(progress())
             } while last != nil
             for _ in 0..<Self.rounds where !open.isEmpty {
                 try await catchUp(pages, ledger, &report)
@@ -101,6 +113,7 @@ struct RebuildRun: Sendable {
             }
             report.restless += open.count
         }
+        display.show(progress(), isLast: true)
     }
 
     /// What was committed since, or late.
@@ -113,6 +126,16 @@ struct RebuildRun: Sendable {
             if page.isEmpty { return }
             try await replay(page, into: ledger, &report)
         }
+    }
+}
+
+extension RebuildReport.Unreadable {
+    init(_ told: VerifiedNotification, reason: String) {
+        self.init(
+            uuid: told.notificationUUID,
+            purchase: told.originalTransactionId.map {
+                SubscriptionKey(environment: told.environment, originalTransactionId: $0)
+            }, reason: reason)
     }
 }
 

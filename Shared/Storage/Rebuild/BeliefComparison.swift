@@ -11,9 +11,10 @@ import Subscriptions
 /// Safe beside a running line: everything about some purchases is read in one snapshot, and a purchase counts only if the
 /// ledgers hold the same notifications about it then.
 public struct BeliefComparison: Sendable {
-    private let connection: PostgresConnection
-    private let live: String
-    private let rebuilt: String
+    let connection: PostgresConnection
+    /// Both quoted.
+    let live: String
+    let rebuilt: String
 
     /// - Parameter connection: may read both; without a timeout for statements.
     public init(_ connection: PostgresConnection, live: String, rebuilt: String) {
@@ -23,7 +24,7 @@ public struct BeliefComparison: Sendable {
     }
 
     /// A row that is not the same in both.
-    public struct Difference: Sendable, Equatable {
+    public struct Difference: Sendable, Hashable {
         /// The purchase it belongs to.
         public var key: SubscriptionKey
         /// The table.
@@ -43,7 +44,7 @@ public struct BeliefComparison: Sendable {
         }
 
         /// One column of it; a value that is NULL is nil.
-        public struct Column: Sendable, Equatable {
+        public struct Column: Sendable, Hashable {
             /// Its name.
             public var name: String
             /// As it is.
@@ -85,6 +86,12 @@ public struct BeliefComparison: Sendable {
         try await compare(environment, in: .named(ids)) { _ in (ids.count, nil) }
     }
 
+    /// How many purchases the live schema knows; for showing progress.
+    public func count() async throws -> Int {
+        let statement = Statement(unsafeSQL: "select count(*) as purchases from \(live).subscription")
+        return Int(try await connection.execute(statement)[0].value("purchases", as: Int64.self))
+    }
+
     private enum Scope: Sendable {
         case after(String)
         case named([String])
@@ -94,29 +101,41 @@ public struct BeliefComparison: Sendable {
         _ environment: StoreEnvironment, in scope: Scope,
         until last: @escaping @Sendable (PostgresTransaction) throws -> (count: Int, last: String?)
     ) async throws -> Findings {
-        let statements = ComparedTable.all.map { statement(comparing: $0) }
-        let missing = missingStatement
-        return try await connection.transaction(isolation: .repeatableRead) { transaction in
-            var findings = Findings()
-            (findings.purchases, findings.last) = try last(transaction)
+        try await connection.transaction(isolation: .repeatableRead) { transaction in
+            let (purchases, last) = try last(transaction)
             let parameters: [any PostgresParameter] =
                 switch scope {
-                case .after(let id): [environment.rawValue, id, findings.last, [String]?.none]
+                case .after(let id): [environment.rawValue, id, last, [String]?.none]
                 case .named(let ids): [environment.rawValue, "", String?.none, ids]
                 }
-            let rows = try transaction.pipeline(
-                ([missing] + statements).map { Command($0, all: parameters) })
-            for row in rows[0] {
-                let key = SubscriptionKey(
-                    environment: environment, originalTransactionId: try row.value("original_transaction_id"))
-                if try row.value("is_cut") { findings.cut.append(key) } else { findings.open.append(key) }
-            }
-            let excluded = Set(findings.cut + findings.open)
-            findings.differences = try zip(ComparedTable.all, rows.dropFirst()).flatMap { table, rows in
-                try rows.map { row in try Self.difference(row, table, environment) }
-            }.filter { !excluded.contains($0.key) }
+            var findings = try findings(environment, parameters, in: transaction)
+            (findings.purchases, findings.last) = (purchases, last)
             return findings
         }
+    }
+
+    /// One purchase, by what a transaction sees that has begun already.
+    func findings(of key: SubscriptionKey, in transaction: PostgresTransaction) throws -> Findings {
+        try findings(
+            key.environment, [key.environment.rawValue, "", String?.none, [key.originalTransactionId]], in: transaction)
+    }
+
+    private func findings(
+        _ environment: StoreEnvironment, _ parameters: [any PostgresParameter], in transaction: PostgresTransaction
+    ) throws -> Findings {
+        let statements = [missingStatement] + ComparedTable.all.map { statement(comparing: $0) }
+        let rows = try transaction.pipeline(statements.map { Command($0, all: parameters) })
+        var findings = Findings()
+        for row in rows[0] {
+            let key = SubscriptionKey(
+                environment: environment, originalTransactionId: try row.value("original_transaction_id"))
+            if try row.value("is_cut") { findings.cut.append(key) } else { findings.open.append(key) }
+        }
+        let excluded = Set(findings.cut + findings.open)
+        findings.differences = try zip(ComparedTable.all, rows.dropFirst()).flatMap { table, rows in
+            try rows.map { row in try Self.difference(row, table, environment) }
+        }.filter { !excluded.contains($0.key) }
+        return findings
     }
 
     private static func difference(
@@ -175,7 +194,7 @@ public struct BeliefComparison: Sendable {
     }
 
     private func statement(comparing table: ComparedTable) -> Statement {
-        let ignored = (table.ignored + ["environment", "original_transaction_id"]).map { "'\($0)'" }
+        let ignored = (table.ignored.map(\.column) + ["environment", "original_transaction_id"]).map { "'\($0)'" }
         func side(_ schema: String) -> String {
             """
             (
@@ -207,24 +226,4 @@ public struct BeliefComparison: Sendable {
                 order by 1, 2
                 """)
     }
-}
-
-/// A table whose rows are a function of the set of notifications.
-private struct ComparedTable {
-    var name: String
-    /// Names a row within its purchase.
-    var key: String
-    /// Columns that tell of arrival.
-    var ignored: [String] = []
-    var condition = "true"
-
-    static let all = [
-        ComparedTable(name: "subscription", key: "''", ignored: ["revision"]),
-        ComparedTable(name: "transaction", key: "transaction_id"),
-        ComparedTable(name: "mark", key: "kind || ' ' || name"),
-        ComparedTable(name: "step", key: "notification_uuid::text"),
-        ComparedTable(name: "skipped_step", key: "kind || ' ' || before_uuid", ignored: ["noticed_at"]),
-        ComparedTable(
-            name: "account_claim", key: "bundle_id || ' ' || app_account_token", condition: "source = 'transaction'"),
-    ]
 }

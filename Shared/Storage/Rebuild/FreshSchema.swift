@@ -10,6 +10,8 @@ public struct FreshSchema: Sendable {
     public enum Refusal: Error, Equatable, CustomStringConvertible {
         /// Somebody may need what is in it.
         case exists(String)
+        /// Whoever asks may not make one.
+        case forbidden(user: String, database: String)
 
         /// What happened and what to do, in one sentence.
         public var description: String {
@@ -17,6 +19,10 @@ public struct FreshSchema: Sendable {
             case .exists(let name):
                 "the schema \(name) is there already, perhaps left by a rebuild that was cut off; "
                     + "drop it (drop schema \(name) cascade) or name another one"
+            case .forbidden(let user, let database):
+                "the user \(user) may not make a schema in the database \(database), which this needs: run it as the owner "
+                    + "of the database, or let the owner say \"grant create on database \(database) to \(user)\" "
+                    + "(to storekeeper_migrator for whoever has that role)"
             }
         }
     }
@@ -31,7 +37,12 @@ public struct FreshSchema: Sendable {
     public func create() async throws {
         let found = try await connection.execute(Self.find, name)
         guard found.isEmpty else { throw Refusal.exists(name) }
-        _ = try await Migrator(connection).migrate()
+        do {
+            _ = try await Migrator(connection).migrate()
+        } catch let error as PostgresError where error.meaning == .notPermitted && error.sqlState == "42501" {
+            let who = try await connection.execute(Self.user)[0]
+            throw Refusal.forbidden(user: try who.value("name"), database: try who.value("database"))
+        }
     }
 
     /// Drops it with everything in it. Only of use for one that was made here.
@@ -42,6 +53,9 @@ public struct FreshSchema: Sendable {
     static func quoted(_ name: String) -> String {
         "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }
+
+    static let user = Statement(
+        "fresh-schema-user", "select current_user::text as name, current_database()::text as database")
 
     static let find = Statement("fresh-schema-find", "select nspname from pg_namespace where nspname = $1::text")
 }

@@ -97,5 +97,5 @@ public struct LedgerPages: Sendable {
         limit $5::bigint
         """)
 
-    static let statements = [count, page, FreshSchema.find]
+    static let statements = [count, page, FreshSchema.find, FreshSchema.user]
 }

@@ -17,19 +17,23 @@ struct CommandOutcome: Sendable {
 
     /// Parses and runs as main does.
     static func of(
-        _ arguments: [String], environment: [String: String] = [:], now: Date = Self.now
+        _ arguments: [String], environment: [String: String] = [:], now: Date = Self.now,
+        confirm: (@Sendable (String) async -> Bool)? = nil
     ) async -> CommandOutcome {
         let output = Mutex<[String]>([])
         let complaints = Mutex<[String]>([])
         var code: Int32 = 0
         do {
-            let command = try CommandLineTool.parseAsRoot(arguments)
-            guard let verb = command as? any Verb else { return CommandOutcome(code: 0, text: "", complaint: "") }
+            var command = try CommandLineTool.parseAsRoot(arguments)
+            guard let verb = command as? any Verb else {
+                try command.run()
+                return CommandOutcome(code: 0, text: "", complaint: "")
+            }
             try await verb.run(
                 in: Surroundings(
                     now: { now }, seed: { 1 }, id: { UUID() }, executable: nil, environment: environment,
                     user: "olga", print: { line in output.withLock { $0.append(line) } },
-                    warn: { line in complaints.withLock { $0.append(line) } }))
+                    warn: { line in complaints.withLock { $0.append(line) } }, confirm: confirm))
         } catch {
             code = Exit.code(for: error)
             complaints.withLock { $0.append(CommandLineTool.message(for: error)) }

@@ -1,0 +1,53 @@
+/// The report for programs.
+struct RebuildSummary: Encodable {
+    /// One that was not put right.
+    struct Purchase: Encodable {
+        var environment: String
+        var originalTransactionId: String
+        var reason: String
+    }
+
+    struct Row: Encodable {
+        var environment: String
+        var originalTransactionId: String
+        var table: String
+        var row: String
+        var presence: String
+        var columns: [String: [String?]]
+    }
+
+    var notifications: Int
+    var purchases: Int
+    var judged: Int
+    var differingRows: Int
+    var cut: Int
+    var restless: Int
+    var repairedRows: Int
+    var repairedPurchases: Int
+    var left: [Purchase]
+    var unreadable: [String]
+    var differences: [Row]
+
+    init(_ report: RebuildReport) {
+        notifications = report.notifications
+        purchases = report.purchases
+        judged = report.judged
+        differingRows = report.differing
+        cut = report.cut
+        restless = report.restless
+        repairedRows = report.repairedRows
+        repairedPurchases = report.repairedPurchases
+        left = report.left.map {
+            Purchase(
+                environment: $0.key.environment.rawValue, originalTransactionId: $0.key.originalTransactionId,
+                reason: $0.reason)
+        }
+        unreadable = report.unreadable.map { $0.uuid.uuidString.lowercased() }
+        differences = report.differences.map { one in
+            Row(
+                environment: one.key.environment.rawValue, originalTransactionId: one.key.originalTransactionId,
+                table: one.table, row: one.row, presence: one.presence.rawValue,
+                columns: Dictionary(uniqueKeysWithValues: one.columns.map { ($0.name, [$0.live, $0.rebuilt]) }))
+        }
+    }
+}

@@ -1,0 +1,198 @@
+import Contracts
+import Foundation
+import Postgres
+import Storage
+import Subscriptions
+import TestSupport
+import Testing
+
+@testable import Storekeeper
+
+/// What does not follow from the ledger is put right, where it can be judged and still is what was judged.
+@Suite(.serialized) struct RepairTests {
+    private static func scalar(_ sql: String, _ connection: PostgresConnection) async throws -> String? {
+        try await connection.execute(Statement(unsafeSQL: sql))[0].optional("value")
+    }
+
+    private static func status(of purchase: String, _ connection: PostgresConnection) async throws -> String? {
+        try await scalar(
+            "select status::text as value from subscription where environment = 'Production' "
+                + "and original_transaction_id = '\(purchase)'", connection)
+    }
+
+    private static func falsify(_ purchases: [String], _ connection: PostgresConnection) async throws {
+        let names = purchases.map { "'\($0)'" }.joined(separator: ", ")
+        try await connection.run(
+            unsafeScript: """
+                update subscription set status = 4
+                where environment = 'Production' and original_transaction_id in (\(names))
+                """)
+    }
+
+    private static func trail(_ connection: PostgresConnection) async throws -> [OperatorAction] {
+        try await OperatorActionStore(connection).newest(50)
+    }
+
+    @Test func `every kind of difference is put right, with a line in the trail, and a second rebuild finds none`()
+        async throws
+    {
+        try await RebuildTests.use(seed: 710) { connection, database async throws in
+            for tampering in RebuildTests.tamperings { try await connection.run(unsafeScript: tampering.sql) }
+            let revision = """
+                select revision::text as value from subscription
+                where environment = 'Production' and original_transaction_id = '23'
+                """
+            let before = try await Self.scalar(revision, connection).flatMap(Int.init)
+            let dry = await CommandOutcome.of(["rebuild", "--repair", "--dry-run"], environment: database.environment)
+            #expect(dry.code == 1)
+            #expect(dry.text.contains("would be put in place"), "\(dry.text)")
+            #expect(try await Self.trail(connection).isEmpty)
+            let found = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            #expect(found.text.contains("17 rows differ"), "\(found.text)")
+
+            let repaired = await CommandOutcome.of(
+                ["rebuild", "--repair", "--yes", "--note", "a bug was mended"], environment: database.environment)
+            #expect(repaired.code == 0, "\(repaired.text) \(repaired.complaint)")
+            #expect(repaired.text.contains("17 rows of 7 purchases were put in place"), "\(repaired.text)")
+            let again = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            #expect(again.code == 0 && again.text.contains("every row is the same"), "\(again.text)")
+            #expect(try await Self.scalar(revision, connection).flatMap(Int.init) == before.map { $0 + 1 })
+            let trail = try await Self.trail(connection)
+            #expect(trail.count == 7 && trail.allSatisfy { $0.action == "rebuild --repair" && $0.actor == "olga" })
+            #expect(trail.allSatisfy { $0.note == "a bug was mended" })
+            #expect(
+                trail.map(\.subject).contains("purchase Production 24: transaction 24-1, transaction 24-2"),
+                "\(trail.map(\.subject))")
+            #expect(try await RebuildTests.schemas(connection) == 0)
+        }
+    }
+
+    @Test func `whoever sits at the terminal is asked, and nobody else may do without a yes`() async throws {
+        try await RebuildTests.use(seed: 710) { connection, database async throws in
+            try await Self.falsify(["23"], connection)
+            let unasked = await CommandOutcome.of(["rebuild", "--repair"], environment: database.environment)
+            #expect(unasked.code == 64 && unasked.complaint.contains("--yes"))
+            #expect(try await RebuildTests.schemas(connection) == 0)
+            let refused = await CommandOutcome.of(
+                ["rebuild", "--repair"], environment: database.environment,
+                confirm: { question in
+                    #expect(question.contains("1 rows of 1 purchases"), "\(question)")
+                    return false
+                })
+            #expect(refused.code == 1)
+            #expect(try await Self.status(of: "23", connection) == "4")
+            let agreed = await CommandOutcome.of(
+                ["rebuild", "--repair"], environment: database.environment, confirm: { _ in true })
+            #expect(agreed.code == 0, "\(agreed.text) \(agreed.complaint)")
+            #expect(try await Self.status(of: "23", connection) == "1")
+            let nothing = await CommandOutcome.of(
+                ["rebuild", "--repair"], environment: database.environment,
+                confirm: { question in
+                    Issue.record("asked without need: \(question)")
+                    return false
+                })
+            #expect(nothing.code == 0)
+        }
+    }
+
+    @Test func `what moved after it was compared is left and named`() async throws {
+        try await RebuildTests.use(seed: 710) { connection, database async throws in
+            try await Self.falsify(["23", "24", "25"], connection)
+            let outcome = await CommandOutcome.of(
+                ["rebuild", "--repair"], environment: database.environment,
+                confirm: { _ in
+                    do {
+                        // By hand, and by the line.
+                        try await Self.falsify(["23"], connection)
+                        try await connection.run(
+                            unsafeScript: """
+                                update subscription set product_id = 'another'
+                                where environment = 'Production' and original_transaction_id = '23'
+                                """)
+                        let late = RebuildTests.notifications(200, seed: 900).filter {
+                            $0.originalTransactionId == "24"
+                        }
+                        try await RebuildTests.apply(try RebuildTests.entries(late), connection, from: 1000)
+                    } catch { Issue.record(error) }
+                    return true
+                })
+            #expect(outcome.code == 1)
+            for purchase in ["23", "24"] {
+                #expect(
+                    outcome.text.contains("purchase Production \(purchase) was left: it changed"), "\(outcome.text)")
+            }
+            #expect(outcome.text.contains("1 rows of 1 purchases were put in place"), "\(outcome.text)")
+            #expect(try await Self.status(of: "23", connection) == "4")
+            #expect(try await Self.status(of: "25", connection) == "1")
+            #expect(try await Self.trail(connection).map(\.subject) == ["purchase Production 25: subscription"])
+        }
+    }
+
+    @Test func `what could not be judged is never touched`() async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            let early = try RebuildTests.entries(
+                RebuildTests.notifications(60, seed: 712).filter { $0.originalTransactionId != "23" })
+            let late = try RebuildTests.entries(RebuildTests.notifications(60, seed: 713))
+            _ = try await RetentionStore(connection).prepare(now: RebuildTests.longAgo)
+            _ = try await LedgerStore(connection).apply(early, moving: [], recordedAt: RebuildTests.longAgo)
+            try await RebuildTests.apply(late, connection)
+            try await RebuildTests.drop(before: RebuildTests.longAgo.addingTimeInterval(31 * 86_400), connection)
+            try await Self.falsify(["23", "25"], connection)
+            let outcome = await CommandOutcome.of(
+                ["rebuild", "--repair", "--yes"], environment: database.environment)
+            #expect(outcome.code == 0, "\(outcome.text) \(outcome.complaint)")
+            #expect(try await Self.status(of: "23", connection) == "1")
+            #expect(try await Self.status(of: "25", connection) == "4")
+        }
+    }
+
+    @Test func `a purchase of which this build cannot read a notification is named and left`() async throws {
+        try await RebuildTests.use(seed: 710) { connection, database async throws in
+            try await Self.falsify(["23", "25"], connection)
+            try await connection.run(
+                unsafeScript: """
+                    update notification_payload set decoded = '[]'
+                    where notification_uuid = (
+                        select notification_uuid from notification
+                        where environment = 'Production' and original_transaction_id = '23' limit 1)
+                    """)
+            let outcome = await CommandOutcome.of(
+                ["rebuild", "--repair", "--yes"], environment: database.environment)
+            #expect(outcome.code == 1)
+            #expect(
+                outcome.text.contains("purchase Production 23 was left: this build cannot read"), "\(outcome.text)")
+            #expect(try await Self.status(of: "23", connection) == "4")
+            #expect(try await Self.status(of: "25", connection) == "1")
+        }
+    }
+
+    @Test func `a user without the rights is told which are missing before anything is done`() async throws {
+        try await RebuildTests.use(seed: 710) { connection, database async throws in
+            let user = "rebuild_\(UUID().uuidString.prefix(8).lowercased())"
+            let name = try #require(try await Self.scalar("select current_database()::text as value", connection))
+            try await connection.run(
+                unsafeScript: """
+                    create role \(user);
+                    grant usage on schema public to \(user);
+                    grant select on all tables in schema public to \(user);
+                    grant execute on all functions in schema public to \(user);
+                    """)
+            let place = database.url + (database.url.contains("?") ? "&" : "?") + "options=-crole%3D\(user)"
+            let refused = await CommandOutcome.of(["rebuild"], environment: ["DATABASE_URL": place])
+            #expect(refused.code == 1)
+            #expect(refused.complaint.contains("grant create on database \(name) to \(user)"), "\(refused.complaint)")
+            #expect(refused.complaint.contains("storekeeper_migrator"))
+            try await connection.run(unsafeScript: "grant create on database \(name) to \(user)")
+            let allowed = await CommandOutcome.of(["rebuild"], environment: ["DATABASE_URL": place])
+            #expect(allowed.code == 0, "\(allowed.text) \(allowed.complaint)")
+            let repair = await CommandOutcome.of(
+                ["rebuild", "--repair", "--yes"], environment: ["DATABASE_URL": place])
+            #expect(repair.code == 1 && repair.complaint.contains("may not change subscription"), "\(repair.complaint)")
+            #expect(try await RebuildTests.schemas(connection) == 0)
+            try await connection.run(
+                unsafeScript: "revoke create on database \(name) from \(user); drop owned by \(user); drop role \(user)"
+            )
+        }
+    }
+}
