@@ -56,6 +56,14 @@ extension NotificationStore {
         ).map { row in try row.value("notification_uuid") }
     }
 
+    /// Those of some uuids that the ledger has.
+    public func known(_ uuids: [UUID]) async throws -> Set<UUID> {
+        guard !uuids.isEmpty else { return [] }
+        return try Set(
+            await connection.execute(LedgerStatements.recorded, uuids).map { row in try row.value("notification_uuid") }
+        )
+    }
+
     /// The line of one notification; nil where the ledger has none.
     public func line(_ uuid: UUID) async throws -> LedgerLine? {
         try await connection.execute(Self.one, uuid).first.map { row in try Self.line(row) }

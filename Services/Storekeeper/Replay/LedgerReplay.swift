@@ -17,7 +17,10 @@ struct LedgerReplay {
     var kafka: KafkaOptions
     var database: DatabaseOptions
     var hand: HandOptions
+    var output: OutputOptions
     var isDry: Bool
+    /// Whether they are meant to go although the ledger knows them.
+    var isMeant: Bool
 
     private static let batch = 200
 
@@ -26,25 +29,38 @@ struct LedgerReplay {
         let connection = try database.connection(for: "replay", in: surroundings)
         let ledger = NotificationStore(connection)
         let (total, dropped) = try await count(selection, ledger)
+        // What the ledger holds it knows.
+        var summary = ReplaySummary(dryRun: isDry, found: total, known: total, dropped: dropped)
         guard !isDry else {
-            return surroundings.print(
-                "\(total - dropped) notifications would go over the line again.\(Self.lacking(dropped))")
+            return try summary.show(
+                "\(summary.plan("notifications", "would go over the line again")).\(Self.lacking(dropped))", output,
+                in: surroundings)
         }
+        guard isMeant || summary.left == 0 else {
+            throw Failure(
+                """
+                the ledger knows all \(summary.left) notifications, so sending them again changes nothing that is \
+                believed: storekeeper rebuild shows what does not follow from the ledger, and with --repair puts it \
+                right. With --known they go all the same, through today's checks.
+                """)
+        }
+        surroundings.warn("\(summary.plan("notifications", "go over the line again")).")
         let producer = try Producer(configuration, logger: .silent)
         var sent = 0
         let result: Result<Void, any Error>
         do {
-            result = .success(try await send(selection, total - dropped, ledger, producer, &sent))
+            result = .success(try await send(selection, summary.left, ledger, producer, &sent))
         } catch { result = .failure(error) }
         await producer.close(deadline: .seconds(5))
         // What went is written down, whatever stopped the rest.
         try await record(selection, sent, connection, surroundings)
         if case .failure(let error) = result {
             throw Failure(
-                "\(sent) of \(total - dropped) notifications went over the line again, then: \(error). "
+                "\(sent) of \(summary.left) notifications went over the line again, then: \(error). "
                     + "To replay them all once more is harmless.")
         }
-        surroundings.print("\(sent) notifications went over the line again.")
+        summary.sent = sent
+        try summary.show("\(sent) notifications went over the line again.", output, in: surroundings)
         if dropped > 0 { throw Failure("not all could go:\(Self.lacking(dropped))") }
     }
 

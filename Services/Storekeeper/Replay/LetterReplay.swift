@@ -9,6 +9,7 @@ struct LetterReplay {
     var kafka: KafkaOptions
     var database: DatabaseOptions
     var hand: HandOptions
+    var output: OutputOptions
     var isDry: Bool
 
     func run(_ selection: LetterSelection, in surroundings: Surroundings) async throws {
@@ -18,7 +19,14 @@ struct LetterReplay {
         let trail = LetterTrail(store: OperatorActionStore(connection), cluster: log.cluster)
         let letters = try await log.selected(selection, trail)
         await log.close()
-        guard !isDry else { return surroundings.print("\(letters.count) dead letters would go back onto the line.") }
+        let uuids = letters.compactMap { $0.contents.notificationUUID.flatMap { UUID(uuidString: $0) } }
+        let known = try await NotificationStore(connection).known(uuids)
+        var summary = ReplaySummary(dryRun: isDry, found: letters.count, known: uuids.count { known.contains($0) })
+        guard !isDry else {
+            return try summary.show(
+                "\(summary.plan("dead letters", "would go back onto the line")).", output, in: surroundings)
+        }
+        surroundings.warn("\(summary.plan("dead letters", "go back onto the line")).")
         let producer = try Producer(configuration, logger: .silent)
         try await producer.send(letters.map { ProducerRecord(replaying: $0.letter) })
         await producer.close(deadline: .seconds(5))
@@ -32,7 +40,8 @@ struct LetterReplay {
                 They show as open; to replay them once more is harmless.
                 """)
         }
-        surroundings.print("\(letters.count) dead letters went back onto the line.")
+        summary.sent = letters.count
+        try summary.show("\(letters.count) dead letters went back onto the line.", output, in: surroundings)
     }
 }
 

@@ -8,14 +8,17 @@ struct Replay: Verb {
         commandName: "replay", abstract: "Put dead letters, or what the ledger holds, back onto the line.",
         discussion: """
             --rejected: the open dead letters (see also storekeeper rejected). --uuid, or --from and --to: the signed \
-            originals of the ledger, for example after a bug in what is made of them was mended. Everything passes all \
-            checks again; what is known has no effect a second time. The trail keeps who did it and why. Exit codes: 0 all \
-            went; 1 some could not, because retention has dropped what they said, or the world failed.
+            originals of the ledger. Everything passes all checks again. What the ledger knows has no effect a second \
+            time, so of its own it sends only with --known: to see whether they pass today's checks, what does not \
+            becoming a dead letter. What a bug made of notifications, storekeeper rebuild --repair puts right. The trail \
+            keeps who did it and why. Exit codes: 0 all went; 1 some could not, because retention has dropped what they \
+            said, they are known and --known was not said, or the world failed.
             """)
 
     @OptionGroup var kafka: KafkaOptions
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var hand: HandOptions
+    @OptionGroup var output: OutputOptions
 
     @Flag(help: "The open dead letters.")
     var rejected = false
@@ -43,7 +46,10 @@ struct Replay: Verb {
     @Option(help: "Of the ledger: only of this app, by its bundle id.")
     var app: String?
 
-    @Flag(help: "Say how many, and do nothing.")
+    @Flag(help: "Of the ledger: send them although it knows them and nothing that is believed will change.")
+    var known = false
+
+    @Flag(help: "Say how many, how many of them the ledger knows, and do nothing.")
     var dryRun = false
 
     func validate() throws {
@@ -53,6 +59,7 @@ struct Replay: Verb {
         }
         if isWindow, from == nil || to == nil { throw ValidationError("a window has a --from and a --to") }
         if !rejected, stage != nil || reason != nil { throw ValidationError("--stage and --reason need --rejected") }
+        if rejected, known { throw ValidationError("--known is for what the ledger holds") }
         if !isWindow, environment != nil || app != nil {
             throw ValidationError("--environment and --app need --from and --to")
         }
@@ -63,8 +70,9 @@ struct Replay: Verb {
         guard !rejected else {
             let query = LetterQuery(
                 stage: stage, reason: reason, from: from?.date(now: now), to: to?.date(now: now))
-            return try await LetterReplay(kafka: kafka, database: database, hand: hand, isDry: dryRun)
-                .run(.open(query), in: surroundings)
+            return try await LetterReplay(
+                kafka: kafka, database: database, hand: hand, output: output, isDry: dryRun
+            ).run(.open(query), in: surroundings)
         }
         let what: LedgerReplay.Selection =
             if uuids.isEmpty, let from, let to {
@@ -72,6 +80,8 @@ struct Replay: Verb {
             } else {
                 .uuids(uuids)
             }
-        try await LedgerReplay(kafka: kafka, database: database, hand: hand, isDry: dryRun).run(what, in: surroundings)
+        try await LedgerReplay(
+            kafka: kafka, database: database, hand: hand, output: output, isDry: dryRun, isMeant: known
+        ).run(what, in: surroundings)
     }
 }

@@ -35,7 +35,7 @@ struct RejectedTests {
             #expect(shown.text.contains("app-unknown") && shown.text.contains("com.example.app"))
 
             let dry = await stand.run(["rejected", "replay", ours.id, "--dry-run"])
-            #expect(dry.text == "1 dead letters would go back onto the line.")
+            #expect(dry.text == "1 dead letters would go back onto the line; the ledger has none of them.")
             #expect(try await stand.received() == [])
             let replayed = await stand.run(["rejected", "replay", ours.id, "--note", "was not configured"])
             #expect(replayed.code == 0, "\(replayed.complaint)")
@@ -67,6 +67,27 @@ struct RejectedTests {
             #expect(try await stand.received().map(\.signedPayload) == [Stand.payload("undecodable")])
             // It is dealt with; the others are open.
             #expect(await stand.run(["rejected", "replay", "--all", "--dry-run"]).text.hasPrefix("2 dead letters"))
+        }
+    }
+
+    @Test func `of letters that the ledger has already it is said before they go`() async throws {
+        struct Summary: Decodable, Equatable {
+            var dryRun: Bool
+            var found: Int
+            var known: Int
+            var sent: Int
+        }
+        try await withLetters { stand async throws in
+            let named = try await stand.list().compactMap(\.notificationUUID)
+            let known = try #require(named.first.flatMap { UUID(uuidString: $0) })
+            let ledger = SampleLedger(connection: TestDatabase.connection(stand.database))
+            try await ledger.add(known, "DID_RENEW", nil, at: CommandOutcome.now, product: "pro")
+            let dry = await stand.run(["rejected", "replay", "--all", "--dry-run", "--json"])
+            #expect(try dry.json() == Summary(dryRun: true, found: 3, known: 3, sent: 0))
+            let sent = await stand.run(["rejected", "replay", "--all", "--json"])
+            #expect(try sent.json() == Summary(dryRun: false, found: 3, known: 3, sent: 3))
+            #expect(sent.complaint.contains("3 dead letters go back onto the line; the ledger has all of them already"))
+            #expect(try await stand.received().count == 3)
         }
     }
 

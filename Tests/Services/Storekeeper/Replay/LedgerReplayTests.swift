@@ -36,8 +36,10 @@ struct LedgerReplayTests {
             let environment = broker.environment.merging(database.environment) { _, new in new }
             let window = ["replay", "--from", "2024-01-01T00:00:00Z", "--to", "0s"]
             let dry = await CommandOutcome.of(window + ["--dry-run"], environment: environment)
-            #expect(dry.text.hasPrefix("1 notifications would go over the line again. Of 1 retention has dropped"))
-            let outcome = await CommandOutcome.of(window + ["--note", "mended"], environment: environment)
+            #expect(dry.text.hasPrefix("1 notifications would go over the line again; the ledger has all of them"))
+            #expect(dry.text.contains("Of 1 retention has dropped"))
+            let outcome = await CommandOutcome.of(
+                window + ["--known", "--note", "mended"], environment: environment)
             #expect(outcome.code == 1)
             #expect(outcome.text == "1 notifications went over the line again.")
             #expect(outcome.complaint.contains("Of 1 retention has dropped what they said"), "\(outcome.complaint)")
@@ -46,12 +48,46 @@ struct LedgerReplayTests {
             let trail = try await OperatorActionStore(ledger.connection).newest(10)
             #expect(trail.map(\.action) == ["replay"] && trail.map(\.note) == ["mended"])
 
-            let one = ["replay", "--uuid", SampleLedger.renewed.uuidString, "--uuid"]
+            let one = ["replay", "--known", "--uuid", SampleLedger.renewed.uuidString, "--uuid"]
             let dropped = await CommandOutcome.of(one + [SampleLedger.bought.uuidString], environment: environment)
             #expect(dropped.code == 1 && dropped.complaint.contains("retention has dropped"))
             let unknown = await CommandOutcome.of(one + [UUID().uuidString], environment: environment)
             #expect(unknown.code == 1 && unknown.complaint.contains("the ledger has no notification"))
             #expect(try await WrittenRecords.of(Topics.received.route, at: broker.configuration).count == 1)
+        }
+    }
+
+    @Test func `what the ledger knows is sent only where somebody says that it is meant, and then it changes nothing`()
+        async throws
+    {
+        struct Summary: Decodable, Equatable {
+            var dryRun: Bool
+            var found: Int
+            var known: Int
+            var dropped: Int
+            var sent: Int
+        }
+        try await TestDatabase.use { database async throws in
+            let ledger = try await SampleLedger.fill(database)
+            let broker = try DevelopmentBroker(topics: [(Topics.received.name, Topics.received.route.partitions)])
+            let environment = broker.environment.merging(database.environment) { _, new in new }
+            let replay = [
+                "replay", "--uuid", SampleLedger.bought.uuidString, "--uuid", SampleLedger.renewed.uuidString,
+            ]
+            let refused = await CommandOutcome.of(replay, environment: environment)
+            #expect(refused.code == 1 && refused.text.isEmpty)
+            for told in ["all 2 notifications", "rebuild", "--repair", "--known"] {
+                #expect(refused.complaint.contains(told), "\(told) in \(refused.complaint)")
+            }
+            #expect(try await WrittenRecords.of(Topics.received.route, at: broker.configuration).isEmpty)
+            #expect(try await OperatorActionStore(ledger.connection).newest(10).isEmpty)
+
+            let dry = await CommandOutcome.of(replay + ["--dry-run", "--json"], environment: environment)
+            #expect(try dry.json() == Summary(dryRun: true, found: 2, known: 2, dropped: 0, sent: 0))
+            let sent = await CommandOutcome.of(replay + ["--known", "--json"], environment: environment)
+            #expect(try sent.json() == Summary(dryRun: false, found: 2, known: 2, dropped: 0, sent: 2))
+            #expect(sent.complaint.contains("2 notifications go over the line again; the ledger has all of them"))
+            #expect(try await WrittenRecords.of(Topics.received.route, at: broker.configuration).count == 2)
         }
     }
 
