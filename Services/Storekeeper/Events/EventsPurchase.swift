@@ -47,6 +47,8 @@ struct PurchaseSheet: Encodable {
     var bundleId: String
     var productId: String?
     var transactionId: String?
+    /// The purchase that Apple says this was before it was migrated.
+    var previousOriginalTransactionId: String?
     var expiresAt: Date?
     var phase: String
     var givesAccess: Bool
@@ -64,11 +66,15 @@ struct PurchaseSheet: Encodable {
             of: [key.originalTransactionId], in: key.environment, at: now
         ).first
         let lines = try await NotificationStore(connection).lines(of: key)
+        // Which transactions of a migrated purchase name the old one is Apple's affair.
+        let transactions = try await TransactionStore(connection).transactions(of: key)
         environment = key.environment.rawValue
         originalTransactionId = key.originalTransactionId
         bundleId = known.bundleId
         productId = known.transaction?.productId
         transactionId = known.transaction?.transactionId
+        previousOriginalTransactionId =
+            transactions.lazy.compactMap(\.previousOriginalTransactionId).first
         expiresAt = known.transaction?.expiresDate
         phase = known.phase(at: now).rawValue
         givesAccess = given?.givesAccess ?? false
@@ -86,7 +92,9 @@ struct PurchaseSheet: Encodable {
         let access = givesAccess ? "yes\(until.map { ", until \($0.text)" } ?? "")" : "no"
         let facts: [Fact] = [
             ("purchase", originalTransactionId), ("environment", environment), ("app", bundleId),
-            ("product", productId), ("transaction", transactionId), ("ends", expiresAt?.text), ("stands", phase),
+            ("product", productId), ("transaction", transactionId),
+            ("migrated", previousOriginalTransactionId.map { "from purchase \($0)" }), ("ends", expiresAt?.text),
+            ("stands", phase),
             ("access", "\(access) (\(verdict))"), ("told by", "\(notifications) notifications"),
         ]
         return facts + doubts.map { ("doubt", $0) } + skippedSteps.map { ("not told", $0) }

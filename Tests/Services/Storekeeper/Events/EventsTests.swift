@@ -144,6 +144,32 @@ struct EventsTests {
         }
     }
 
+    @Test func `a migrated purchase names the one that it was, after its renewals too`() async throws {
+        try await TestDatabase.use { database async throws in
+            let ledger = SampleLedger(connection: TestDatabase.connection(database))
+            let at = CommandOutcome.now.addingTimeInterval(-3600)
+            let show = ["events", "purchase", SampleLedger.purchase]
+            try await ledger.add(
+                SampleLedger.bought, "MIGRATION", nil, at: at, product: "pro", transaction: "1", migratedFrom: "17")
+            struct Sheet: Decodable {
+                var transactionId: String
+                var previousOriginalTransactionId: String?
+            }
+            for transaction in ["1", "2"] {
+                let shown = await CommandOutcome.of(show, environment: database.environment)
+                #expect(shown.text.contains("migrated     from purchase 17"), "\(shown.text)")
+                let json: [Sheet] = try await CommandOutcome.of(
+                    show + ["--json"], environment: database.environment
+                ).json()
+                #expect(json.map(\.transactionId) == [transaction])
+                #expect(json.map(\.previousOriginalTransactionId) == ["17"])
+                try await ledger.add(
+                    SampleLedger.renewed, "DID_RENEW", nil, at: at.addingTimeInterval(60), product: "pro",
+                    transaction: "2")
+            }
+        }
+    }
+
     @Test func `one is shown with what it says and what is doubtful in it`() async throws {
         try await TestDatabase.use { database async throws in
             _ = try await SampleLedger.fill(database)

@@ -41,7 +41,8 @@ struct SampleLedger {
     /// Records one, as if it had been received two seconds before.
     func add(
         _ uuid: UUID, _ type: String, _ subtype: String?, at date: Date, product: String? = nil,
-        environment: StoreEnvironment = .production, purchase: String = Self.purchase, words: String? = nil
+        environment: StoreEnvironment = .production, purchase: String = Self.purchase, transaction: String? = nil,
+        migratedFrom previous: String? = nil, words: String? = nil
     ) async throws {
         let key = SubscriptionKey(environment: environment, originalTransactionId: purchase)
         let news = product.map { product in
@@ -49,8 +50,10 @@ struct SampleLedger {
                 key: key, stamp: Stamp(signedDate: date, notificationUUID: uuid), bundleId: "com.example.app",
                 notificationType: type, subtype: subtype, status: 1,
                 transaction: TransactionFacts(
-                    transactionId: purchase, productId: product, productType: "Auto-Renewable Subscription",
-                    signedDate: date), renewal: nil)
+                    transactionId: transaction ?? purchase, productId: product,
+                    productType: "Auto-Renewable Subscription", purchaseDate: transaction.map { _ in date },
+                    signedDate: date,
+                    previousOriginalTransactionId: previous), renewal: nil)
         }
         let name = uuid.uuidString.lowercased()
         let entry = LedgerEntry(
