@@ -13,7 +13,7 @@ struct Retention: Verb {
         discussion: """
             The scheduler does by itself what --run does, by the same variables; give this command the scheduler's. \
             What is dropped are whole months of what notifications said, with the signed originals: what they were, and \
-            everything that was made of them, stays. Nothing that is over for less than 200 days is ever dropped. \
+            everything that was made of them, stays. The sightings that would go are counted up to a million. Nothing that is over for less than 200 days is ever dropped. \
             Exit codes: 0 done; 1 with --run something was left because somebody reads the ledger, or the world failed.
             """)
 
@@ -34,6 +34,8 @@ struct Retention: Verb {
         let connection = try database.connection(for: "retention", in: surroundings)
         let (store, policy, now) = (RetentionStore(connection), try policy(in: surroundings), surroundings.now())
         let (months, expired) = (try await store.months(), try await store.expired(policy, now: now))
+        let due = try await SightingStore(connection).count(
+            before: policy.oldestSighting(now: now), limit: Self.countedSightings)
         let report = isRun ? try await store.run(policy, now: now) : nil
         if let report, !report.dropped.isEmpty {
             try await hand.record(
@@ -42,18 +44,23 @@ struct Retention: Verb {
         }
         let rows = months.map { month in Row(month, Self.state(of: month, expired, report)) }
         if output.json {
-            try output.print(json: Summary(policy: policy, months: rows, report: report), in: surroundings)
+            try output.print(json: Summary(policy, months: rows, dueSightings: due, report), in: surroundings)
         } else {
             try output.list(rows, none: "The ledger has no month of its own yet.", in: surroundings)
             surroundings.print(
                 "Kept: \(policy.ledgerDays) days of what notifications said, \(policy.sightingDays) days of sightings.")
-            if let report { surroundings.print("Sightings forgotten: \(report.forgotten).") }
+            surroundings.print(
+                report.map { "Sightings forgotten: \($0.forgotten)." }
+                    ?? "Sightings that would go: \(due)\(due < Self.countedSightings ? "" : " or more").")
         }
         if let report, !report.left.isEmpty || !report.unmade.isEmpty {
             throw Failure(
                 "somebody reads the ledger, so months were left; end long reports and backups and run it again")
         }
     }
+
+    /// Nobody waits for more to be counted.
+    private static let countedSightings = 1_000_000
 
     private static func state(
         of month: RetentionStore.Month, _ expired: [RetentionStore.Month], _ report: RetentionStore.Report?
@@ -110,14 +117,17 @@ struct Retention: Verb {
         var ledgerDays: Int
         var sightingDays: Int
         var months: [Row]
+        /// Before the run; a million stands for whatever is more.
+        var dueSightings: Int
         /// Null where nothing was run.
         var forgotten: Int?
         var unmade: [String]
 
-        init(policy: RetentionPolicy, months: [Row], report: RetentionStore.Report?) {
+        init(_ policy: RetentionPolicy, months: [Row], dueSightings: Int, _ report: RetentionStore.Report?) {
             ledgerDays = policy.ledgerDays
             sightingDays = policy.sightingDays
             self.months = months
+            self.dueSightings = dueSightings
             forgotten = report?.forgotten
             unmade = report?.unmade ?? []
         }

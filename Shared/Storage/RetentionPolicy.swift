@@ -1,3 +1,5 @@
+import struct Foundation.Date
+
 /// How long things are kept that only grow.
 public struct RetentionPolicy: Sendable, Equatable {
     /// What notifications said, in days, with the signed originals. Not below ``leastLedgerDays``.
@@ -15,4 +17,7 @@ public struct RetentionPolicy: Sendable, Equatable {
         self.ledgerDays = max(ledgerDays, Self.leastLedgerDays)
         self.sightingDays = max(sightingDays, Self.leastSightingDays)
     }
+
+    /// What was sighted before goes.
+    public func oldestSighting(now: Date) -> Date { now.addingTimeInterval(-Double(sightingDays) * 86_400) }
 }

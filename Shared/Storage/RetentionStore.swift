@@ -50,8 +50,7 @@ public struct RetentionStore: Sendable {
         do {
             for month in try await expired(policy, now: now) { try await drop(month, &report) }
         } catch { failure = failure ?? error }
-        let oldest = now.addingTimeInterval(-Double(policy.sightingDays) * 86_400)
-        report.forgotten = try await SightingStore(connection).forget(before: oldest)
+        report.forgotten = try await SightingStore(connection).forget(before: policy.oldestSighting(now: now))
         if let failure { throw failure }
         return report
     }

@@ -86,6 +86,11 @@ public struct SightingStore: Sendable {
         }
     }
 
+    /// How many ``forget(before:portion:)`` would forget, counted by the index and no further than a limit.
+    public func count(before time: Date, limit: Int = 1_000_000) async throws -> Int {
+        Int(try await connection.execute(Self.countBefore, time, Int64(limit))[0].value("count", as: Int64.self))
+    }
+
     /// One claim per notification: the last reclaim, else the first sighting.
     private static func claims(of sightings: [Sighting]) -> [Sighting] {
         var claims: [UUID: Sighting] = [:]
@@ -116,6 +121,13 @@ public struct SightingStore: Sendable {
         select notification_uuid, topic, log_partition, log_offset, content
         from sighting
         where notification_uuid = any ($1::uuid[])
+        """)
+
+    static let countBefore = Statement(
+        "sighting-count-before",
+        """
+        select count(*) as count
+        from (select from sighting where seen_at < $1::timestamptz order by seen_at limit $2::bigint) as oldest
         """)
 
     /// Asks for the time again, because a row may be claimed anew between the search and the deletion.

@@ -9,6 +9,7 @@ public enum StorageStatements {
         ]
         + LedgerPages.statements + ledger + coverage + recovery + [
             SightingStore.claimFirst, SightingStore.owners, SightingStore.forget,
+            SightingStore.countBefore,
             PositionStore.read, PositionStore.insert, PositionStore.list, PositionStore.remove,
             PositionStore.move,
             TransactionStore.find, TransactionStore.upsert,

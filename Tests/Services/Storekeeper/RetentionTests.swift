@@ -1,3 +1,4 @@
+import Contracts
 import Foundation
 import Postgres
 import Storage
@@ -21,6 +22,34 @@ struct RetentionTests {
     /// More than 400 days after the end of 2024-08, and not yet of 2024-09.
     static let now = Date(timeIntervalSince1970: 1_760_000_000)
     static let longAgo = Date(timeIntervalSince1970: 1_724_000_000)
+
+    @Test func `the sightings that would go are counted, and no further than is worth waiting for`() async throws {
+        struct Counted: Decodable {
+            var dueSightings: Int
+            var forgotten: Int?
+        }
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            let store = SightingStore(connection)
+            _ = try await store.claim(
+                [9.0, 10, 11, 1].enumerated().map { place, days in
+                    Sighting(
+                        notificationUUID: UUID(),
+                        position: LogPosition(topic: "notifications.verified", partition: 0, offset: Int64(place)),
+                        seenAt: Self.now.addingTimeInterval(-days * 86_400), isReclaim: false)
+                })
+            func run(_ arguments: String...) async -> CommandOutcome {
+                await CommandOutcome.of(
+                    ["retention"] + arguments, environment: database.environment, now: Self.now)
+            }
+            #expect(await run().text.contains("Sightings that would go: 3."))
+            #expect(try await run("--json").json(as: Counted.self).dueSightings == 3)
+            #expect(try await run("--json", "--sighting-days", "10").json(as: Counted.self).dueSightings == 1)
+            let done = try await run("--json", "--run").json(as: Counted.self)
+            #expect(done.dueSightings == 3 && done.forgotten == 3)
+            #expect(await run().text.contains("Sightings that would go: 0."))
+        }
+    }
 
     @Test func `what would go is shown and stays, and goes when somebody says so, who stands in the trail`()
         async throws
