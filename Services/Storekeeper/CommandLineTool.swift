@@ -1,4 +1,5 @@
 import ArgumentParser
+import Chassis
 
 /// What an operator and a developer do by hand.
 struct CommandLineTool: ParsableCommand {
@@ -30,6 +31,15 @@ struct CommandLineTool: ParsableCommand {
                     Dev.self, CheckBook.self, Setup.self, ACLs.self, Broker.self, Healthcheck.self,
                 ]),
         ])
+
+    // Not the configuration's, which would stand in the help of every subcommand.
+    @Flag(help: "Print name and version.")
+    var version = false
+
+    func run() throws {
+        guard version else { throw CleanExit.helpRequest(self) }
+        throw CleanExit.message("storekeeper \(BuildInformation.version)")
+    }
 }
 
 /// A subcommand, given what it may not fetch for itself.

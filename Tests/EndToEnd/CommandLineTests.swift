@@ -39,6 +39,13 @@ extension EndToEnd {
             #expect(try await Self.run(name, ["--nonsense"]).ending == .exit(64))
         }
 
+        @Test(arguments: services.map(\.name) + ["storekeeper"])
+        func `every program says which release it is`(name: String) async throws {
+            let outcome = try await Self.run(name, ["--version"])
+            #expect(outcome.ending == .exit(0))
+            #expect(outcome.text.wholeMatch(of: /\S+ \d+\.\d+\.\d+\n/) != nil && outcome.text.hasPrefix("\(name) "))
+        }
+
         @Test func `storekeeper lists its verbs and refuses others`() async throws {
             let help = try await Self.run("storekeeper", ["--help"])
             #expect(help.ending == .exit(0))
