@@ -16,20 +16,27 @@ struct Reread: Verb {
     @OptionGroup var kafka: KafkaOptions
     @OptionGroup var hand: HandOptions
 
+    @Flag(help: "Say how many positions are stored, and do nothing.")
+    var dryRun = false
+
     func run(in surroundings: Surroundings) async throws {
         let connection = try database.connection(for: "reread", in: surroundings)
         let admin = try KafkaAdmin(try kafka.configuration(in: surroundings), logger: .silent)
         let cluster = try await admin.clusterId()
-        let forgotten = try await PositionStore(connection).forget(
-            cluster: cluster, group: Service.stateUpdater.group, topic: Topics.unique.name)
-        guard forgotten > 0 else {
+        let positions = PositionStore(connection)
+        let (group, topic) = (Service.stateUpdater.group, Topics.unique.name)
+        let stored =
+            dryRun
+            ? try await positions.all(cluster: cluster, group: group).count { $0.topic == topic }
+            : try await positions.forget(cluster: cluster, group: group, topic: topic)
+        guard stored > 0 else {
             throw Failure(
                 "the database holds no stored position in cluster \(cluster.visible): is this the cluster that the "
                     + "state-updater reads? Where it is, it begins at the earliest record anyway")
         }
+        guard !dryRun else { return surroundings.print("\(topic): \(stored) stored positions would be forgotten.") }
         try await hand.record(
-            "reread", on: ["\(Topics.unique.name) of cluster \(cluster)"], to: OperatorActionStore(connection),
-            in: surroundings)
-        surroundings.print("\(Topics.unique.name): \(forgotten) stored positions forgotten; start the state-updater.")
+            "reread", on: ["\(topic) of cluster \(cluster)"], to: OperatorActionStore(connection), in: surroundings)
+        surroundings.print("\(topic): \(stored) stored positions forgotten; start the state-updater.")
     }
 }

@@ -57,6 +57,20 @@ extension EndToEnd {
             }
             let left = try await apple.storekeeper(["backfill", file, "--dry-run"] + options)
             #expect(left.text == "2 customers, 1 of them done, 1 left.\n")
+            struct Summary: Decodable {
+                var customers: Int
+                var done: Int
+                var left: Int
+                var refused: [String: String]
+            }
+            func summary(_ arguments: String...) async throws -> Summary {
+                let outcome = try await apple.storekeeper(["backfill", file, "--json"] + arguments + options)
+                return try JSONDecoder().decode(Summary.self, from: Data(outcome.text.utf8))
+            }
+            let planned = try await summary("--dry-run")
+            #expect(planned.customers == 2 && planned.done == 1 && planned.left == 1 && planned.refused.isEmpty)
+            let again = try await summary()
+            #expect(again.customers == 2 && again.left == 1 && Array(again.refused.keys) == ["404"])
         }
 
         /// One subscriber, then all of a product; what Apple says of both arrives, and the trail keeps who asked.

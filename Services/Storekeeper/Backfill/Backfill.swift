@@ -25,6 +25,7 @@ struct Backfill: Verb {
     @OptionGroup var kafka: KafkaOptions
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var hand: HandOptions
+    @OptionGroup var output: OutputOptions
 
     @Argument(help: "The file of original transaction ids and receipts.")
     var file: String
@@ -48,18 +49,17 @@ struct Backfill: Verb {
         }
         let list = try CustomerList(String(decoding: content, as: UTF8.self))
         let kafka = dryRun ? nil : try kafka.configuration(in: surroundings)
-        let outcome = try await apple.withClient(in: surroundings) { client -> (BackfillRun.Tally, Int)? in
+        let summary = try await apple.withClient(in: surroundings) { client in
             let book = try BackfillBook(
                 at: progress ?? file + ".progress", of: "\(client.app.bundleId) \(client.environment.rawValue)")
             let strangers = list.customers.filter { ($0.bundleId ?? client.app.bundleId) != client.app.bundleId }
             let ids = list.customers.filter { !strangers.contains($0) }.map(\.id)
             let left = ids.filter { !book.done.contains($0) }
             report(list.faults, strangers, to: surroundings)
-            guard let kafka else {
-                surroundings.print(
-                    "\(ids.count) customers, \(ids.count - left.count) of them done, \(left.count) left.")
-                return nil
-            }
+            var summary = BackfillSummary(
+                dryRun: dryRun, customers: ids.count, left: left.count, unreadableReceipts: list.faults.count,
+                strangers: strangers.count)
+            guard let kafka else { return summary }
             // Before anything is done: an interruption leaves its trace, too.
             if database.isGiven(in: surroundings) {
                 let connection = try database.connection(for: "backfill", in: surroundings)
@@ -72,16 +72,18 @@ struct Backfill: Verb {
                 client: client, producer: producer, book: book, parallel: parallel, now: surroundings.now)
             let tally = try await Interruption.interrupting { try await run.run(left, of: ids.count) }
             await producer.close(deadline: .seconds(5))
-            return (tally, strangers.count)
+            summary.join(tally)
+            return summary
         }
-        guard let (tally, strangers) = outcome else { return }
-        for (id, reason) in tally.refused.sorted(by: { $0.key < $1.key }) {
+        for (id, reason) in summary.refused.sorted(by: { $0.key < $1.key }) {
             surroundings.warn("\(id): \(reason)".visible)
         }
-        surroundings.print(
-            "\(tally.customers) customers, \(tally.parts) signed parts put onto the line, "
-                + "\(tally.refused.count) refused.")
-        if !tally.refused.isEmpty || !list.faults.isEmpty || strangers > 0 { throw Exit.failed.code }
+        if output.json {
+            try output.print(json: summary, in: surroundings)
+        } else {
+            surroundings.print(summary.sentence)
+        }
+        if !dryRun, !summary.isWhole { throw Exit.failed.code }
     }
 
     /// What is not asked about.

@@ -23,6 +23,10 @@ struct RereadTests {
             _ = try await positions.establish(cluster: cluster, group: "another", lowWatermarks: ours)
 
             let environment = broker.environment.merging(database.environment) { _, new in new }
+            let dry = await CommandOutcome.of(["reread", "--dry-run"], environment: environment)
+            #expect(dry.text == "notifications.unique: 2 stored positions would be forgotten.")
+            #expect(try await positions.all(cluster: cluster, group: group).count == 2)
+            #expect(try await OperatorActionStore(connection).newest(10).isEmpty)
             let outcome = await CommandOutcome.of(["reread"], environment: environment)
             #expect(outcome.code == 0, "\(outcome.complaint)")
             #expect(outcome.text.contains("2 stored positions forgotten"))
@@ -31,8 +35,10 @@ struct RereadTests {
             #expect(try await positions.all(cluster: cluster, group: "another").count == 2)
             let trail = try await OperatorActionStore(connection).newest(10)
             #expect(trail.map(\.action) == ["reread"] && trail.map(\.actor) == ["olga"])
-            let again = await CommandOutcome.of(["reread"], environment: environment)
-            #expect(again.code == 1 && again.complaint.contains("no stored position"))
+            for arguments in [["reread"], ["reread", "--dry-run"]] {
+                let again = await CommandOutcome.of(arguments, environment: environment)
+                #expect(again.code == 1 && again.complaint.contains("no stored position"))
+            }
             await connection.close()
         }
     }
