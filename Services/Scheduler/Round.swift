@@ -46,25 +46,20 @@ struct Round: LongRunning {
     }
 
     func run() async throws {
-        await cancelWhenGracefulShutdown {
-            var backoff = Backoff()
-            var generator = SystemRandomNumberGenerator()
-            while !Task.isCancelled {
-                pulse.beat()
-                do {
-                    let isOurs = try await take()
-                    if isOurs { try await work() }
-                    backoff.reset()
-                    try await rest(for: interval, keepingLease: isOurs)
-                } catch is CancellationError {
-                    return
-                } catch {
-                    Metric.schedulerRetries.counter(name).increment()
-                    logger.warning("It will be tried again", metadata: ["job": "\(name)", "error": "\(error)"])
-                    // Another one may reach what this one does not.
-                    try? await leases?.give(lease, of: holder)
-                    try? await clock.sleep(for: backoff.next(using: &generator))
-                }
+        await Repetition(pulse: pulse, clock: clock) { [name, logger] error in
+            Metric.schedulerRetries.counter(name).increment()
+            logger.warning("It will be tried again", metadata: ["job": "\(name)", "error": "\(error)"])
+        }.run { _ in
+            do {
+                let isOurs = try await take()
+                if isOurs { try await work() }
+                // Not the repetition's pause, in which nobody would keep the lease.
+                try await rest(for: interval, keepingLease: isOurs)
+                return .zero
+            } catch {
+                // Another one may reach what this one does not.
+                try? await leases?.give(lease, of: holder)
+                throw error
             }
         }
         // Else the next one waits until it ends.

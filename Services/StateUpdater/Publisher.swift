@@ -37,23 +37,15 @@ struct Publisher: LongRunning {
 
     /// Until the process is told to stop.
     func run() async throws {
-        await cancelWhenGracefulShutdown {
-            var backoff = Backoff()
-            var generator = SystemRandomNumberGenerator()
-            while !Task.isCancelled {
-                do {
-                    let turn = try await turn()
-                    backoff.reset()
-                    // Only what was published is a reason to look again at once.
-                    if case .published = turn { continue }
-                    try? await clock.sleep(for: turn == .idle ? .milliseconds(200) : .seconds(2))
-                } catch is CancellationError {
-                    return
-                } catch {
-                    Metric.publisherRetries.counter().increment()
-                    logger.warning("Nothing was published; it will be tried again", metadata: ["error": "\(error)"])
-                    try? await clock.sleep(for: backoff.next(using: &generator))
-                }
+        await Repetition(clock: clock) { [logger] error in
+            Metric.publisherRetries.counter().increment()
+            logger.warning("Nothing was published; it will be tried again", metadata: ["error": "\(error)"])
+        }.run { _ in
+            switch try await turn() {
+            // Only what was published is a reason to look again at once.
+            case .published: .zero
+            case .idle: .milliseconds(200)
+            case .elsewhere: .seconds(2)
             }
         }
         // Else the next one waits until it ends.
