@@ -19,6 +19,7 @@ struct Tidy: Sendable {
     static let canaryDays = 90.0
     /// Longer than the longest billing retry, so that nobody is asked about twice.
     static let overdueDays = 400.0
+    /// Long beyond any outage of the scheduler: it reads them from where it has planned until.
     static let heartbeatDays = 60.0
 
     func turn() async throws {

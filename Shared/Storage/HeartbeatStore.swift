@@ -4,6 +4,10 @@ import Postgres
 import struct Foundation.Date
 
 /// Which minutes a receiver was alive, and what it answered.
+///
+/// A row a minute for each receiver. They are read from where an app's coverage is planned until, minutes ago as a rule, so
+/// the scheduler keeps them for a fixed time and no setting: forgotten too early they make a silence of what was none, which
+/// costs a question about that time and hides nothing.
 public struct HeartbeatStore: Sendable {
     private let connection: PostgresConnection
 

@@ -1,6 +1,7 @@
 import Postgres
 
 import struct Foundation.Date
+import struct Foundation.UUID
 
 /// The months of the ledger: made ahead of time, dropped whole when they are over for long enough.
 public struct RetentionStore: Sendable {
@@ -55,18 +56,33 @@ public struct RetentionStore: Sendable {
         return report
     }
 
-    /// Makes the partitions of this month and the next ones. Leaves what is held, as ``run(_:now:)`` does.
-    public func prepare(now: Date) async throws -> Report {
+    /// Makes the partitions of this month, of the next ones, and of those that the rest holds something of. Leaves what is
+    /// held, as ``run(_:now:)`` does.
+    /// - Parameter portion: how many rows are copied out of the rest in one transaction.
+    public func prepare(now: Date, portion: Int = 2000) async throws -> Report {
         var report = Report()
-        for row in try await connection.execute(Self.missing, now, Self.monthsAhead) {
-            let month: String = try row.value("month")
-            guard report.unmade.isEmpty, try await isFree({ _ = try await connection.execute(Self.make, month) }) else {
-                report.unmade.append(month)
-                continue
-            }
-            report.made.append(month)
+        let months = try await connection.execute(Self.missing, now, Self.monthsAhead).map { row in
+            try row.value("month", as: String.self)
+        }
+        guard !months.isEmpty else { return report }
+        // Beside the line, however much there is; what comes meanwhile the making takes.
+        for month in months { try await copy(month, portion) }
+        if try await isFree({ _ = try await connection.execute(Self.make, months) }) {
+            report.made = months
+        } else {
+            report.unmade = months
         }
         return report
+    }
+
+    private func copy(_ month: String, _ portion: Int) async throws {
+        var place = (at: Date.distantPast, uuid: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
+        while true {
+            try Task.checkCancellation()
+            let last = try await connection.execute(Self.copy, month, place.at, place.uuid, Int64(portion)).first
+            guard let last else { return }
+            place = (try last.value("last_at"), try last.value("last_uuid"))
+        }
     }
 
     private func drop(_ month: Month, _ report: inout Report) async throws {
@@ -105,15 +121,42 @@ public struct RetentionStore: Sendable {
         "retention-missing",
         """
         select to_char(month, 'YYYY-MM') as month
-        from generate_series(0, $2::bigint) as ahead
-        cross join lateral (
-            select (date_trunc('month', $1::timestamptz at time zone 'UTC') + ahead * interval '1 month')::date
-        ) as given (month)
-        where to_regclass('notification_payload_' || to_char(month, 'YYYY_MM')) is null
+        from (
+            select date_trunc('month', $1::timestamptz at time zone 'UTC') + ahead * interval '1 month' as month
+            from generate_series(0, $2::bigint) as ahead
+            union
+            select month
+            from (
+                select min(recorded_at) at time zone 'UTC' as first_at, max(recorded_at) at time zone 'UTC' as last_at
+                from notification_payload_rest
+            ) as rest
+            cross join lateral generate_series(date_trunc('month', first_at), last_at, interval '1 month') as month
+            where exists (
+                select
+                from notification_payload_rest
+                where recorded_at >= month at time zone 'UTC'
+                    and recorded_at < (month + interval '1 month') at time zone 'UTC')
+        ) as wanted
+        where not exists (
+            select
+            from pg_inherits
+            where inhparent = 'notification_payload'::regclass
+                and inhrelid = to_regclass('notification_payload_' || to_char(month, 'YYYY_MM')))
         order by month
         """)
 
-    static let make = Statement("retention-make", "select make_payload_month(to_date($1::text, 'YYYY-MM')) as is_done")
+    static let copy = Statement(
+        "retention-copy",
+        """
+        select last_at, last_uuid
+        from copy_payload_rest(to_date($1::text, 'YYYY-MM'), $2::timestamptz, $3::uuid, $4::bigint)
+        """)
+
+    static let make = Statement(
+        "retention-make",
+        """
+        select make_payload_months(array(select to_date(month, 'YYYY-MM') from unnest($1::text[]) as month))
+        """)
 
     static let months = Statement("retention-months", "select name, ends_at, bytes from payload_months()")
 

@@ -5,7 +5,8 @@ public enum StorageStatements {
     /// In no particular order.
     public static let all: [Statement] =
         MigratorStatements.all + [
-            Grants.missing, RetentionStore.missing, RetentionStore.make, RetentionStore.months, RetentionStore.drop,
+            Grants.missing, RetentionStore.missing, RetentionStore.copy, RetentionStore.make, RetentionStore.months,
+            RetentionStore.drop,
         ]
         + LedgerPages.statements + ledger + coverage + recovery + [
             SightingStore.claimFirst, SightingStore.owners, SightingStore.forget,

@@ -29,36 +29,95 @@ $$;
 
 -- For what comes in a month that nobody has made a partition for: it is never refused, and moves when the month is made.
 create table notification_payload_rest partition of notification_payload default with (toast_tuple_target = 1024);
+create index notification_payload_rest_by_time on notification_payload_rest (recorded_at, notification_uuid);
 
--- Makes the partition of a month, in UTC, unless it is there; what stands in the rest moves into it.
+-- The table of a month, in UTC, as it will be attached; until then nobody reads it.
+create function payload_month_table(month date) returns text
+language plpgsql security definer
+set search_path from current
+set timezone = 'UTC'
+as $$
+declare
+    partition constant text := 'notification_payload_' || to_char(month, 'YYYY_MM');
+begin
+    if to_regclass(partition) is null then
+        -- The constraint spares the attachment from reading the table again.
+        execute format(
+            'create table %I (like notification_payload including all, constraint is_of_month check ('
+            'recorded_at >= %L and recorded_at < %L)) with (toast_tuple_target = 1024)',
+            partition, date_trunc('month', month)::timestamptz,
+            (date_trunc('month', month) + interval '1 month')::timestamptz);
+    end if;
+    return partition;
+end;
+$$;
+
+-- Copies what stands in the rest into the table of its month: so many rows behind a place, and tells the place of the last;
+-- no row where there is none left. Keeps nobody waiting, and nothing is gone from the rest.
+create function copy_payload_rest(month date, after_at timestamptz, after_uuid uuid, portion bigint)
+returns table (last_at timestamptz, last_uuid uuid)
+language plpgsql security definer
+set search_path from current
+set timezone = 'UTC'
+as $$
+begin
+    return query execute format(
+        'with portion as materialized ('
+        '    select * from notification_payload_rest'
+        '    where recorded_at >= $1 and recorded_at < $2 and (recorded_at, notification_uuid) > ($3, $4)'
+        '    order by recorded_at, notification_uuid limit $5), '
+        'copied as (insert into %I select * from portion on conflict do nothing) '
+        'select recorded_at, notification_uuid from portion order by 1 desc, 2 desc limit 1',
+        payload_month_table(month))
+    using date_trunc('month', month)::timestamptz, (date_trunc('month', month) + interval '1 month')::timestamptz,
+        after_at, after_uuid, portion;
+end;
+$$;
+
+-- Makes the partitions of some months; what stands in the rest and was not copied before moves into them.
 --
 -- Runs as its owner, because partitions belong to the owner of the table, and gives up soon rather than make the line wait.
 -- Keeps newcomers out of the rest first: what the line recorded between the move and the attachment would stand in the
--- way, and while batches keep coming the running month could not be made at all.
-create function make_payload_month(month date) returns boolean
+-- way, and while batches keep coming the running month could not be made at all. What was copied costs little then: the rest
+-- is emptied at once, unless it holds other months.
+create function make_payload_months(months date[]) returns void
 language plpgsql security definer
 set search_path from current
 set lock_timeout = '2s'
 set timezone = 'UTC'
 as $$
 declare
-    from_at constant timestamptz := date_trunc('month', month)::timestamptz;
-    to_at constant timestamptz := (date_trunc('month', month) + interval '1 month')::timestamptz;
-    partition constant text := 'notification_payload_' || to_char(from_at, 'YYYY_MM');
+    month date;
+    partition text;
 begin
-    if to_regclass(partition) is not null then
-        return false;
-    end if;
     -- What the attachment will ask for anyway; asking for less now and for that later could only end in a deadlock.
     lock table notification_payload_rest in access exclusive mode;
-    execute format(
-        'create table %I (like notification_payload including all) with (toast_tuple_target = 1024)', partition);
-    execute format(
-        'with moved as (delete from notification_payload_rest where recorded_at >= $1 and recorded_at < $2 returning *) '
-        'insert into %I select * from moved', partition) using from_at, to_at;
-    execute format(
-        'alter table notification_payload attach partition %I for values from (%L) to (%L)', partition, from_at, to_at);
-    return true;
+    foreach month in array months
+    loop
+        execute format(
+            'insert into %1$I select rest.* from notification_payload_rest rest '
+            'where recorded_at >= $1 and recorded_at < $2 and not exists ('
+            '    select from %1$I copied'
+            '    where copied.notification_uuid = rest.notification_uuid and copied.recorded_at = rest.recorded_at)',
+            payload_month_table(month))
+        using month::timestamptz, (month + interval '1 month')::timestamptz;
+    end loop;
+    if exists (
+        select from notification_payload_rest
+        where date_trunc('month', recorded_at)::date <> all (months))
+    then
+        delete from notification_payload_rest where date_trunc('month', recorded_at)::date = any (months);
+    else
+        truncate notification_payload_rest;
+    end if;
+    foreach month in array months
+    loop
+        partition := payload_month_table(month);
+        execute format(
+            'alter table notification_payload attach partition %I for values from (%L) to (%L)',
+            partition, month::timestamptz, (month + interval '1 month')::timestamptz);
+        execute format('alter table %I drop constraint is_of_month', partition);
+    end loop;
 end;
 $$;
 
@@ -94,8 +153,9 @@ begin
 end;
 $$;
 
-select make_payload_month(month::date)
-from (select distinct date_trunc('month', recorded_at at time zone 'UTC') as month from notification) as months;
+select make_payload_months(array_agg(month))
+from (select distinct date_trunc('month', recorded_at at time zone 'UTC')::date as month from notification) as recorded
+having count(*) > 0;
 insert into notification_payload (recorded_at, notification_uuid, decoded, signed_original, chains)
 select recorded_at, notification_uuid, decoded, signed_original, chains
 from notification;

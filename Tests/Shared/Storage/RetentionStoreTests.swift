@@ -42,6 +42,37 @@ import Testing
         }
     }
 
+    @Test func `every month of what stands in the rest is made, in portions of it`() async throws {
+        try await Self.withStore { store, connection async throws in
+            for (number, days) in [0.0, 30, 35].enumerated() {
+                _ = try await Self.record(20, at: Self.then.addingTimeInterval(days * 86_400), seed: number, connection)
+            }
+            let later = Self.then.addingTimeInterval(150 * 86_400)
+            let report = try await store.prepare(now: later, portion: 7)
+            #expect(report.made == ["2024-11", "2024-12", "2025-04", "2025-05", "2025-06"])
+            #expect(try await Self.count("notification_payload_rest", connection) == 0)
+            #expect(try await Self.count("notification_payload_2024_11", connection) == 20)
+            #expect(try await Self.count("notification_payload_2024_12", connection) == 40)
+        }
+    }
+
+    @Test func `a month that could not be made is read as before, and made from where it was left`() async throws {
+        try await TestDatabase.use { database async throws in
+            let (connection, reader) = (TestDatabase.connection(database), TestDatabase.connection(database))
+            let store = RetentionStore(connection)
+            _ = try await Self.record(20, at: Self.then, seed: 1, connection)
+            try await reader.run(unsafeScript: "begin; lock table notification_payload_rest in access share mode")
+            #expect(try await store.prepare(now: Self.then, portion: 7).unmade.first == "2024-11")
+            #expect(try await Self.count("notification_payload", connection) == 20)
+            let late = try await Self.record(20, at: Self.then.addingTimeInterval(-60), seed: 2, connection)
+            try await reader.run(unsafeScript: "rollback")
+            #expect(try await store.prepare(now: Self.then, portion: 7).made.first == "2024-11")
+            #expect(try await Self.count("notification_payload", connection) == 40)
+            #expect(try await Self.count("notification_payload_2024_11", connection) == 40)
+            for uuid in late { #expect(try await NotificationStore(connection).original(uuid) != nil) }
+        }
+    }
+
     @Test func `what comes while its month is made is neither refused nor in the month's way`() async throws {
         try await TestDatabase.use { database async throws in
             let line = TestDatabase.connection(database)
@@ -167,8 +198,10 @@ import Testing
 
     // MARK: -
 
-    private static func record(_ count: Int, at date: Date, _ connection: PostgresConnection) async throws -> [UUID] {
-        var fixtures = Fixtures(seed: 7)
+    private static func record(
+        _ count: Int, at date: Date, seed: Int = 7, _ connection: PostgresConnection
+    ) async throws -> [UUID] {
+        var fixtures = Fixtures(seed: UInt64(seed))
         let entries = fixtures.entries(count)
         _ = try await LedgerStore(connection).apply(entries, moving: [], recordedAt: date)
         return entries.map(\.notificationUUID)
