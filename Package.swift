@@ -112,6 +112,9 @@ let tests: [Target] = [
     tests("AppStoreTests", "Shared/AppStore", ["AppStore", "Signatures", "StrictJSON"]),
     tests("StorageTests", "Shared/Storage", ["Storage", "Postgres", "Contracts", "Subscriptions", "TestSupport"]),
     tests(
+        "DatabaseTests", "Shared/Database",
+        ["Database", "Chassis", "Postgres", "Storage", "TestSupport", logging, lifecycle]),
+    tests(
         "AppleAccessTests", "Shared/AppleAccess", ["AppleAccess", "AppStore", "Chassis", "Signatures"]),
     tests(
         "InterpretationTests", "Shared/Interpretation",

@@ -2,6 +2,7 @@ import AppStore
 import AppleAccess
 import Chassis
 import Contracts
+import Database
 import Kafka
 import Pipeline
 import Postgres
@@ -25,7 +26,8 @@ struct Parts {
     /// All parts, in the order of their dependencies.
     /// - Parameter api: nil postpones the requests for single customers.
     func all(asking api: AppleAPI?) async throws -> [any LongRunning] {
-        let first: [any LongRunning] = (api.map { [$0] } ?? []) + [keeper, tidy()]
+        let ready = SchemaReadiness(context, service: "recovery")
+        let first: [any LongRunning] = (api.map { [$0] } ?? []) + [ready, keeper, tidy()]
         return first + (try await requests(api)) + (try await letters()) + (try await pages())
     }
 

@@ -54,7 +54,7 @@ struct Assembly {
         let listening = listener.parts(
             running: Listen(),
             settlement: Remember(heartbeats: HeartbeatStore(connect()), connection: listener))
-        return [apple, keeper] + listening + [fetching()] + rounds()
+        return [SchemaReadiness(context, service: "scheduler"), apple, keeper] + listening + [fetching()] + rounds()
     }
 
     /// A connection of its own for each kind of work, so that none waits behind another.

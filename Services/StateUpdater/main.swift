@@ -30,5 +30,5 @@ await ServiceProcess(
     var parts = connection.parts(running: Update(), settlement: settlement, startingAt: positions)
     // Behind the producer it needs, before the worker that feeds it, so that it stops after it.
     parts.insert(publisher, at: 1)
-    return parts
+    return [SchemaReadiness(context, service: "state-updater")] + parts
 }

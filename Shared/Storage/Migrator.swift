@@ -21,6 +21,8 @@ public struct Migrator: Sendable {
         /// A newer build was here.
         case newer(Int32, known: Int32)
         case serverTooOld(String)
+        /// Of the migrations that a build needs, these are not there.
+        case missing([Int32])
 
         /// What happened and what to do, in one sentence.
         public var description: String {
@@ -32,6 +34,9 @@ public struct Migrator: Sendable {
                 "this database has migration \(version), but this build knows only \(known); use a build at least as new"
             case .serverTooOld(let version):
                 "this database server is Postgres \(version); Postgres 15 or newer is needed"
+            case .missing(let versions):
+                "the schema lacks what this build needs (migrations \(versions.map(String.init).joined(separator: ", "))): "
+                    + "run setup of the same build, and see that STOREKEEPER_DATABASE_SCHEMA names the same schema"
             }
         }
     }
@@ -58,6 +63,19 @@ public struct Migrator: Sendable {
             }
             return missing.map(\.migration)
         }
+    }
+
+    /// Asks whether everything this build needs is there; what a newer build has added is no fault.
+    ///
+    /// - Throws: ``Refusal/missing(_:)``; otherwise `PostgresError`.
+    public func check() async throws {
+        var applied: Set<Int32> = []
+        if try await connection.execute(MigratorStatements.isThere)[0].value("is_there") {
+            applied = Set(
+                try await connection.execute(MigratorStatements.applied).map { row in try row.value("version") })
+        }
+        let missing = migrations.map(\.version).filter { !applied.contains($0) }
+        guard missing.isEmpty else { throw Refusal.missing(missing) }
     }
 
     private static func missing(
@@ -114,11 +132,14 @@ enum MigratorStatements {
         order by place
         """)
 
+    static let isThere = Statement(
+        "migrator-is-there", "select to_regclass('schema_migration') is not null as is_there")
+
     static let applied = Statement("migrator-applied", "select version, digest from schema_migration order by version")
 
     static let record = Statement(
         "migrator-record",
         "insert into schema_migration (version, name, digest) values ($1::integer, $2::text, $3::bytea)")
 
-    static let all = [setting, lock, server, digests, applied, record]
+    static let all = [setting, lock, server, digests, isThere, applied, record]
 }

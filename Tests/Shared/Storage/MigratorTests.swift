@@ -57,6 +57,21 @@ import Testing
         }
     }
 
+    @Test func `what a build lacks is named, and what a newer one has added is no fault`() async throws {
+        try await TestDatabase.use(isMigrated: false) { database async throws in
+            let connection = TestDatabase.connection(database)
+            let all = (1...3).map { Self.migration($0, "create table a\($0) ()") }
+            await #expect(throws: Migrator.Refusal.missing([1, 2])) {
+                try await Migrator(connection, migrations: Array(all[..<2])).check()
+            }
+            _ = try await Migrator(connection, migrations: Array(all[..<2])).migrate()
+            try await Migrator(connection, migrations: Array(all[..<1])).check()
+            await #expect(throws: Migrator.Refusal.missing([3])) {
+                try await Migrator(connection, migrations: all).check()
+            }
+        }
+    }
+
     @Test func `a schema from a newer build is refused`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)

@@ -1,0 +1,64 @@
+import Database
+import Foundation
+import Logging
+import Postgres
+import ServiceLifecycle
+import Storage
+import TestSupport
+import Testing
+
+@testable import Chassis
+
+@Suite(.timeLimit(.minutes(2))) struct SchemaReadinessTests {
+    private struct Configuration: DatabaseVariables {
+        let database = Variable.databaseURL
+        let databasePasswordFile = Variable.databasePasswordFile
+        let schema = Variable.databaseSchema
+    }
+
+    private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// Runs it with a database until `body` ends; hands over what `/readyz` answers from.
+    private static func running(
+        _ url: String, _ body: (Health) async throws -> Void
+    ) async throws {
+        let context = ServiceContext(
+            settings: try Settings(Configuration(), environment: ["DATABASE_URL": url]), logger: logger,
+            health: Health(instant: { .now }), tracer: Tracer(isOn: false, random: { 7 }),
+            clock: ProcessClock(now: { Date(timeIntervalSince1970: 0) }, instant: { .now }), instance: "test",
+            environment: [:])
+        let group = ServiceGroup(
+            configuration: .init(services: [.init(service: SchemaReadiness(context, service: "test"))], logger: logger))
+        async let run: Void = group.run()
+        try await body(context.health)
+        await group.triggerGracefulShutdown()
+        try await run
+    }
+
+    @Test func `a process is ready when setup has made what its build needs, and says until then what is missing`()
+        async throws
+    {
+        try await TestDatabase.use(isMigrated: false) { database async throws in
+            try await Self.running(database.url) { health in
+                while !health.notReady.contains(where: { $0.contains("run setup of the same build") }) {
+                    await Task.yield()
+                }
+                let connection = TestDatabase.connection(database)
+                _ = try await Migrator(connection).migrate()
+                while !health.notReady.isEmpty { await Task.yield() }
+                // What goes away later is tried again, and takes nothing back.
+                try await connection.run(unsafeScript: "drop table schema_migration")
+                #expect(health.notReady.isEmpty)
+            }
+        }
+    }
+
+    @Test func `where nobody listens it is not ready and says so, and stops all the same`() async throws {
+        try await Self.running("postgres://nobody@127.0.0.1:1/nothing") { health in
+            #expect(health.notReady.count == 1)
+            while !health.notReady.contains(where: { $0.hasPrefix("database: ") && $0.contains("refused") }) {
+                await Task.yield()
+            }
+        }
+    }
+}
