@@ -8,8 +8,11 @@ import struct Foundation.Date
 
 /// What does it change? Reads the news out of a notification; what is newer already is decided where the state is.
 struct Update: Stage {
-    func judge(_ deliveries: [Delivery<UniqueNotification>]) -> [Verdict<LedgerEntry, UpdateReason>] {
-        deliveries.map { verdict(on: $0.message.verified, at: $0.position) }
+    /// How many records are read at the same time.
+    var cores = 1
+
+    func judge(_ deliveries: [Delivery<UniqueNotification>]) async -> [Verdict<LedgerEntry, UpdateReason>] {
+        await deliveries.concurrentMap(cores: cores) { verdict(on: $0.message.verified, at: $0.position) }
     }
 
     func verdict(on notification: VerifiedNotification, at position: LogPosition)

@@ -27,7 +27,9 @@ await ServiceProcess(
     let publisher = Publisher(
         outbox: OutboxStore(outbox), leases: LeaseStore(outbox), producer: connection.producer, holder: UUID(),
         now: context.clock.now, logger: context.logger, patience: context.settings.recoveryPatience)
-    var parts = connection.parts(running: Update(), settlement: settlement, startingAt: positions)
+    // While the batch is read the database waits for it.
+    let update = Update(cores: ProcessInfo.processInfo.activeProcessorCount)
+    var parts = connection.parts(running: update, settlement: settlement, startingAt: positions)
     // Behind the producer it needs, before the worker that feeds it, so that it stops after it.
     parts.insert(publisher, at: 1)
     return [SchemaReadiness(context, service: "state-updater")] + parts

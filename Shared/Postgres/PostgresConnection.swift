@@ -76,6 +76,7 @@ public actor PostgresConnection {
         let value: Value
         do {
             value = try body(transaction)
+            _ = try transaction.receive()
         } catch {
             // A connection that cannot even roll back is not worth keeping; the server rolls back when it goes.
             if !transaction.rollBack() { handle = nil }

@@ -3,6 +3,7 @@ public final class PostgresTransaction {
     private let handle: ConnectionHandle
     private let isolation: Isolation
     private var hasBegun = false
+    private var isBeginUnanswered = false
 
     init(on handle: ConnectionHandle, isolation: Isolation) {
         self.handle = handle
@@ -17,19 +18,39 @@ public final class PostgresTransaction {
     }
 
     /// Runs several statements in one round trip. After an error the transaction can only be rolled back.
+    ///
+    /// Gives back also what was sent before and not received yet, in its order.
     public func pipeline(_ commands: [Command]) throws(PostgresError) -> [Rows] {
+        try send(commands)
+        return try receive()
+    }
+
+    /// Sends statements without waiting for what they give back: the server begins with each as soon as it is there, so
+    /// the caller makes the next one while the server works.
+    ///
+    /// Throws `.refusedValue` before it sends any of them. What a statement did wrong is thrown by the next ``receive()``,
+    /// at the latest when the body has returned.
+    public func send(_ commands: [Command]) throws(PostgresError) {
         guard !handle.isLost else {
             throw PostgresError(.connectionLost, "the connection was lost earlier in this transaction")
         }
         // BEGIN travels with the first statement.
-        guard !hasBegun else { return try handle.run(commands).map { $0.rows() } }
+        try handle.send(hasBegun ? commands : [Command(isolation.begin)] + commands)
+        if !hasBegun { isBeginUnanswered = true }
         hasBegun = true
-        return try handle.run([Command(isolation.begin)] + commands).dropFirst().map { $0.rows() }
+    }
+
+    /// Waits for what was sent and not received yet, in its order. After an error the transaction can only be rolled
+    /// back.
+    public func receive() throws(PostgresError) -> [Rows] {
+        defer { isBeginUnanswered = false }
+        let results = try handle.receive()
+        return results.dropFirst(isBeginUnanswered ? 1 : 0).map { $0.rows() }
     }
 
     /// Runs a text of several statements. For migrations; a user's words must never get here.
     public func run(unsafeScript script: String) throws(PostgresError) {
-        if !hasBegun { _ = try pipeline([]) }
+        _ = try pipeline([])
         try handle.run(script: script)
     }
 
@@ -52,6 +73,9 @@ public final class PostgresTransaction {
 
     /// - Returns: whether the connection is usable afterwards.
     func rollBack() -> Bool {
+        guard !handle.isLost else { return false }
+        // What was sent before the body gave up is answered first; whether it went well does not matter any more.
+        _ = try? receive()
         guard !handle.isLost else { return false }
         guard handle.isInTransaction else { return true }
         return (try? handle.run([Command(.rollback)])) != nil && !handle.isInTransaction

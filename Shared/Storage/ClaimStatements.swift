@@ -125,9 +125,11 @@ enum ClaimStatements {
         for key in newest.keys {
             if let id = states[key]?.subscription.transaction?.appTransactionId { ids[key, default: []].insert(id) }
         }
-        let rows = newest.values.sorted { $0.news.key < $1.news.key }.flatMap { one in
-            (ids[one.news.key].map { $0.sorted().map(Optional.some) } ?? [nil]).map { id in
-                (news: one.news, id: id, traceparent: one.traceparent)
+        var rows: [(news: News, id: String?, traceparent: String?)] = []
+        for key in newest.keys.sorted() {
+            guard let one = newest[key] else { continue }
+            for id in ids[key].map({ $0.sorted().map(Optional.some) }) ?? [nil] {
+                rows.append((one.news, id, one.traceparent))
             }
         }
         return Command(

@@ -20,11 +20,16 @@ struct Gaps: Sendable {
     ///   - neighbours: of each of them the nearest known ones on both sides, perhaps repeated, perhaps more.
     init(added: [News], neighbours: [News]) {
         let new = Set(added.map(\.stamp.notificationUUID))
-        var lives: [SubscriptionKey: [UUID: News]] = [:]
-        for step in neighbours + added { lives[step.key, default: [:]][step.stamp.notificationUUID] = step }
-        for (key, life) in lives.sorted(by: { $0.key < $1.key }) {
+        let steps = neighbours + added
+        // Places instead of steps, which are long to copy; of a repeated one the last counts.
+        var lives: [SubscriptionKey: [UUID: Int]] = [:]
+        for (place, step) in steps.enumerated() {
+            lives[step.key, default: [:]][step.stamp.notificationUUID] = place
+        }
+        for key in lives.keys.sorted() {
             var earlier: News?
-            for later in life.values.sorted(by: { $0.stamp < $1.stamp }) {
+            for place in (lives[key] ?? [:]).values.sorted(by: { steps[$0].stamp < steps[$1].stamp }) {
+                let later = steps[place]
                 let isNew = new.contains(later.stamp.notificationUUID)
                 // Two known ones may have others between them; nothing changed there.
                 if isNew || earlier.map({ new.contains($0.stamp.notificationUUID) }) ?? false {

@@ -34,15 +34,42 @@ struct LedgerBatch: Sendable {
     /// Its steps, for which the known neighbours are asked.
     let steps: [News]
 
+    /// What the batch adds, whatever is known of its purchases.
+    struct Additions: Sendable {
+        /// New to the ledger.
+        var entries: [LedgerEntry] = []
+        var steps: [News] = []
+        var marks: [SubscriptionKey: Marks] = [:]
+        var claims: [AccountClaim] = []
+        var transactions: [TransactionVersion] = []
+    }
+
+    /// - Parameter recorded: which of the uuids the ledger has; they have had their effects.
+    func additions(recorded: Set<UUID>) -> Additions {
+        var additions = Additions()
+        var versions: [TransactionKey: TransactionVersion] = [:]
+        additions.entries =
+            recorded.isEmpty ? entries : entries.filter { !recorded.contains($0.notificationUUID) }
+        additions.steps =
+            recorded.isEmpty ? steps : steps.filter { !recorded.contains($0.stamp.notificationUUID) }
+        for entry in additions.entries {
+            guard let news = entry.news else { continue }
+            additions.marks[news.key, default: Marks()].join(news)
+            if let claim = AccountClaim(news) { additions.claims.append(claim) }
+            if let version = TransactionVersion(news) {
+                let key = TransactionKey(news: news.key, id: version.facts.transactionId)
+                if versions[key].map({ $0.isOlder(than: version) }) ?? true { versions[key] = version }
+            }
+        }
+        additions.transactions = Array(versions.values)
+        return additions
+    }
+
     /// What the batch does to the state.
     struct Effects: Sendable {
         /// New to the ledger, with whether each advanced a state.
         var inserted: [(entry: LedgerEntry, hasAdvanced: Bool)] = []
         var subscriptions: [SubscriptionRevision] = []
-        var transactions: [TransactionVersion] = []
-        var marks: [SubscriptionKey: Marks] = [:]
-        var steps: [News] = []
-        var claims: [AccountClaim] = []
         var gaps: Gaps
         /// All purchases of the batch after it, those that were not written included.
         var states: [SubscriptionKey: SubscriptionRevision] = [:]
@@ -53,20 +80,17 @@ struct LedgerBatch: Sendable {
     }
 
     /// - Parameters:
-    ///   - recorded: which of the uuids the ledger has; they have had their effects.
+    ///   - additions: of this batch.
     ///   - known: the purchases as they stand.
     ///   - neighbours: the nearest known steps around those of the batch.
     ///   - now: by our clock.
     func effects(
-        recorded: Set<UUID>, known: [SubscriptionKey: SubscriptionRevision], neighbours: [News], at now: Date
+        of additions: Additions, known: [SubscriptionKey: SubscriptionRevision], neighbours: [News], at now: Date
     ) -> Effects {
-        let steps =
-            recorded.isEmpty ? steps : steps.filter { !recorded.contains($0.stamp.notificationUUID) }
-        var effects = Effects(steps: steps, gaps: Gaps(added: steps, neighbours: neighbours))
+        var effects = Effects(gaps: Gaps(added: additions.steps, neighbours: neighbours))
         var states = known
         var written: Set<SubscriptionKey> = []
-        var versions: [TransactionKey: TransactionVersion] = [:]
-        for entry in entries where !recorded.contains(entry.notificationUUID) {
+        for entry in additions.entries {
             guard let news = entry.news else {
                 effects.inserted.append((entry, false))
                 continue
@@ -75,10 +99,10 @@ struct LedgerBatch: Sendable {
             let learned = Subscription.learning(news, known: before?.subscription)
             effects.inserted.append((entry, learned.isAdvance))
             if learned.isAdvance { effects.applied.advanced += 1 } else { effects.applied.stale += 1 }
-            effects.marks[news.key, default: Marks()].join(news)
-            if let claim = AccountClaim(news) { effects.claims.append(claim) }
             effects.changes += learned.changes.map {
-                NewsChange(news: news, change: $0, traceparent: entry.traceparent)
+                NewsChange(
+                    stamp: news.stamp, key: news.key, bundleId: news.bundleId, change: $0,
+                    traceparent: entry.traceparent)
             }
             if let earlier = EarlierTransaction(news, of: learned.subscription, at: now) {
                 effects.earlier.append(EarlierNews(news: news, transaction: earlier, traceparent: entry.traceparent))
@@ -88,13 +112,8 @@ struct LedgerBatch: Sendable {
                     subscription: learned.subscription, revision: before?.revision ?? 0)
                 written.insert(news.key)
             }
-            if let version = TransactionVersion(news) {
-                let key = TransactionKey(news: news.key, id: version.facts.transactionId)
-                if versions[key].map({ $0.isOlder(than: version) }) ?? true { versions[key] = version }
-            }
         }
         effects.subscriptions = written.sorted().compactMap { states[$0] }
-        effects.transactions = Array(versions.values)
         effects.states = states
         effects.applied.inserted = effects.inserted.count
         effects.applied.repeated = entries.count + copies.count - effects.inserted.count

@@ -21,14 +21,6 @@ enum LedgerStatements {
         on conflict do nothing
         """)
 
-    static let digests = Statement(
-        "ledger-digests",
-        """
-        select sha256(header) as digest
-        from unnest($1::bytea[]) with ordinality as given (header, place)
-        order by place
-        """)
-
     static let insert = Statement(
         "ledger-insert",
         """
@@ -51,18 +43,24 @@ enum LedgerStatements {
 
     /// Does not ask which of them `insert` took: where another writer was faster, the transaction is undone, so nothing
     /// more than an error must be avoided here.
-    /// `chains` is 32 bytes per reference, because arrays in an array would have to be of one length.
+    /// `places` are those of a payload's headers among all of the batch, each a text, because arrays in an array would have
+    /// to be of one length. Each header is digested once.
     static let insertPayloads = Statement(
         "ledger-insert-payloads",
         """
+        with chain as materialized (
+            select array_agg(sha256(header) order by place) as digests
+            from unnest($6::bytea[]) with ordinality as given (header, place)
+        )
         insert into notification_payload (recorded_at, notification_uuid, decoded, signed_original, chains)
         select $1::timestamptz, notification_uuid, decoded, signed_original,
             array(
-                select substring(chains from 32 * place + 1 for 32)
-                from generate_series(0, length(chains) / 32 - 1) as place
-                order by place)
-        from unnest($2::uuid[], $3::json[], $4::bytea[], $5::bytea[])
-            as given (notification_uuid, decoded, signed_original, chains)
+                select chain.digests[place]
+                from unnest(places::integer[]) with ordinality as referred (place, nth)
+                order by nth)
+        from unnest($2::uuid[], $3::json[], $4::bytea[], $5::text[])
+            as given (notification_uuid, decoded, signed_original, places)
+        cross join chain
         on conflict do nothing
         """)
 
@@ -131,17 +129,19 @@ enum LedgerStatements {
             ] as [any PostgresParameter])
     }
 
-    static func command(
-        insertingPayloadsOf entries: [LedgerEntry], _ originals: PackedOriginals, digests: [[UInt8]], recordedAt: Date
-    ) -> Command {
-        let packed = entries.map { originals[$0] }
-        return Command(
-            insertPayloads, recordedAt, entries.map(\.notificationUUID), entries.map { JSONText($0.decodedPayload) },
-            packed.map(\.blob),
-            packed.map { original in
-                original.headers.flatMap { header in
-                    originals.headers.place(of: header[...]).map { digests[$0] } ?? []
-                }
-            })
+    /// The headers first, which the payloads refer to.
+    static func commands(insertingPayloadsOf entries: [LedgerEntry], recordedAt: Date) -> [Command] {
+        let originals = entries.map { SignedOriginal(encoding: $0.signedPayload) }
+        let headers = SignedOriginal.distinctHeaders(of: originals)
+        let places = originals.map { original in
+            let places = original.headers.compactMap { headers.place(of: $0[...]) }
+            return "{" + places.map { "\($0 + 1)" }.joined(separator: ",") + "}"
+        }
+        return [
+            Command(keepChains, headers),
+            Command(
+                insertPayloads, recordedAt, entries.map(\.notificationUUID),
+                entries.map { JSONText($0.decodedPayload) }, originals.map(\.blob), places, headers),
+        ]
     }
 }

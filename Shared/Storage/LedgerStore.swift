@@ -27,14 +27,12 @@ public struct LedgerStore: Sendable {
         _ batch: [LedgerEntry], moving moves: [PositionMove], recordedAt: Date
     ) async throws -> ApplyOutcome {
         let batch = try LedgerBatch(batch)
-        let originals = await PackedOriginals(of: batch.entries)
         let attempt = Mutex<Attempt?>(nil)
         do {
             return try await repeating {
                 do {
                     return try await connection.transaction { transaction in
-                        let made = try Self.apply(
-                            batch, originals, moving: moves, recordedAt: recordedAt, in: transaction)
+                        let made = try Self.apply(batch, moving: moves, recordedAt: recordedAt, in: transaction)
                         attempt.withLock { $0 = made }
                         return .applied(made.applied)
                     }
@@ -68,34 +66,37 @@ public struct LedgerStore: Sendable {
         var moves: [PositionMove]
     }
 
+    /// Statements go to the server as soon as they are known, and while it works on them the next ones are made. So what
+    /// needs no state goes first, and the originals, which take longest to pack, are packed while states are written.
     private static func apply(
-        _ batch: LedgerBatch, _ originals: PackedOriginals, moving moves: [PositionMove], recordedAt: Date,
-        in transaction: PostgresTransaction
+        _ batch: LedgerBatch, moving moves: [PositionMove], recordedAt: Date, in transaction: PostgresTransaction
     ) throws -> Attempt {
-        let read = try transaction.pipeline([
+        try transaction.send([
             PositionStore.command(moving: moves),
             Command(LedgerStatements.recorded, batch.uuids),
             SubscriptionStatements.command(locking: batch.keys),
             StepStore.command(neighboursOf: batch.steps),
-            Command(LedgerStatements.keepChains, originals.headers),
-            Command(LedgerStatements.digests, originals.headers),
             Command(LedgerStatements.transactionId),
         ])
+        // Almost always nothing is recorded; then this is the time to see what the batch adds.
+        var additions = batch.additions(recorded: [])
+        let read = try transaction.receive()
         try check(moves, moved: read[0])
         let recorded = try Set(read[1].map { row in try row.value(at: 0, as: UUID.self) })
+        if !recorded.isEmpty { additions = batch.additions(recorded: recorded) }
+        var writing = LedgerWriting(transaction)
+        try writing.add(additions)
         let known = try read[2].map { row in
             SubscriptionRevision(
                 subscription: try SubscriptionStore.subscription(row), revision: try row.value("revision"))
         }
-        let digests = try read[5].map { row in try row.value(at: 0, as: [UInt8].self) }
         var effects = batch.effects(
-            recorded: recorded, known: Dictionary(uniqueKeysWithValues: known.map { ($0.subscription.key, $0) }),
+            of: additions, known: Dictionary(uniqueKeysWithValues: known.map { ($0.subscription.key, $0) }),
             neighbours: try read[3].map { row in try StepStore.step(row) }, at: recordedAt)
-        let writing = commands(
-            for: effects, repeated: batch.entries.filter { recorded.contains($0.notificationUUID) } + batch.copies,
-            originals, digests: digests, recordedAt: recordedAt)
-        let results = try transaction.pipeline(writing)
-        let written = Dictionary(zip(writing.map(\.statement), results), uniquingKeysWith: { first, _ in first })
+        try writing.write(effects, of: additions, recordedAt: recordedAt)
+        try writing.keepConflicts(
+            of: batch.entries.filter { recorded.contains($0.notificationUUID) } + batch.copies, recordedAt: recordedAt)
+        let written = try writing.results()
         // Somebody wrote the same notification or the first of the same purchase since we looked; look again.
         guard written[LedgerStatements.insert]?.affected ?? 0 == effects.inserted.count,
             written[SubscriptionStatements.upsert]?.affected ?? 0 == effects.subscriptions.count
@@ -103,49 +104,7 @@ public struct LedgerStore: Sendable {
         effects.applied.conflicting = written[LedgerStatements.keepConflicts]?.affected ?? 0
         effects.applied.changes += written[TimelineStore.insertEarlier]?.affected ?? 0
         effects.applied.shared = try written[ClaimStatements.notice]?.map { row in try SharedAccountNotice(row) } ?? []
-        return Attempt(transactionId: try read[6][0].value("id"), applied: effects.applied)
-    }
-
-    /// What is to be written, in its order; of the larger statements those that have nothing to do are not sent.
-    private static func commands(
-        for effects: LedgerBatch.Effects, repeated: [LedgerEntry], _ originals: PackedOriginals, digests: [[UInt8]],
-        recordedAt: Date
-    ) -> [Command] {
-        var commands: [Command] = []
-        if !effects.inserted.isEmpty {
-            commands += [
-                LedgerStatements.command(inserting: effects.inserted, recordedAt: recordedAt),
-                LedgerStatements.command(
-                    insertingPayloadsOf: effects.inserted.map(\.entry), originals, digests: digests,
-                    recordedAt: recordedAt),
-            ]
-        }
-        if !effects.transactions.isEmpty {
-            commands.append(TransactionStore.command(upserting: effects.transactions))
-        }
-        if !effects.subscriptions.isEmpty {
-            commands.append(SubscriptionStatements.command(upserting: effects.subscriptions))
-        }
-        if !effects.changes.isEmpty {
-            commands.append(TimelineStore.command(inserting: effects.changes, learnedAt: recordedAt))
-        }
-        commands.append(LedgerStatements.command(keepingConflictsOf: repeated, recordedAt: recordedAt))
-        if !effects.marks.isEmpty { commands.append(MarkStore.command(upserting: effects.marks)) }
-        if !effects.steps.isEmpty { commands.append(StepStore.command(inserting: effects.steps)) }
-        if !effects.claims.isEmpty {
-            commands.append(ClaimStatements.command(claiming: effects.claims, source: .transaction))
-        }
-        if effects.inserted.contains(where: { $0.entry.news?.transaction != nil }) {
-            commands.append(
-                ClaimStatements.command(
-                    noticingSharingIn: effects.inserted.map(\.entry), states: effects.states, at: recordedAt))
-        }
-        commands += SkippedStepStore.commands(for: effects.gaps, states: effects.states, noticedAt: recordedAt)
-        // Behind the transactions, which it reads.
-        if !effects.earlier.isEmpty {
-            commands.append(TimelineStore.command(inserting: effects.earlier, learnedAt: recordedAt))
-        }
-        return commands
+        return Attempt(transactionId: try read[4][0].value("id"), applied: effects.applied)
     }
 
     private static func check(_ moves: [PositionMove], moved: Rows) throws {

@@ -48,7 +48,7 @@ public enum StorageStatements {
         + PostponedRequestStore.statements
 
     private static let ledger = [
-        LedgerStatements.recorded, LedgerStatements.keepChains, LedgerStatements.digests, LedgerStatements.insert,
+        LedgerStatements.recorded, LedgerStatements.keepChains, LedgerStatements.insert,
         LedgerStatements.insertPayloads,
         LedgerStatements.keepConflicts, LedgerStatements.transactionId, LedgerStatements.transactionStatus,
     ]

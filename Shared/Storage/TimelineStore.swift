@@ -97,9 +97,9 @@ public struct TimelineStore: Sendable {
 
     static func command(inserting changes: [NewsChange], learnedAt: Date) -> Command {
         Command(
-            insert, learnedAt, changes.map(\.news.stamp.signedDate), changes.map(\.news.stamp.notificationUUID),
-            changes.map(\.news.key.environment.rawValue), changes.map(\.news.key.originalTransactionId),
-            changes.map(\.news.bundleId), changes.map(\.change.fact.rawValue), changes.map(\.change.from),
+            insert, learnedAt, changes.map(\.stamp.signedDate), changes.map(\.stamp.notificationUUID),
+            changes.map(\.key.environment.rawValue), changes.map(\.key.originalTransactionId),
+            changes.map(\.bundleId), changes.map(\.change.fact.rawValue), changes.map(\.change.from),
             changes.map(\.change.to), changes.map(\.traceparent))
     }
 }
@@ -136,8 +136,12 @@ extension TimelineStore {
 }
 
 /// A change and the news that told.
+///
+/// Of the news only what its row needs: there are several for each notification, and whole ones are long to copy.
 struct NewsChange: Sendable {
-    var news: News
+    var stamp: Stamp
+    var key: SubscriptionKey
+    var bundleId: String
     var change: Change
     /// W3C trace context of the notification.
     var traceparent: String?

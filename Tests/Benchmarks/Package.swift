@@ -27,8 +27,10 @@ let package = Package(
             name: "ledger-benchmark",
             dependencies: [
                 .product(name: "AppStore", package: "storekeeper"),
+                .product(name: "Chassis", package: "storekeeper"),
                 .product(name: "Contracts", package: "storekeeper"),
                 .product(name: "Interpretation", package: "storekeeper"),
+                .product(name: "Pipeline", package: "storekeeper"),
                 .product(name: "Postgres", package: "storekeeper"),
                 .product(name: "Signatures", package: "storekeeper"),
                 .product(name: "Storage", package: "storekeeper"),

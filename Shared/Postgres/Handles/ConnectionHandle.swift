@@ -9,6 +9,11 @@ final class ConnectionHandle {
     private var prepared: [String: String] = [:]
     /// A conversation broken off in its middle cannot be taken up again, even where the socket still lives.
     private var isBroken = false
+    /// Whether something was sent whose end was not, and what.
+    private var isPipelining = false
+    private var unanswered: [Step] = []
+    /// SQL by name of what was sent to be prepared and is not answered yet.
+    private var preparing: [String: String] = [:]
 
     /// Connects, blocking until the server answered or the connect timeout of every host passed.
     init(connecting parameters: [(keyword: String, value: String)], logger: Logger) throws(PostgresError) {
@@ -56,60 +61,83 @@ final class ConnectionHandle {
     /// Sends all commands, and what must be prepared for them, in one round trip. They run in order until the first
     /// that fails; without an explicit transaction they are one implicit transaction.
     func run(_ commands: [Command]) throws(PostgresError) -> [ResultHandle] {
-        // Encoding first: a refused value must not leave half a pipeline behind.
-        let encoded = try commands.map { command throws(PostgresError) in
-            do throws(PostgresError) {
-                return try EncodedParameters(command.parameters)
-            } catch {
-                throw error.during(command.statement)
-            }
+        for (statement, parameters) in try encode(commands) { try send(statement, parameters) }
+        return try receive()
+    }
+
+    /// Sends all commands, and what must be prepared for them, and has the server begin with them. For explicit
+    /// transactions only: of an implicit one the end commits what was sent, whatever became of the rest.
+    func send(_ commands: [Command]) throws(PostgresError) {
+        for (statement, parameters) in try encode(commands) {
+            try send(statement, parameters)
+            guard PQflush(pointer) >= 0 else { throw lost() }
         }
-        for command in commands { _ = try isPrepared(command.statement, as: command.statement.name ?? "") }
-        guard PQenterPipelineMode(pointer) == 1 else { throw lost() }
-        var steps: [Step] = []
-        var named: [String: String] = [:]
-        for (index, (command, parameters)) in zip(commands, encoded).enumerated() {
-            let statement = command.statement
-            if let name = statement.name, prepared[name] == nil, named[name] == nil {
-                named[name] = statement.sql
-                guard parameters.sendPrepare(on: pointer, name: name, sql: statement.sql) else { throw lost() }
-                steps.append(.prepare(index))
-            }
-            guard parameters.send(statement, on: pointer) else { throw lost() }
-            steps.append(.execute(index))
+    }
+
+    /// Waits for the results of all that was sent since the last call.
+    func receive() throws(PostgresError) -> [ResultHandle] {
+        guard isPipelining else { return [] }
+        defer {
+            isPipelining = false
+            unanswered = []
+            preparing = [:]
         }
         guard PQpipelineSync(pointer) == 1 else { throw lost() }
-        let outcome = receive(steps, of: commands)
+        let outcome = answers()
         guard PQexitPipelineMode(pointer) == 1 else { throw outcome.failure ?? lost() }
         if let failure = outcome.failure { throw failure }
         return outcome.results
     }
 
     private enum Step {
-        case prepare(Int)
-        case execute(Int)
+        case prepare(Statement)
+        case execute(Statement)
+    }
+
+    /// All of them before the first is sent: a refused value must not leave half of them behind.
+    private func encode(_ commands: [Command]) throws(PostgresError) -> [(Statement, EncodedParameters)] {
+        let encoded = try commands.map { command throws(PostgresError) in
+            do throws(PostgresError) {
+                return (command.statement, try EncodedParameters(command.parameters))
+            } catch {
+                throw error.during(command.statement)
+            }
+        }
+        for (statement, _) in encoded { _ = try isPrepared(statement, as: statement.name ?? "") }
+        return encoded
+    }
+
+    private func send(_ statement: Statement, _ parameters: EncodedParameters) throws(PostgresError) {
+        if !isPipelining {
+            guard PQenterPipelineMode(pointer) == 1 else { throw lost() }
+            isPipelining = true
+        }
+        if let name = statement.name, prepared[name] == nil, preparing[name] == nil {
+            preparing[name] = statement.sql
+            guard parameters.sendPrepare(on: pointer, name: name, sql: statement.sql) else { throw lost() }
+            unanswered.append(.prepare(statement))
+        }
+        guard parameters.send(statement, on: pointer) else { throw lost() }
+        unanswered.append(.execute(statement))
     }
 
     /// Reads what belongs to each step, in order, and the end of the pipeline. Keeps the first failure, because the
     /// following ones only say that there was an earlier one.
-    private func receive(
-        _ steps: [Step], of commands: [Command]
-    ) -> (results: [ResultHandle], failure: PostgresError?) {
+    private func answers() -> (results: [ResultHandle], failure: PostgresError?) {
         var results: [ResultHandle] = []
         var failure: PostgresError?
-        for step in steps {
+        for step in unanswered {
             let result = next()
             switch step {
-            case .prepare(let index):
-                let statement = commands[index].statement
+            case .prepare(let statement):
                 if let error = result.map(\.error) ?? lost() {
                     failure = failure ?? error.during(statement)
                 } else if let name = statement.name {
                     prepared[name] = statement.sql
                 }
-            case .execute(let index):
+            case .execute(let statement):
                 if let error = result.map(\.error) ?? lost() {
-                    failure = failure ?? error.during(commands[index].statement)
+                    failure = failure ?? error.during(statement)
                 } else if let result {
                     results.append(result)
                 }

@@ -3,6 +3,7 @@ import ArgumentParser
 import Contracts
 import Foundation
 import Interpretation
+import Pipeline
 import Signatures
 import Storage
 import Subscriptions
@@ -10,7 +11,10 @@ import Subscriptions
 /// Notifications of many lives as the state-updater gets them; lived again and again by other customers.
 final class Lives {
     private var entries: [LedgerEntry] = []
-    private let batch: Int
+    private var records: [Batch.Record] = []
+    let batch: Int
+    /// How many batches all lives are.
+    let batches = 20
     private var next = 0
     private var generation = 0
 
@@ -24,7 +28,7 @@ final class Lives {
         let verifier = SignedDataVerifier(
             trust: try TrustStore.apple.adding(rootsIn: Array(authority.rootPEM.utf8)),
             apps: AppRegistry(apps: [AcceptedApp(bundleId: "com.example.app", appAppleId: 1_234_567_890)]))
-        while entries.count < 20 * batch {
+        while entries.count < batches * batch {
             let notice = population.next(now: now)
             let received = ReceivedNotification(
                 signedPayload: try writer.sign(notice), source: .webhook, receivedAt: now)
@@ -32,11 +36,16 @@ final class Lives {
             guard let verified = VerifiedNotification(.notification(proven), received) else {
                 throw ValidationError("a genuine one was refused")
             }
-            entries.append(
-                try LedgerEntry(
-                    verified,
-                    position: LogPosition(topic: Topics.unique.name, partition: 0, offset: Int64(entries.count))))
+            let position = LogPosition(topic: Topics.unique.name, partition: 0, offset: Int64(entries.count))
+            records.append(Batch.Record(wire: verified.record(), position: position, timestamp: now))
+            entries.append(try LedgerEntry(verified, position: position))
         }
+    }
+
+    /// The records of the next batch, as the log holds them: of the customers who lived first.
+    func nextRecords() -> Batch {
+        let first = next + batch > entries.count ? 0 : next
+        return Batch(records: Array(records[first..<first + batch]))
     }
 
     /// The next batch, of customers that were not there before where all lives were lived.

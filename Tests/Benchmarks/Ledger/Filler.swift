@@ -5,6 +5,8 @@ import Postgres
 struct Filler {
     let url: String
     let batch: Int
+    /// How many patterns there are.
+    let patterns: Int
 
     /// Inserts until there are so many notifications and so many sightings.
     func fill(notifications: Int, sightings: Int, saying: (String) -> Void) async throws {
@@ -14,7 +16,8 @@ struct Filler {
             for table in ["notification", "notification_payload"] {
                 try await connection.run(
                     unsafeScript: try await Reference.insertion(
-                        into: table, connection, pass: "pass::text", from: " cross join \(passes)", isCopy: true))
+                        into: table, connection, pass: "pass::text", from: " cross join \(passes)",
+                        pattern: "pass % \(patterns)", isCopy: true))
             }
         }
         try await fill(sightings, "sightings", saying) { passes in
@@ -22,7 +25,8 @@ struct Filler {
                 unsafeScript: """
                     insert into sighting (seen_at, log_offset, notification_uuid, log_partition, topic)
                     select now(), log_offset, md5(notification_uuid::text || pass)::uuid, log_partition, 'notifications.verified'
-                    from pattern_notification cross join \(passes);
+                    from pattern_notification cross join \(passes)
+                    where pattern = pass % \(patterns);
                     """)
         }
         // Each by itself: what is sent together is one transaction, and this cannot be in one.

@@ -1,5 +1,6 @@
 import Contracts
 import Foundation
+import Pipeline
 import Postgres
 import Storage
 
@@ -49,6 +50,17 @@ struct Ledger {
         try await perSecond(seconds) { try await apply(lives) }
     }
 
+    /// As the state-updater does it: reads a batch of records, judges them and applies them. What is applied are the
+    /// same notifications of other customers, since the ledger takes each only once.
+    func stateUpdaterRate(_ lives: Lives, seconds: Double) async throws -> Double {
+        let update = Update(cores: ProcessInfo.processInfo.activeProcessorCount)
+        return try await perSecond(seconds) {
+            let judged = try await lives.nextRecords().judged(by: update)
+            guard judged.forwarded.count == lives.batch else { throw Unexpected() }
+            return try await apply(lives)
+        }
+    }
+
     func sightingRate(_ lives: Lives, seconds: Double) async throws -> Double {
         try await perSecond(seconds) {
             let now = Date()
@@ -60,18 +72,18 @@ struct Ledger {
         }
     }
 
-    /// How much each notification writes.
-    func rowsPerNotification() async throws -> String {
+    /// Rows of each table beside those of `notification`.
+    static func rowsPerNotification(_ connection: PostgresConnection, prefix: String = "") async throws -> String {
+        func count(_ table: String) async throws -> Int64 {
+            let sql = "select count(*) as count from \(prefix)\(table)"
+            return try await connection.execute(Statement(unsafeSQL: sql))[0].value("count")
+        }
         var counts: [String] = []
-        let notifications = try await count("notification")
+        let notifications = Double(try await count("notification"))
         for table in Reference.tables where table != "notification" {
-            counts.append(String(format: "%@ %.1f", table, Double(try await count(table)) / Double(notifications)))
+            counts.append(String(format: "%@ %.2f", table, Double(try await count(table)) / notifications))
         }
         return counts.joined(separator: ", ")
-    }
-
-    private func count(_ table: String) async throws -> Int64 {
-        try await connection.execute(Statement(unsafeSQL: "select count(*) as count from \(table)"))[0].value("count")
     }
 }
 

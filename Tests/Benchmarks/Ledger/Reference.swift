@@ -5,6 +5,9 @@ import Postgres
 /// pgbench writing what a batch of ours writes: as many rows of the same content into the same tables with the same
 /// indexes, in one transaction; payloads are given uncompressed, so that both compress them. It reads nothing of what
 /// is known, transfers nothing and decides nothing.
+///
+/// Which rows a batch writes was looked at right after our code had applied it, for every batch that lives are cut into: a
+/// batch of purchases that begin writes twice as much of a timeline as one of renewals. pgbench takes any of them.
 struct Reference {
     /// What the one transaction writes, in its order.
     static let tables = [
@@ -16,14 +19,22 @@ struct Reference {
     private let batch: Int
     private let script: String
 
-    /// Turns a ledger that our code has filled into patterns for the rows, and empties it.
-    init(url: String, batch: Int) async throws {
-        self.url = url
-        self.batch = batch
+    /// Fills an empty ledger with every batch of the lives, keeps what each wrote as a pattern, and empties it.
+    init(_ bench: Bench, lives: Lives) async throws {
+        url = try await bench.create("reference")
+        batch = lives.batch
+        let ledger = try await Ledger(url, isMigrated: false)
         let connection = Bench.connection(url)
-        try await connection.run(unsafeScript: Self.patterns(batch))
+        try await connection.run(unsafeScript: Self.emptyPatterns)
+        for pattern in 0..<lives.batches {
+            _ = try await ledger.apply(lives)
+            try await connection.run(unsafeScript: Self.keeping(pattern, batch: batch))
+        }
+        await ledger.close()
+        try await connection.run(unsafeScript: "truncate \(Self.tables.joined(separator: ", ")), shared_account_notice")
+        try await connection.run(unsafeScript: "analyze")
         var statements = [
-            "\\set pass random(1, 4000000000000000)", "begin;",
+            "\\set pass random(1, 4000000000000000)", "\\set pattern random(0, \(lives.batches - 1))", "begin;",
             "update consumer_position set next_offset = next_offset + 1;",
         ]
         for table in Self.tables { statements.append(try await Self.insertion(into: table, connection)) }
@@ -33,40 +44,46 @@ struct Reference {
         try statements.joined(separator: "\n").write(toFile: script, atomically: true, encoding: .utf8)
     }
 
-    private static func patterns(_ batch: Int) -> String {
-        """
-        create table pattern_notification as
-            select * from notification order by log_offset desc limit \(batch);
-        create table pattern_notification_payload as
-            select payload.* from notification_payload payload join pattern_notification using (notification_uuid);
-        create table pattern_subscription as
-            select distinct s.* from subscription s
-            join pattern_notification n using (environment, original_transaction_id);
-        create table pattern_transaction as
-            select distinct t.* from transaction t
-            join pattern_notification n using (environment, transaction_id);
-        create table pattern_timeline as
-            select t.* from timeline t join pattern_notification using (notification_uuid);
-        create table pattern_account_claim as
-            select distinct c.* from account_claim c
-            join pattern_notification n using (environment, original_transaction_id);
-        create table pattern_skipped_step as
-            select distinct s.* from skipped_step s
-            join pattern_notification n on n.notification_uuid = s.before_uuid;
-        create table pattern_recovery_request as
-            select distinct r.* from recovery_request r
-            join pattern_notification n on n.notification_uuid = r.before_uuid;
-        create table pattern_mark as select m.* from mark m join pattern_notification using (notification_uuid);
-        create table pattern_step as select s.* from step s join pattern_notification using (notification_uuid);
-        truncate \(tables.joined(separator: ", ")), shared_account_notice;
-        """
+    private static var emptyPatterns: String {
+        tables.map { table in
+            """
+            create table pattern_\(table) as select 0 as pattern, * from \(table) with no data;
+            create index on pattern_\(table) (pattern);
+            """
+        }.joined(separator: "\n")
+    }
+
+    private static func keeping(_ pattern: Int, batch: Int) -> String {
+        let purchases = "join pattern_notification n using (environment, original_transaction_id)"
+        let rows = [
+            "notification": "r where log_offset >= \(pattern * batch)",
+            "notification_payload": "r join pattern_notification n using (notification_uuid)",
+            "transaction": "r join pattern_notification n using (environment, transaction_id)",
+            "subscription": "r \(purchases)", "account_claim": "r \(purchases)",
+            "skipped_step": "r join pattern_notification n on n.notification_uuid = r.before_uuid",
+            "recovery_request": "r join pattern_notification n on n.notification_uuid = r.before_uuid",
+        ]
+        return tables.map { table in
+            let from = rows[table] ?? "r join pattern_notification n using (notification_uuid)"
+            let only = table == "notification" ? "" : " where n.pattern = \(pattern)"
+            return "insert into pattern_\(table) select distinct on (r.ctid, r.tableoid) \(pattern), r.* "
+                + "from \(table) \(from)\(only);"
+        }.joined(separator: "\n")
+    }
+
+    /// Rows of each table beside those of `notification`, over all patterns: what pgbench writes.
+    func rowsPerNotification() async throws -> String {
+        let connection = Bench.connection(url)
+        let counts = try await Ledger.rowsPerNotification(connection, prefix: "pattern_")
+        await connection.close()
+        return counts
     }
 
     /// The pattern's rows under other ids, the same in all tables.
     /// - Parameter isCopy: payloads are copied as the pattern has them, compressed; else written anew.
     static func insertion(
         into table: String, _ connection: PostgresConnection, pass: String = ":pass", from more: String = "",
-        isCopy: Bool = false
+        pattern: String = ":pattern", isCopy: Bool = false
     ) async throws -> String {
         let names = try await connection.execute(
             Statement(
@@ -86,7 +103,7 @@ struct Reference {
             }
         }
         return "insert into \(table) (\(names.joined(separator: ", "))) select \(values.joined(separator: ", ")) "
-            + "from pattern_\(table)\(more);"
+            + "from pattern_\(table)\(more) where pattern = \(pattern);"
     }
 
     /// Rows of `notification` per second.

@@ -94,7 +94,7 @@ struct SignedLife {
             guard case .forward(let verified) = verdict else { throw Refused(verdict: "\(verdict)") }
             return Delivery(message: UniqueNotification(unchecked: verified), position: position)
         }
-        return try Update().judge(unique).map { verdict in
+        return try await Update().judge(unique).map { verdict in
             guard case .forward(let entry) = verdict else { throw Refused(verdict: "\(verdict)") }
             return entry
         }

@@ -151,4 +151,90 @@ import Testing
             #expect(try await Self.names(connection) == ["early"])
         }
     }
+
+    static let unlock = Statement("test-unlock", "select pg_advisory_unlock(7)")
+    static let lockEverywhere = Statement("test-lock-everywhere", "select pg_advisory_lock(7)")
+
+    @Test func `what is sent is received later, in its order`() async throws {
+        try await Self.use { connection, _ async throws in
+            let affected = try await connection.transaction { transaction in
+                try transaction.send([Command(Self.insert, Int32(1), "a")])
+                try transaction.send([Command(Self.insert, Int32(2), "b"), Command(Self.names)])
+                let received = try transaction.receive()
+                #expect(try transaction.receive().isEmpty)
+                #expect(try transaction.execute(Self.names).count == 2)
+                return received.map(\.affected)
+            }
+            #expect(affected == [1, 1, 2])
+            #expect(try await Self.names(connection) == ["a", "b"])
+        }
+    }
+
+    @Test func `the server does what was sent while the body does something else`() async throws {
+        try await Self.use { connection, database async throws in
+            let other = TestDatabase.connection(database)
+            let (isLocked, isUnlocked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            async let waiting: Void = {
+                // Ends when the body's statement was done, or by the statement timeout.
+                defer { isUnlocked.signal() }
+                await Self.wait(for: isLocked)
+                _ = try await other.execute(Self.lockEverywhere)
+            }()
+            try await connection.transaction { transaction in
+                _ = try transaction.execute(Self.lockEverywhere)
+                isLocked.signal()
+                try transaction.send([Command(Self.unlock)])
+                isUnlocked.wait()
+            }
+            try await waiting
+        }
+    }
+
+    /// On a thread that is there to be blocked.
+    private static func wait(for semaphore: DispatchSemaphore) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                semaphore.wait()
+                continuation.resume()
+            }
+        }
+    }
+
+    @Test func `a statement that failed unseen undoes the transaction, and the connection is kept`() async throws {
+        try await Self.use { connection, _ async throws in
+            let process = try await connection.backendProcess()
+            let error = await #expect(throws: PostgresError.self) {
+                try await connection.transaction { transaction in
+                    try transaction.send([Command(Self.insert, Int32(1), "a"), Command(Self.insert, Int32(2), "")])
+                }
+            }
+            #expect(error?.meaning == .constraintViolation)
+            #expect(error?.statement == "test-insert")
+            let names = try await Self.names(connection)
+            #expect(names.isEmpty)
+            #expect(try await connection.backendProcess() == process)
+        }
+    }
+
+    @Test func `a body that throws before it received leaves nothing, and the connection is kept`() async throws {
+        try await Self.use { connection, _ async throws in
+            let process = try await connection.backendProcess()
+            await #expect(throws: Change.self) {
+                try await connection.transaction { transaction in
+                    try transaction.send([Command(Self.insert, Int32(1), "a"), Command(Self.names)])
+                    throw Change()
+                }
+            }
+            let error = await #expect(throws: PostgresError.self) {
+                try await connection.transaction { transaction in
+                    try transaction.send([Command(Self.insert, Int32(1), "a")])
+                    try transaction.send([Command(Self.insert, Int32(2), "b"), Command(Self.insert, Int32(3), "\0")])
+                }
+            }
+            #expect(error?.meaning == .refusedValue)
+            let names = try await Self.names(connection)
+            #expect(names.isEmpty)
+            #expect(try await connection.backendProcess() == process)
+        }
+    }
 }

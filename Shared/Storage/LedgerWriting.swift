@@ -1,0 +1,65 @@
+import Postgres
+
+import struct Foundation.Date
+
+/// What the one transaction writes, sent piece by piece in the same order by every writer, so that two who write the same
+/// rows wait for each other and never in a circle. Of the larger statements those that have nothing to do are not sent.
+struct LedgerWriting {
+    private let transaction: PostgresTransaction
+    private var sent: [Statement] = []
+
+    init(_ transaction: PostgresTransaction) { self.transaction = transaction }
+
+    private mutating func send(_ command: Command) throws {
+        try transaction.send([command])
+        sent.append(command.statement)
+    }
+
+    /// What is written whatever is known of the purchases.
+    mutating func add(_ additions: LedgerBatch.Additions) throws {
+        if !additions.steps.isEmpty { try send(StepStore.command(inserting: additions.steps)) }
+        if !additions.marks.isEmpty { try send(MarkStore.command(upserting: additions.marks)) }
+        if !additions.transactions.isEmpty { try send(TransactionStore.command(upserting: additions.transactions)) }
+        if !additions.claims.isEmpty {
+            try send(ClaimStatements.command(claiming: additions.claims, source: .transaction))
+        }
+    }
+
+    mutating func write(
+        _ effects: LedgerBatch.Effects, of additions: LedgerBatch.Additions, recordedAt: Date
+    ) throws {
+        if !effects.changes.isEmpty {
+            try send(TimelineStore.command(inserting: effects.changes, learnedAt: recordedAt))
+        }
+        if !effects.subscriptions.isEmpty {
+            try send(SubscriptionStatements.command(upserting: effects.subscriptions))
+        }
+        if !effects.inserted.isEmpty {
+            try send(LedgerStatements.command(inserting: effects.inserted, recordedAt: recordedAt))
+            for command in LedgerStatements.commands(insertingPayloadsOf: additions.entries, recordedAt: recordedAt) {
+                try send(command)
+            }
+        }
+        if additions.entries.contains(where: { $0.news?.transaction != nil }) {
+            try send(
+                ClaimStatements.command(noticingSharingIn: additions.entries, states: effects.states, at: recordedAt))
+        }
+        for command in SkippedStepStore.commands(for: effects.gaps, states: effects.states, noticedAt: recordedAt) {
+            try send(command)
+        }
+        // Behind the transactions, which it reads.
+        if !effects.earlier.isEmpty {
+            try send(TimelineStore.command(inserting: effects.earlier, learnedAt: recordedAt))
+        }
+    }
+
+    /// Behind the payloads, which it reads: a copy may repeat what this very batch brought. Sent with nothing to do as well.
+    mutating func keepConflicts(of repeated: [LedgerEntry], recordedAt: Date) throws {
+        try send(LedgerStatements.command(keepingConflictsOf: repeated, recordedAt: recordedAt))
+    }
+
+    /// What each statement came to.
+    func results() throws -> [Statement: Rows] {
+        Dictionary(zip(sent, try transaction.receive()), uniquingKeysWith: { first, _ in first })
+    }
+}
