@@ -6,8 +6,9 @@ import Postgres
 /// indexes, in one transaction; payloads are given uncompressed, so that both compress them. It reads nothing of what
 /// is known, transfers nothing and decides nothing.
 ///
-/// Which rows a batch writes was looked at right after our code had applied it, for every batch that lives are cut into: a
-/// batch of purchases that begin writes twice as much of a timeline as one of renewals. pgbench takes any of them.
+/// Which rows a batch is about was looked at right after our code had applied it, for every batch that lives are cut into:
+/// a batch of purchases that begin writes twice as much of a timeline as one of renewals. pgbench takes any of them. Of
+/// purchases, transactions and claims it writes those too that ours left as they were.
 struct Reference {
     /// What the one transaction writes, in its order.
     static let tables = [
