@@ -14,12 +14,18 @@ public protocol DatabaseVariables: VariableTable {
 extension Variable where Value == String {
     /// Where the database is.
     public static var databaseURL: Variable {
-        .string("DATABASE_URL", "the Postgres database, postgres://user@host:port/name; the password comes by file")
+        .parsed(
+            "DATABASE_URL", "the Postgres database, postgres://user@host:port/name; the password comes by file",
+            expected: PostgresConfiguration.addressForm
+        ) { PostgresConfiguration.isAddress($0) ? $0 : nil }
     }
 
     /// The schema of our tables.
     public static var databaseSchema: Variable {
-        .string("STOREKEEPER_DATABASE_SCHEMA", "the schema that holds our tables", default: "public")
+        .parsed(
+            "STOREKEEPER_DATABASE_SCHEMA", "the schema that holds our tables", default: "public",
+            expected: PostgresConfiguration.schemaForm
+        ) { PostgresConfiguration.isSchemaName($0) ? $0 : nil }
     }
 }
 

@@ -42,6 +42,21 @@ extension PostgresConfiguration: CustomStringConvertible {
 }
 
 extension PostgresConfiguration {
+    /// How an address looks; finishes the sentence "… is not …".
+    public static let addressForm = "postgres://user@host:port/name, nor libpq's keyword=value"
+    /// How a schema's name looks; likewise.
+    public static let schemaForm = "a schema name of lower-case letters, digits and underscores"
+
+    /// Whether libpq takes a text for a whole address. What is neither form it takes for the name of a database at the
+    /// local socket, so that a typo would look like a server that is down.
+    public static func isAddress(_ text: String) -> Bool {
+        text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
+            || text.prefixMatch(of: #/\s*[a-z_]+\s*=/#) != nil
+    }
+
+    /// Whether a text can stand in `search_path` as it is.
+    public static func isSchemaName(_ text: String) -> Bool { text.wholeMatch(of: #/[a-z_][a-z0-9_]*/#) != nil }
+
     /// libpq takes the last of several equal keywords: what stands before `dbname` (the URL) is a default, what stands
     /// after it is not for the URL to decide.
     func connectionParameters() throws(PostgresError) -> [(keyword: String, value: String)] {
@@ -64,13 +79,8 @@ extension PostgresConfiguration {
 
     /// Sent after connecting instead of as `options`, which would replace the URL's own `options`.
     func sessionSettings() throws(PostgresError) -> [(name: String, value: String)] {
-        let isIdentifier = schema.utf8.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte == UInt8(ascii: "_")
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-        }
-        guard isIdentifier, let first = schema.utf8.first, first > UInt8(ascii: "9") else {
-            throw PostgresError(
-                .programming, "“\(schema)” is not a schema name; use lower-case letters, digits and underscores")
+        guard Self.isSchemaName(schema) else {
+            throw PostgresError(.programming, "“\(schema)” is not \(Self.schemaForm)")
         }
         // Compiling takes longer than any of our statements: a question about one customer took 500 ms instead of 3.
         var settings = [("search_path", schema), ("client_min_messages", "warning"), ("jit", "off")]

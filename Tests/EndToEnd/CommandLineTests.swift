@@ -35,6 +35,16 @@ extension EndToEnd {
             }
         }
 
+        @Test(arguments: ["nonsense", "http://me:hush@host/name"])
+        func `what is no address of a database is refused, and no password shown`(address: String) async throws {
+            let outcome = try await Self.run(
+                "deduplicator", ["--config"],
+                environment: ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "DATABASE_URL": address])
+            #expect(outcome.ending == .exit(78))
+            #expect(outcome.text.contains("which is not postgres://user@host:port/name"), "\(outcome.text)")
+            #expect(!outcome.text.contains("hush"), "\(outcome.text)")
+        }
+
         @Test(arguments: services.map(\.name)) func `an unknown argument ends with exit 64`(name: String) async throws {
             #expect(try await Self.run(name, ["--nonsense"]).ending == .exit(64))
         }

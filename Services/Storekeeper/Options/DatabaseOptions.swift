@@ -13,6 +13,16 @@ struct DatabaseOptions: ParsableArguments {
     @Option(help: "The schema that holds the tables. Default: STOREKEEPER_DATABASE_SCHEMA, else public.")
     var schema: String?
 
+    func validate() throws {
+        // Not shown: it may hold a password.
+        if let url, !PostgresConfiguration.isAddress(url) {
+            throw ValidationError("--database-url is not \(PostgresConfiguration.addressForm)")
+        }
+        if let schema, !PostgresConfiguration.isSchemaName(schema) {
+            throw ValidationError("--schema \(schema.visible) is not \(PostgresConfiguration.schemaForm)")
+        }
+    }
+
     /// A connection that is known to the server by the command's name.
     /// - Throws: `ConfigurationProblems` where nothing says which database.
     func connection(for command: String, in surroundings: Surroundings) throws -> PostgresConnection {

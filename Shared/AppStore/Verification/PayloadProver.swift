@@ -173,7 +173,8 @@ extension Refusal {
             case .keyUsage, .leafKey: .keyUsage
             case .missingExtension: .chainObjectIdentifier
             }
-        let advice = reason == .chainUntrusted ? "; if the root is yours, name its file in the configuration" : ""
+        let advice =
+            reason == .chainUntrusted ? "; if the root is yours: STOREKEEPER_ROOT_FILES, or verify --root FILE" : ""
         self.init(reason, "\(failure)\(advice)")
     }
 }

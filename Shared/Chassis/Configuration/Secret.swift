@@ -50,13 +50,17 @@ extension Variable where Value == Secret {
 /// What may be shown of a setting.
 public enum Redaction {
     /// `postgres://user:(hidden)@host/…` for a URL with a password before its host; nothing of a text that names a
-    /// password elsewhere, as `host=… password=…` does; any other text as it is.
+    /// password elsewhere, as `host=… password=…` does, or may hold one that does not stand where it should; any other
+    /// text as it is.
     public static func withoutPassword(_ text: String) -> String {
         guard !text.contains(/(?i)password\s*=/) else { return "(hidden)" }
-        guard let scheme = text.range(of: "://"),
-            let at = text[scheme.upperBound...].prefix(while: { $0 != "/" }).lastIndex(of: "@"),
-            let colon = text[scheme.upperBound..<at].firstIndex(of: ":")
-        else { return text }
+        guard let scheme = text.range(of: "://") else { return text.contains(/:.*@/) ? "(hidden)" : text }
+        let authority = text[scheme.upperBound...].prefix { $0 != "/" }
+        guard let at = authority.lastIndex(of: "@") else {
+            // A password with a slash in it: no port looks so.
+            return text[scheme.upperBound...].contains(/:[^0-9\/][^:]*@/) ? "(hidden)" : text
+        }
+        guard let colon = authority[..<at].firstIndex(of: ":") else { return text }
         return text[...colon] + "(hidden)" + text[at...]
     }
 }

@@ -32,7 +32,9 @@ final class AdminHandle {
         }
         let outcome = try answers.next(within: timeout + .seconds(1)) { try Self.outcomes($0) }
         guard let outcome else {
-            throw KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, doing: "create topics", detail: "no broker has answered")
+            throw KafkaError(
+                RD_KAFKA_RESP_ERR__TIMED_OUT, doing: "create topics",
+                detail: "no broker of \(client.servers) has answered")
         }
         return outcome
     }

@@ -54,11 +54,15 @@ final class ClientHandle: @unchecked Sendable {
         return KafkaError(code, detail: swiftText(text), isFatal: true)
     }
 
+    /// Where the client was told to look for brokers.
+    var servers: String { setting("bootstrap.servers") ?? "the list" }
+
     /// Blocks up to the timeout.
     func clusterId(timeout: Duration) throws -> String {
         guard let text = rd_kafka_clusterid(pointer, timeout.wholeMilliseconds) else {
             throw KafkaError(
-                RD_KAFKA_RESP_ERR__TIMED_OUT, doing: "ask for the cluster's id", detail: "no broker has answered")
+                RD_KAFKA_RESP_ERR__TIMED_OUT, doing: "ask for the cluster's id",
+                detail: "no broker of \(servers) has answered")
         }
         defer { rd_kafka_mem_free(pointer, text) }
         return String(cString: text)

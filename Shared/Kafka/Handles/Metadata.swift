@@ -13,7 +13,7 @@ final class Metadata {
             defer { if let one { rd_kafka_topic_destroy(one) } }
             return rd_kafka_metadata(client, topic == nil ? 1 : 0, one, &answer, timeout.wholeMilliseconds)
         }
-        try KafkaError.check(code, doing: "ask for the metadata of \(topic ?? "all topics")")
+        try KafkaError.check(code, doing: "ask \(client.servers) for the metadata of \(topic ?? "all topics")")
         guard let answer else { throw KafkaError(RD_KAFKA_RESP_ERR__FAIL, doing: "ask for the metadata") }
         pointer = answer
     }

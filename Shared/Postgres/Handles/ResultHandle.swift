@@ -64,7 +64,8 @@ final class ResultHandle {
 }
 
 extension String {
+    /// On one line: libpq begins some lines with a tab.
     var trimmingNewlines: String {
-        split(whereSeparator: \.isNewline).joined(separator: " ")
+        split { $0.isNewline || $0 == "\t" }.joined(separator: " ")
     }
 }

@@ -43,7 +43,8 @@ import Testing
     @Test(arguments: [
         ("postgres://me:hush@host/db", "postgres://me:(hidden)@host/db"),
         ("postgres://me@host/db", "postgres://me@host/db"),
-        ("http://host:80/a@b", "http://host:80/a@b"), ("me:hush@host", "me:hush@host"),
+        ("http://host:80/a@b", "http://host:80/a@b"), ("me:hush@host", "(hidden)"),
+        ("postgres://me:hu/sh@host/db", "(hidden)"),
         ("postgres://me:h@sh@host/db", "postgres://me:(hidden)@host/db"),
         ("host=db user=me password=hush", "(hidden)"), ("host=db PASSWORD = hush", "(hidden)"),
         ("postgres://host/db?user=me&password=hush", "(hidden)"), ("/secrets/password", "/secrets/password"),
