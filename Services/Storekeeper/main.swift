@@ -2,6 +2,7 @@ import ArgumentParser
 import Chassis
 import Foundation
 
+var running: (any Verb.Type)?
 do {
     var command = try CommandLineTool.parseAsRoot()
     // What is no verb is a request for help, which the parser answers itself.
@@ -9,6 +10,7 @@ do {
         try command.run()
         exit(0)
     }
+    running = type(of: verb)
     let environment = ProcessInfo.processInfo.environment
     try await verb.run(
         in: Surroundings(
@@ -17,11 +19,10 @@ do {
             user: environment["SUDO_USER"] ?? NSUserName(), print: { print($0) },
             warn: { try? FileHandle.standardError.write(contentsOf: Data("\($0)\n".utf8)) },
             confirm: Confirmation.atTerminal))
-} catch let problems as ConfigurationProblems {
-    try FileHandle.standardError.write(contentsOf: Data("Error: \(problems)\n".utf8))
-    exit(Exit.configuration.rawValue)
-} catch is Interruption {
-    exit(Exit.interrupted.rawValue)
 } catch {
-    CommandLineTool.exit(withError: error)
+    guard let complaint = Complaint(error, of: running) else { CommandLineTool.exit(withError: error) }
+    if !complaint.text.isEmpty {
+        try? FileHandle.standardError.write(contentsOf: Data("\(complaint.text)\n".utf8))
+    }
+    exit(complaint.exitCode)
 }

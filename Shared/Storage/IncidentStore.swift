@@ -45,8 +45,23 @@ public struct IncidentStore: Sendable {
         }
     }
 
+    /// Since when the line can have worked: its last `setup`, or its first notification if that is later. Nil where a
+    /// receiver has ever told of a minute.
+    public func beginning() async throws -> Date? {
+        try await connection.execute(Self.beginning).first.flatMap { try $0.optional("beginning") }
+    }
+
     static let newest = Statement(
         "incident-newest", "select received_at, recorded_at from notification order by recorded_at desc limit 1")
+
+    static let beginning = Statement(
+        "incident-beginning",
+        """
+        select greatest(
+                (select max(applied_at) from schema_migration),
+                (select recorded_at from notification order by recorded_at limit 1)) as beginning
+        where not exists (select from ingest_heartbeat)
+        """)
 
     static let rejections = Statement(
         "incident-rejections",

@@ -34,7 +34,7 @@ public enum StorageStatements {
             RejectedStore.insert, RejectedStore.newest, RejectedStore.counts, RejectedStore.forget,
             NotificationStore.search, NotificationStore.one, NotificationStore.countBetween,
             NotificationStore.uuidsBetween,
-            IncidentStore.newest, IncidentStore.rejections, IncidentStore.receivers,
+            IncidentStore.newest, IncidentStore.beginning, IncidentStore.rejections, IncidentStore.receivers,
             OperatorActionStore.insert, OperatorActionStore.bySubject, OperatorActionStore.newest,
             StatusStore.totals, StatusStore.count, StatusStore.kinds, StatusStore.latencies,
         ]

@@ -41,17 +41,47 @@ struct Bench: Sendable {
         telling say: @escaping @Sendable (String) -> Void, _ body: @escaping @Sendable (Stand) async throws -> Result
     ) async throws -> Result {
         let directory = try keep ?? Self.temporaryDirectory()
-        let result: Swift.Result<Result, any Error>
-        do { result = .success(try await use(directory, say, body)) } catch { result = .failure(error) }
-        if keep == nil { try? FileManager.default.removeItem(atPath: directory) }
-        return try result.get()
+        let claim = try DirectoryClaim(directory)
+        defer { withExtendedLifetime(claim) {} }
+        do {
+            let result = try await use(directory, say, body)
+            if keep == nil { try? FileManager.default.removeItem(atPath: directory) }
+            return result
+        } catch {
+            if keep == nil { clear(directory) }
+            guard !Task.isCancelled, let foreign else { throw error }
+            throw Failure("\(error)\n\(foreign)")
+        }
+    }
+
+    /// Leaves the logs where something failed: nobody has read them yet. Whoever stops a run has.
+    private func clear(_ directory: String) {
+        let isFailure = !Task.isCancelled && logDirectory == nil
+        let content = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        guard isFailure, content.contains(LinePlan.logs) else {
+            try? FileManager.default.removeItem(atPath: directory)
+            return
+        }
+        for name in content where name != LinePlan.logs {
+            try? FileManager.default.removeItem(atPath: "\(directory)/\(name)")
+        }
+    }
+
+    /// What of the bench somebody else runs, where that may be news to whoever reads why it failed.
+    private var foreign: String? {
+        let names = ["KAFKA_BOOTSTRAP_SERVERS", "DATABASE_URL"].filter { environment[$0]?.isEmpty == false }
+        guard !names.isEmpty else { return nil }
+        return
+            "\(names.joined(separator: " and ")) came from the environment, perhaps from another dev's file: where it is "
+            + "not set, storekeeper dev starts one of its own."
     }
 
     private func use<Result: Sendable>(
         _ directory: String, _ say: @Sendable (String) -> Void, _ body: (Stand) async throws -> Result
     ) async throws -> Result {
         try await withBroker { kafka, forgets in
-            say("Broker: \(kafka.bootstrapServers)\(forgets ? " (for development, in memory)" : "")")
+            let origin = forgets ? "for development, in memory" : "of KAFKA_BOOTSTRAP_SERVERS"
+            say("Broker: \(kafka.bootstrapServers) (\(origin))")
             return try await withDatabase { databaseURL, isOurs in
                 say(isOurs ? "Database: \(databaseURL)" : "Database: the one of DATABASE_URL")
                 let plan = try plan(directory, kafka, forgets: forgets, databaseURL)
@@ -72,7 +102,7 @@ struct Bench: Sendable {
         var inherited = LinePlan.inherited(from: environment)
         if forgets { inherited.merge(LinePlan.developmentBroker) { explicit, _ in explicit } }
         return LinePlan(
-            programs: programs, directory: directory, logDirectory: logDirectory ?? "\(directory)/logs",
+            programs: programs, directory: directory, logDirectory: logDirectory ?? "\(directory)/\(LinePlan.logs)",
             bootstrapServers: kafka.bootstrapServers, databaseURL: databaseURL, apiPort: try FreePort.find(),
             counts: counts, apps: apps, inherited: inherited, settings: settings)
     }

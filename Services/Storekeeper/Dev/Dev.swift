@@ -9,7 +9,8 @@ struct Dev: Verb {
         discussion: """
             Starts a broker and a database of its own, all services and the simulator, and shows what arrives. With \
             KAFKA_BOOTSTRAP_SERVERS or DATABASE_URL set it uses those instead. Ctrl-C stops everything it started and \
-            nothing else.
+            nothing else. Its broker is in memory: with --keep the database stays for the next run, and what was not \
+            applied yet is gone. A run that fails leaves its logs.
 
             With --count it sends that many, waits until all have arrived, compares the ledger with the simulator's \
             book notification by notification and prints the verdict. Exit codes: 0 clean, or stopped without --count; \

@@ -70,7 +70,8 @@ struct LedgerReader: Sendable {
 
     /// Of the notifications recorded last; nil if there are none.
     func latency(ofLast limit: Int) async throws -> Snapshot.Latency? {
-        let milliseconds = try await StatusStore(connection).latencies(ofLast: limit).map { $0 * 1000 }.sorted()
+        let milliseconds = try await StatusStore(connection).latencies(ofLast: limit)
+            .map { ($0 * 1000).rounded() }.sorted()
         guard let p50 = milliseconds.percentile(0.5), let p95 = milliseconds.percentile(0.95),
             let max = milliseconds.last
         else { return nil }

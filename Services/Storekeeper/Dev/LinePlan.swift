@@ -11,6 +11,9 @@ struct LinePlan: Sendable {
         var environments: [StoreEnvironment]
     }
 
+    /// The directory of logs within the other one.
+    static let logs = "logs"
+
     var programs: Programs
     /// Ours alone while the line runs: the authority, the verifier's list of apps, the files of ports.
     var directory: String
@@ -97,7 +100,10 @@ struct LinePlan: Sendable {
 
     /// Writes that file; nobody else may read it, for a URL may hold a password.
     func writeOperatorFile() throws {
-        let own = operatorEnvironment.filter { name, value in inherited[name] != value }
+        // Another terminal lacks also what this one was given from outside to reach the broker and the database.
+        let own = operatorEnvironment.filter { name, value in
+            inherited[name] != value || name.hasPrefix("KAFKA_") || name.hasPrefix("PG")
+        }
         let lines = own.sorted { $0.key < $1.key }.map { name, value in
             "export \(name)='\(value.replacing("'", with: #"'\''"#))'\n"
         }

@@ -25,7 +25,9 @@ struct Attention: Sendable {
 
     private func receivers(_ report: StatusReport) -> [String] {
         guard let receivers = report.receivers.value else { return [] }
-        guard !receivers.isEmpty else { return ["no receiver has given a sign for an hour: can Apple reach us?"] }
+        guard !receivers.isEmpty else {
+            return report.isYoung ? [] : ["no receiver has given a sign for an hour: can Apple reach us?"]
+        }
         return receivers.compactMap { receiver in
             // A minute is told of when it is over.
             let silent = report.at.timeIntervalSince(receiver.lastMinute) - 60

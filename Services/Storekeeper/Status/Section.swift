@@ -4,7 +4,11 @@ enum Section<Value: Sendable & Encodable>: Sendable, Encodable {
     case unreadable(String)
 
     init(_ body: () async throws -> Value) async {
-        do { self = .read(try await body()) } catch { self = .unreadable("\(error)") }
+        do {
+            self = .read(try await body())
+        } catch {
+            self = .unreadable((error as? any Advised)?.advised ?? "\(error)")
+        }
     }
 
     var value: Value? {

@@ -20,14 +20,23 @@ struct StatusReader: Sendable {
         let recovery = await Section { try await RecoveryStatus(connection, now: now) }
         var report = StatusReport(
             at: now, stages: await stages, ledger: ledger, refused: refused, receivers: receivers, recovery: recovery)
+        report.isYoung = (try? await isYoung(connection, now)) ?? false
         report.attention = Attention().sentences(on: report)
         await connection.close()
         return report
     }
 
+    /// A minute is told of when it is over, and the scheduler writes it down at its next round.
+    private func isYoung(_ connection: PostgresConnection, _ now: Date) async throws -> Bool {
+        guard let beginning = try await IncidentStore(connection).beginning() else { return false }
+        // The database's clock may be ahead of ours by a little.
+        return (-60..<180).contains(now.timeIntervalSince(beginning))
+    }
+
     private func ledger(_ connection: PostgresConnection) async throws -> StatusReport.Ledger {
         let newest = try await IncidentStore(connection).newest()
-        let milliseconds = try await StatusStore(connection).latencies(ofLast: sample).map { $0 * 1000 }.sorted()
+        let milliseconds = try await StatusStore(connection).latencies(ofLast: sample)
+            .map { ($0 * 1000).rounded() }.sorted()
         return StatusReport.Ledger(
             lastReceivedAt: newest?.receivedAt, lastRecordedAt: newest?.recordedAt, sample: milliseconds.count,
             webhookToStateP50: milliseconds.percentile(0.5), webhookToStateP99: milliseconds.percentile(0.99))

@@ -45,6 +45,8 @@ struct StatusReport: Sendable, Encodable {
     var refused: Section<[Refused]>
     var receivers: Section<[Receiver]>
     var recovery: Section<RecoveryStatus>
+    /// The line is so young that no receiver can have told of a minute yet.
+    var isYoung = false
     /// What a person has to look at, most urgent first; filled by ``Attention``.
     var attention: [String] = []
 }

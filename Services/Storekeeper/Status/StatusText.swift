@@ -28,7 +28,10 @@ struct StatusText: Sendable {
             ).lines
         }
         lines += section("receivers of the last hour", report.receivers) { receivers in
-            guard !receivers.isEmpty else { return ["none gave a sign"] }
+            guard !receivers.isEmpty else {
+                let isYoung = report.isYoung
+                return [isYoung ? "none has told of a minute yet; each does when it is over" : "none gave a sign"]
+            }
             return TextTable(
                 columns: ["instance", "last minute", .number("accepted"), .number("refused")],
                 rows: receivers.map {

@@ -61,6 +61,20 @@ struct LinePlanTests {
         #expect(shell.logTail() == "postgres://d -c role=storekeeper_scheduler\n0")
     }
 
+    @Test func `a shell is told also which broker this one was given from outside`() throws {
+        let place = try TemporaryDirectory()
+        var plan = Self.plan(inherited: [
+            "KAFKA_BOOTSTRAP_SERVERS": "b:1", "KAFKA_SECURITY_PROTOCOL": "SSL", "PGSSLMODE": "require", "PATH": "/bin",
+        ])
+        plan.directory = place.path
+        try plan.writeOperatorFile()
+        let lines = try String(contentsOfFile: plan.operatorFile, encoding: .utf8).split(separator: "\n")
+        #expect(lines.contains("export KAFKA_BOOTSTRAP_SERVERS='b:1'"))
+        #expect(lines.contains("export KAFKA_SECURITY_PROTOCOL='SSL'"))
+        #expect(lines.contains("export PGSSLMODE='require'"))
+        #expect(!lines.contains { $0.contains("PATH") })
+    }
+
     @Test func `each service acts as the role of its kind, where the database has it`() {
         var plan = Self.plan(inherited: ["PGOPTIONS": "-c jit=off"])
         #expect(plan.environment(of: .scheduler, named: "x")["PGOPTIONS"] == "-c jit=off")

@@ -28,6 +28,14 @@ struct AttentionTests {
         #expect(Self.report() == [])
     }
 
+    @Test func `a line that is new waits for its receivers' first minute`() {
+        let sentences = Self.report {
+            $0.receivers = .read([])
+            $0.isYoung = true
+        }
+        #expect(sentences == [])
+    }
+
     @Test func `days that were given up want no attention for ever, what is missing beside them does`() {
         func sentences(missing: Int64) -> [String] {
             Self.report {

@@ -23,12 +23,14 @@ struct CommandOutcome: Sendable {
         let output = Mutex<[String]>([])
         let complaints = Mutex<[String]>([])
         var code: Int32 = 0
+        var running: (any Verb.Type)?
         do {
             var command = try CommandLineTool.parseAsRoot(arguments)
             guard let verb = command as? any Verb else {
                 try command.run()
                 return CommandOutcome(code: 0, text: "", complaint: "")
             }
+            running = type(of: verb)
             try await verb.run(
                 in: Surroundings(
                     now: { now }, seed: { 1 }, id: { UUID() }, executable: nil, environment: environment,
@@ -36,7 +38,8 @@ struct CommandOutcome: Sendable {
                     warn: { line in complaints.withLock { $0.append(line) } }, confirm: confirm))
         } catch {
             code = Exit.code(for: error)
-            complaints.withLock { $0.append(CommandLineTool.message(for: error)) }
+            let complaint = Complaint(error, of: running)?.text ?? CommandLineTool.fullMessage(for: error)
+            complaints.withLock { $0.append(complaint) }
         }
         return CommandOutcome(
             code: code, text: output.withLock { $0.joined(separator: "\n") },
