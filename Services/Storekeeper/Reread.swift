@@ -23,20 +23,23 @@ struct Reread: Verb {
         let connection = try database.connection(for: "reread", in: surroundings)
         let admin = try KafkaAdmin(try kafka.configuration(in: surroundings), logger: .silent)
         let cluster = try await admin.clusterId()
-        let positions = PositionStore(connection)
+        let store = PositionStore(connection)
         let (group, topic) = (Service.stateUpdater.group, Topics.unique.name)
         let stored =
             dryRun
-            ? try await positions.all(cluster: cluster, group: group).count { $0.topic == topic }
-            : try await positions.forget(cluster: cluster, group: group, topic: topic)
+            ? try await store.all(cluster: cluster, group: group).count { $0.topic == topic }
+            : try await store.forget(cluster: cluster, group: group, topic: topic)
         guard stored > 0 else {
             throw Failure(
                 "the database holds no stored position in cluster \(cluster.visible): is this the cluster that the "
                     + "state-updater reads? Where it is, it begins at the earliest record anyway")
         }
-        guard !dryRun else { return surroundings.print("\(topic): \(stored) stored positions would be forgotten.") }
+        let positions = stored.counted("stored position")
+        guard !dryRun else { return surroundings.print("\(topic): \(positions) would be forgotten.") }
         try await hand.record(
             "reread", on: ["\(topic) of cluster \(cluster)"], to: OperatorActionStore(connection), in: surroundings)
-        surroundings.print("\(topic): \(stored) stored positions forgotten; start the state-updater.")
+        surroundings.print(
+            "\(topic): \(positions) forgotten; start the state-updater. One that still runs reads everything again as "
+                + "well, which changes nothing.")
     }
 }

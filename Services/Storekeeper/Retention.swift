@@ -30,6 +30,15 @@ struct Retention: Verb {
     @Flag(name: .customLong("run"), help: "Drop it now.")
     var isRun = false
 
+    func validate() throws {
+        for (name, days, range) in [
+            ("--ledger-days", ledgerDays, RetentionVariables.ledgerRange),
+            ("--sighting-days", sightingDays, RetentionVariables.sightingRange),
+        ] where days.map({ !range.contains($0) }) ?? false {
+            throw ValidationError("\(name) must lie between \(range.lowerBound) and \(range.upperBound)")
+        }
+    }
+
     func run(in surroundings: Surroundings) async throws {
         let connection = try database.connection(for: "retention", in: surroundings)
         let (store, policy, now) = (RetentionStore(connection), try policy(in: surroundings), surroundings.now())

@@ -20,6 +20,12 @@ struct LookupOrder: Verb {
     @Argument(help: "The order number, such as MVX4Y6ZTQ1.")
     var order: String
 
+    func validate() throws {
+        if let environment = apple.environment, environment != .production {
+            throw ValidationError("only Production has orders; leave --environment out")
+        }
+    }
+
     func run(in surroundings: Surroundings) async throws {
         var apple = apple
         apple.environment = apple.environment ?? .production

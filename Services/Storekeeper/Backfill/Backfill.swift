@@ -12,7 +12,8 @@ struct Backfill: Verb {
         discussion: """
             FILE holds one customer per line, by an original transaction id or by an app receipt of the time before signed \
             transactions (base64, as apps send it or as latest_receipt of verifyReceipt); empty lines and what follows a # \
-            do not count. A receipt that cannot be read is named by its line and holds up no other. Everything \
+            do not count. A receipt that cannot be read is named by its line and holds up no other; a line that is neither \
+            refuses the file. Everything \
             comes signed and passes all checks; nothing older overwrites what is known. What is done is written to the \
             progress file, so that the same command goes on after an interruption; what Apple refused is tried again then. \
             With a database to write to, the trail keeps who did it and why.
@@ -70,7 +71,13 @@ struct Backfill: Verb {
             let producer = try Producer(kafka, logger: .silent)
             let run = BackfillRun(
                 client: client, producer: producer, book: book, parallel: parallel, now: surroundings.now)
-            let tally = try await Interruption.interrupting { try await run.run(left, of: ids.count) }
+            let tally: BackfillRun.Tally
+            do {
+                tally = try await Interruption.interrupting { try await run.run(left, of: ids.count) }
+            } catch let interruption as Interruption {
+                surroundings.warn("What is done is kept; the same command goes on from here.")
+                throw interruption
+            }
             await producer.close(deadline: .seconds(5))
             summary.join(tally)
             return summary

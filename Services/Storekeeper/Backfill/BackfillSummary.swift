@@ -37,7 +37,8 @@ struct BackfillSummary: Encodable, Sendable {
 
     /// For people.
     var sentence: String {
-        guard !dryRun else { return "\(customers) customers, \(done) of them done, \(left) left." }
-        return "\(asked) customers, \(parts) signed parts put onto the line, \(refused.count) refused."
+        guard !dryRun else { return "\(customers.counted("customer")), \(done) of them done, \(left) left." }
+        return "\(asked.counted("customer")), \(parts.counted("signed part")) put onto the line, "
+            + "\(refused.count) refused." + (done == 0 ? "" : " \(done) \(done == 1 ? "was" : "were") done before.")
     }
 }

@@ -45,7 +45,8 @@ struct CustomerList {
         }
         guard problems.isEmpty else {
             throw ValidationError(
-                "\(problems.count) lines are neither original transaction ids (digits) nor receipts (base64): "
+                "\(problems.count.counted("line is", "lines are")) neither an original transaction id (digits) nor a "
+                    + "receipt (base64): "
                     + problems.prefix(3).joined(separator: "; "))
         }
         guard !customers.isEmpty || !faults.isEmpty else {

@@ -17,7 +17,7 @@ struct Choose: Verb {
     @OptionGroup var hand: HandOptions
 
     @Option(help: "Production or Sandbox.")
-    var environment: StoreEnvironment = .production
+    var environment: StoreEnvironment
 
     @Option(help: "The app, by its bundle id.")
     var app: String
@@ -30,6 +30,7 @@ struct Choose: Verb {
 
     func run(in surroundings: Surroundings) async throws {
         let connection = try database.connection(for: "customers", in: surroundings)
+        try await KnownApps(connection: connection).warn(about: app, in: surroundings)
         let store = SharingStore(connection)
         if undo {
             guard try await store.unchoose(account, of: app, in: environment) else {

@@ -20,6 +20,7 @@ struct Policy: Verb {
 
     func run(in surroundings: Surroundings) async throws {
         let connection = try database.connection(for: "customers", in: surroundings)
+        try await KnownApps(connection: connection).warn(about: app, in: surroundings)
         let store = SharingStore(connection)
         if let policy {
             try await store.setPolicy(policy, of: app, at: surroundings.now())

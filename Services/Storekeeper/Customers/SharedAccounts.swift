@@ -13,8 +13,8 @@ struct SharedAccounts: Verb {
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
 
-    @Option(help: "Production or Sandbox.")
-    var environment: StoreEnvironment = .production
+    @Option(help: "Only Production or Sandbox. Default: all.")
+    var environment: StoreEnvironment?
 
     @Option(help: "One app only, by its bundle id.")
     var app: String?
@@ -22,28 +22,45 @@ struct SharedAccounts: Verb {
     func run(in surroundings: Surroundings) async throws {
         let connection = try database.connection(for: "customers", in: surroundings)
         let policies = try await SharingStore(connection).policies()
-        let shared = try await CustomerStore(connection).sharedAccounts(of: app, in: environment)
-        let rows = shared.flatMap { customer in
+        var rows: [Row] = []
+        for environment in environment.map({ [$0] }) ?? StoreEnvironment.allCases {
+            let shared = try await CustomerStore(connection).sharedAccounts(of: app, in: environment)
+            rows += Self.rows(of: shared, in: environment, under: policies)
+        }
+        let place = environment.map { " in \($0.rawValue)" } ?? ""
+        try output.list(rows, none: "No Apple account is shared\(place).", in: surroundings)
+    }
+
+    private static func rows(
+        of shared: [CustomerStore.SharedAccount], in environment: StoreEnvironment,
+        under policies: [String: SharingPolicy]
+    ) -> [Row] {
+        shared.flatMap { customer in
             customer.accounts.map { account in
                 Row(
-                    app: customer.bundleId, customer: customer.customer, account: account.appAccountToken,
+                    app: customer.bundleId, environment: environment.rawValue, customer: customer.customer,
+                    account: account.appAccountToken,
                     since: account.since, policy: (policies[customer.bundleId] ?? .standard).rawValue,
                     isServed: account.isServed)
             }
         }
-        try output.list(rows, none: "No Apple account is shared.", in: surroundings)
     }
 
     struct Row: ListedRow {
-        static let columns: [TextTable.Column] = ["app", "Apple account", "app's account", "since", "policy", "is"]
+        static let columns: [TextTable.Column] = [
+            "app", "environment", "Apple account", "app's account", "since", "policy", "is",
+        ]
 
         var app: String
+        var environment: String
         var customer: String
         var account: String
         var since: Date
         var policy: String
         var isServed: Bool
 
-        var cells: [String] { [app, customer, account, since.text, policy, isServed ? "served" : "refused"] }
+        var cells: [String] {
+            [app, environment, customer, account, since.text, policy, isServed ? "served" : "refused"]
+        }
     }
 }

@@ -40,20 +40,22 @@ struct EventsList: Verb {
     @OptionGroup var limits: LimitOptions
 
     func run(in surroundings: Surroundings) async throws {
+        KnownType.warn(about: type, in: surroundings)
+        let stretch = try Stretch(from: from, to: to, now: surroundings.now())
         let store = NotificationStore(try database.connection(for: "events list", in: surroundings))
-        let lines = try await lines(of: store, now: surroundings.now())
+        let lines = try await lines(of: store, in: stretch)
         try output.list(lines.map(EventRow.init), none: "No such notification in the ledger.", in: surroundings)
     }
 
-    private func lines(of store: NotificationStore, now: Date) async throws -> [LedgerLine] {
+    private func lines(of store: NotificationStore, in stretch: Stretch) async throws -> [LedgerLine] {
         var search = NotificationSearch()
         search.notificationType = type
         search.subtype = subtype
         search.environment = environment
         search.bundleId = app
         search.source = source
-        search.from = from?.date(now: now)
-        search.to = to?.date(now: now)
+        search.from = stretch.from
+        search.to = stretch.to
         guard let purchase else { return try await store.newest(limits.limit, where: search) }
         var lines: [LedgerLine] = []
         for environment in environment.map({ [$0] }) ?? StoreEnvironment.allCases {

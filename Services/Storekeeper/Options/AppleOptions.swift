@@ -63,7 +63,9 @@ struct AppleOptions: ParsableArguments {
         let fitting = file.credentials.filter { (app ?? $0.key) == $0.key }
         guard fitting.count == 1, let (bundleId, credentials) = fitting.first else {
             let apps = file.credentials.keys.sorted().joined(separator: ", ")
-            throw ValidationError("say which app is meant with --app: \(apps)")
+            throw ValidationError(
+                app.map { "there is no key for \($0.visible), only for \(apps)" }
+                    ?? "say which app is meant with --app: \(apps)")
         }
         return (bundleId, credentials.keys)
     }

@@ -25,11 +25,25 @@ struct FactSheet<Row: Encodable> {
     func print(_ output: OutputOptions, in surroundings: Surroundings) throws {
         let payload = payload.flatMap { PrettyJSON($0)?.text }
         guard !output.json else {
-            // Without the brace at the end.
-            let fields = try OutputOptions.json(row).dropLast(2)
-            return surroundings.print("\(fields),\n  \"payload\" : \(payload ?? "null")\n}")
+            return surroundings.print(Self.json(try OutputOptions.json(row), adding: payload ?? "null"))
         }
         FactLines.of(facts).forEach(surroundings.print)
         surroundings.print("\n" + title + (payload ?? noPayload))
+    }
+
+    /// The object with the payload where the alphabet has it.
+    /// - Parameter object: pretty and sorted, with at least one member.
+    static func json(_ object: String, adding payload: String) -> String {
+        var lines = object.split(separator: "\n").map(String.init)
+        let member = "  \"payload\" : \(payload)"
+        // What is nested stands further to the right.
+        if let next = lines.firstIndex(where: { $0.hasPrefix("  \"") && $0 > "  \"payload\"" }) {
+            lines.insert(member + ",", at: next)
+        } else {
+            let last = lines.count - 1
+            lines[last - 1] += ","
+            lines.insert(member, at: last)
+        }
+        return lines.joined(separator: "\n")
     }
 }

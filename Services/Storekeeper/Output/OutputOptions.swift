@@ -10,7 +10,7 @@ protocol ListedRow: Encodable, Sendable {
 
 /// How a command prints what it found.
 struct OutputOptions: ParsableArguments {
-    @Flag(help: "Print JSON: keys in alphabetical order, times in UTC.")
+    @Flag(help: "Print JSON: keys in alphabetical order, times in UTC; what Apple signed stands as Apple wrote it.")
     var json = false
 
     /// Prints a table, or an array of objects.

@@ -29,6 +29,7 @@ struct Levels: Verb {
 
     func run(in surroundings: Surroundings) async throws {
         let connection = try database.connection(for: "products", in: surroundings)
+        try await KnownApps(connection: connection).warn(about: app, in: surroundings)
         let store = EntitlementStore(connection)
         if !settings.isEmpty {
             try await store.setLevels(

@@ -51,8 +51,9 @@ struct CoverageCommand: Verb {
             return try output.list(rows, none: "No window was opened yet.", in: surroundings)
         }
         let now = surroundings.now()
+        let stretch = try Stretch(from: from ?? .ago(30 * 86_400), to: to ?? .ago(0), now: now)
         let days = try await CoverageStore(connection).days(
-            from: (from ?? .ago(30 * 86_400)).date(now: now), to: to?.date(now: now) ?? now, environment: environment,
+            from: stretch.from ?? now, to: stretch.to ?? now, environment: environment,
             bundleId: app)
         let rows = days.map(DayRow.init)
         try output.list(

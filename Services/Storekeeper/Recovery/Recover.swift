@@ -46,14 +46,20 @@ struct Recover: Verb {
     var noWait = false
 
     func validate() throws {
+        if let environment, ![.production, .sandbox].contains(environment) {
+            throw ValidationError("Apple keeps no history of \(environment.rawValue)")
+        }
         if subtype != nil, type == nil { throw ValidationError("--subtype needs --type") }
     }
 
     func run(in surroundings: Surroundings) async throws {
-        let connection = try database.connection(for: "recover", in: surroundings)
         let now = surroundings.now()
+        // What is still to come cannot be missing yet.
+        let stretch = try Stretch(from: from, to: .at(min(to?.date(now: now) ?? now, now)), now: now)
+        KnownType.warn(about: type, in: surroundings)
+        let connection = try database.connection(for: "recover", in: surroundings)
         let plan = RecoverPlan(
-            from: from.date(now: now), to: min(to?.date(now: now) ?? now, now), now: now, notificationType: type,
+            from: from.date(now: now), to: stretch.to ?? now, now: now, notificationType: type,
             subtype: subtype, onlyFailures: failures)
         let known = try await CoverageStore(connection).coverage().map { RecoverPlan.App($0.environment, $0.bundleId) }
         let apps = try RecoverPlan.chosen(of: known, app: app, environment: environment)
@@ -67,8 +73,13 @@ struct Recover: Verb {
         try await hand.record(
             "recover", on: requests.map(\.subject), to: OperatorActionStore(connection), in: surroundings)
         guard !noWait else { return try await show(requests.map(\.id), store, surroundings) }
-        try await Interruption.interrupting {
-            try await WindowWatch(store: store).follow(requests.map(\.id))
+        do {
+            try await Interruption.interrupting {
+                try await WindowWatch(store: store).follow(requests.map(\.id))
+            }
+        } catch let interruption as Interruption {
+            surroundings.warn("The looking stops, the work goes on: storekeeper coverage --windows shows it.")
+            throw interruption
         }
         try await show(requests.map(\.id), store, surroundings)
     }

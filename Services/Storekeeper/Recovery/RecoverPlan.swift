@@ -50,9 +50,8 @@ struct RecoverPlan: Sendable {
             let first = max(from, now.addingTimeInterval(-Self.memory(of: app.environment)))
             guard first < to else {
                 throw Failure(
-                    from < to
-                        ? "Apple's history of \(app.environment.rawValue) does not go back to \(to.text); use storekeeper backfill"
-                        : "the window ends before it begins: \(from.text) to \(to.text)")
+                    "Apple's history of \(app.environment.rawValue) does not go back to \(to.text); "
+                        + "use storekeeper backfill")
             }
             return RecoveryWindow.Request(
                 id: id(),

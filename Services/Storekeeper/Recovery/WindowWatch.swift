@@ -8,11 +8,12 @@ struct WindowWatch: Sendable {
     let store: RecoveryWindowStore
     var display = ProgressDisplay()
 
-    /// A scheduler takes up a window at its next round.
-    private static let patience: Duration = .seconds(30)
+    /// A scheduler takes up a window at its next round, and what it fetches is compared at once.
+    static let patience: Duration = .seconds(10)
 
     func follow(_ ids: [UUID]) async throws {
-        let start = ContinuousClock.now
+        var lastMove = ContinuousClock.now
+        var lastTally: Tally?
         while true {
             var filter = RecoveryWindowStore.Filter()
             filter.ids = ids
@@ -27,16 +28,39 @@ struct WindowWatch: Sendable {
             let settled = wholes.count { $0.state == .closed || $0.state == .failed }
             let errors = wholes.compactMap(\.lastError)
             let isIdle = wholes.contains { $0.state == .open && $0.attempts == 0 && $0.parts == 0 }
+            let tally = Tally(settled: settled, pages: pages, counts: counts)
+            if tally != lastTally { lastMove = .now }
+            lastTally = tally
+            let standstill =
+                errors.isEmpty ? Self.standstill(isTaken: !isIdle, for: ContinuousClock.now - lastMove) : nil
             display.show(
                 "\(settled) of \(ids.count) windows closed, \(pages) pages, \(counts.listed) listed, "
                     + "\(counts.missing) were missing, \(counts.recovered) recovered"
                     + (errors.isEmpty ? "" : "; last setback: \(errors[0])")
-                    + (isIdle && ContinuousClock.now - start > Self.patience
-                        ? "; nobody takes it up: does a scheduler run, with a key for this app?" : ""),
+                    + (standstill.map { "; \($0)" } ?? ""),
                 isLast: settled == ids.count)
             if settled == ids.count { return }
             try await Task.sleep(for: Self.pause)
         }
+    }
+
+    /// What has to change for something to have happened.
+    private struct Tally: Equatable {
+        var settled: Int
+        var pages: Int
+        var counts: RecoveryWindow.Counts
+    }
+
+    /// Who is to be looked for where nothing has moved for so long; nil while there is no reason to.
+    /// - Parameter isTaken: whether a scheduler has begun with all of it.
+    static func standstill(isTaken: Bool, for time: Duration) -> String? {
+        guard time > patience else { return nil }
+        guard !isTaken else {
+            return "nothing has moved for \(time.components.seconds) s: do scheduler and recovery run?"
+        }
+        return
+            "no scheduler has taken it up: does one run, with a key for this app? Ctrl-C leaves the window, and it is "
+            + "fetched as soon as one does"
     }
 
     private func parts(of whole: RecoveryWindow) async throws -> [RecoveryWindow] {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Contracts
 
 /// How people name a dead letter: partition and offset in the topic of dead letters, `3/17`.
-struct LetterID: ExpressibleByArgument, Hashable, Comparable, CustomStringConvertible {
+struct LetterID: Hashable, Comparable, CustomStringConvertible {
     var partition: Int32
     var offset: Int64
 
@@ -11,12 +11,17 @@ struct LetterID: ExpressibleByArgument, Hashable, Comparable, CustomStringConver
         self.offset = offset
     }
 
-    init?(argument: String) {
-        let parts = argument.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, let partition = Int32(parts[0]), let offset = Int64(parts[1]),
-            (0..<Int32(Topics.rejected.route.partitions)).contains(partition), offset >= 0
-        else { return nil }
-        self.init(partition: partition, offset: offset)
+    /// - Throws: `ValidationError` saying what is wrong with it.
+    static func read(_ text: String) throws -> LetterID {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let partition = Int32(parts[0]), let offset = Int64(parts[1]), offset >= 0 else {
+            throw ValidationError("a dead letter is named by partition and offset, such as 3/17")
+        }
+        let route = Topics.rejected.route
+        guard (0..<Int32(route.partitions)).contains(partition) else {
+            throw ValidationError("\(route.name) has the partitions 0 to \(route.partitions - 1)")
+        }
+        return LetterID(partition: partition, offset: offset)
     }
 
     var description: String { "\(partition)/\(offset)" }

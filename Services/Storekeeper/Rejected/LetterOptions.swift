@@ -15,14 +15,18 @@ struct LetterQueryOptions: ParsableArguments {
     @Option(help: "Refused before.")
     var to: When?
 
-    func query(now: Date) -> LetterQuery {
-        LetterQuery(stage: stage, reason: reason, from: from?.date(now: now), to: to?.date(now: now))
+    /// Whether any of them was given.
+    var isGiven: Bool { stage != nil || reason != nil || from != nil || to != nil }
+
+    func query(now: Date) throws -> LetterQuery {
+        let stretch = try Stretch(from: from, to: to, now: now)
+        return LetterQuery(stage: stage, reason: reason, from: stretch.from, to: stretch.to)
     }
 }
 
 /// Which dead letters something is done to: some by name, or all open ones that a query accepts.
 struct LetterSelectionOptions: ParsableArguments {
-    @Argument(help: "Names as rejected list shows them, such as 3/17.")
+    @Argument(help: "Names as rejected list shows them, such as 3/17.", transform: LetterID.read)
     var letters: [LetterID] = []
 
     @Flag(help: "All open ones that the other options accept.")
@@ -32,12 +36,12 @@ struct LetterSelectionOptions: ParsableArguments {
 
     func validate() throws {
         if letters.isEmpty, !all { throw ValidationError("name dead letters, such as 3/17, or say --all") }
-        if !letters.isEmpty, all || query.query(now: .distantPast).isRestricted {
+        if !letters.isEmpty, all || query.isGiven {
             throw ValidationError("name dead letters, or say --all with options that restrict it; not both")
         }
     }
 
-    func selection(now: Date) -> LetterSelection {
-        letters.isEmpty ? .open(query.query(now: now)) : .named(letters)
+    func selection(now: Date) throws -> LetterSelection {
+        letters.isEmpty ? .open(try query.query(now: now)) : .named(letters)
     }
 }

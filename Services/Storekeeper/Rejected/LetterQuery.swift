@@ -9,6 +9,17 @@ struct LetterQuery: Sendable {
 
     var isRestricted: Bool { stage != nil || reason != nil || from != nil || to != nil }
 
+    /// That a stage or a reason is none of those that there are, which looks like good news and is mostly a typo.
+    func warning(among letters: [LoggedLetter]) -> String? {
+        func unknown(_ wanted: String?, _ noun: String, _ all: Set<String>) -> String? {
+            guard let wanted, !all.isEmpty, !all.contains(wanted) else { return nil }
+            let words = all.sorted().joined(separator: ", ")
+            return "No dead letter has the \(noun) \(wanted.visible); there are \(words)."
+        }
+        return unknown(stage, "stage", Set(letters.map(\.letter.stage)))
+            ?? unknown(reason, "reason", Set(letters.map(\.letter.reason)))
+    }
+
     func accepts(_ logged: LoggedLetter) -> Bool {
         (stage ?? logged.letter.stage) == logged.letter.stage
             && (reason ?? logged.letter.reason) == logged.letter.reason
@@ -25,10 +36,24 @@ enum LetterSelection: Sendable {
 }
 
 extension DeadLetterLog {
-    func selected(_ selection: LetterSelection, _ trail: LetterTrail) async throws -> [LoggedLetter] {
+    func selected(
+        _ selection: LetterSelection, _ trail: LetterTrail, in surroundings: Surroundings
+    ) async throws -> [LoggedLetter] {
         switch selection {
-        case .named(let ids): try await letters(Set(ids))
-        case .open(let query): try await trail.open(try await letters().filter(query.accepts))
+        case .named(let ids):
+            let letters = try await letters(Set(ids))
+            let actions = try await trail.actions(on: ids)
+            for id in Set(ids).sorted() {
+                guard let last = actions[id]?.last else { continue }
+                surroundings.warn(
+                    "\(id) was \(LetterTrail.state(after: [last]).rawValue) before, at \(last.actedAt.text) by "
+                        + "\(last.actor.visible).")
+            }
+            return letters
+        case .open(let query):
+            let all = try await letters()
+            if let warning = query.warning(among: all) { surroundings.warn(warning) }
+            return try await trail.open(all.filter(query.accepts))
         }
     }
 }

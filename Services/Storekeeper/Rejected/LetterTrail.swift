@@ -1,4 +1,5 @@
 import Foundation
+import Postgres
 import Storage
 
 /// What became of dead letters by hand: read from, and written to, the trail of operators' actions.
@@ -26,6 +27,18 @@ struct LetterTrail: Sendable {
             if let id = subjects[action.subject] { actions[id, default: []].append(action) }
         }
         return actions
+    }
+
+    /// The same; nil, with a word about it, where the database does not answer: in an incident one looks all the same.
+    func knownActions(
+        on ids: [LetterID], in surroundings: Surroundings
+    ) async throws -> [LetterID: [OperatorAction]]? {
+        do {
+            return try await actions(on: ids)
+        } catch let error as PostgresError {
+            surroundings.warn("The database does not say what was done about them: \(error.advised)")
+            return nil
+        }
     }
 
     /// Those that nobody has dealt with.

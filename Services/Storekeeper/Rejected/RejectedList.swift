@@ -8,8 +8,8 @@ struct RejectedList: Verb {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the dead letters, the one refused last first.",
         discussion: """
-            Shows the open ones; --handled shows also those that were replayed or resolved. Without a database to ask, \
-            all of them are shown and their state is unknown.
+            Shows the open ones; --handled shows also those that were replayed or resolved. Without a database, or where \
+            it does not answer, all of them are shown and their state is unknown.
             """)
 
     @OptionGroup var kafka: KafkaOptions
@@ -23,18 +23,19 @@ struct RejectedList: Verb {
     @OptionGroup var limits: LimitOptions
 
     func run(in surroundings: Surroundings) async throws {
+        let query = try restriction.query(now: surroundings.now())
         let log = try await DeadLetterLog(try kafka.configuration(in: surroundings))
         let trail =
             database.isGiven(in: surroundings)
             ? LetterTrail(
                 store: OperatorActionStore(try database.connection(for: "rejected list", in: surroundings)),
                 cluster: log.cluster) : nil
-        let query = restriction.query(now: surroundings.now())
         // What a filter drops or somebody has dealt with must not use up the limit.
-        let found = try await log.letters(newest: query.isRestricted || trail != nil ? nil : Int64(limits.limit))
-            .filter(query.accepts)
+        let all = try await log.letters(newest: query.isRestricted || trail != nil ? nil : Int64(limits.limit))
+        if let warning = query.warning(among: all) { surroundings.warn(warning) }
+        let found = all.filter(query.accepts)
         await log.close()
-        let actions = try await trail?.actions(on: found.map(\.id))
+        let actions = try await trail?.knownActions(on: found.map(\.id), in: surroundings)
         let rows = found.map { letter in
             LetterRow(
                 letter, state: actions.map { LetterTrail.state(after: $0[letter.id] ?? []) } ?? .unknown)
@@ -86,7 +87,7 @@ struct LetterRow: ListedRow {
     var cells: [String] {
         [
             id, refusedAt.text, stage, reason, state.rawValue, notificationType.map { Self.short($0) } ?? "-",
-            notificationUUID.map { Self.short($0) } ?? "-", Self.short(message, 100),
+            notificationUUID.map { Self.short($0) } ?? "-", Self.short(message, 160),
         ]
     }
 

@@ -21,6 +21,6 @@ struct RejectedReplay: Verb {
 
     func run(in surroundings: Surroundings) async throws {
         try await LetterReplay(kafka: kafka, database: database, hand: hand, output: output, isDry: dryRun)
-            .run(letters.selection(now: surroundings.now()), in: surroundings)
+            .run(try letters.selection(now: surroundings.now()), in: surroundings)
     }
 }

@@ -15,7 +15,7 @@ struct RejectedShow: Verb {
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
 
-    @Argument(help: "Its name as rejected list shows it, such as 3/17.")
+    @Argument(help: "Its name as rejected list shows it, such as 3/17.", transform: LetterID.read)
     var letter: LetterID
 
     @Flag(help: "Print the original bytes and nothing else; what could steer a terminal is escaped.")
@@ -31,7 +31,9 @@ struct RejectedShow: Verb {
         var actions: [OperatorAction]?
         if database.isGiven(in: surroundings) {
             let store = OperatorActionStore(try database.connection(for: "rejected show", in: surroundings))
-            actions = try await LetterTrail(store: store, cluster: log.cluster).actions(on: [letter])[letter] ?? []
+            let known = try await LetterTrail(store: store, cluster: log.cluster)
+                .knownActions(on: [letter], in: surroundings)
+            actions = known.map { $0[letter] ?? [] }
         }
         let row = LetterRow(logged, state: actions.map(LetterTrail.state) ?? .unknown)
         var facts: [(name: String, text: String?)] = [

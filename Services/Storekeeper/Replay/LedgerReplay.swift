@@ -33,18 +33,19 @@ struct LedgerReplay {
         var summary = ReplaySummary(dryRun: isDry, found: total, known: total, dropped: dropped)
         guard !isDry else {
             return try summary.show(
-                "\(summary.plan("notifications", "would go over the line again")).\(Self.lacking(dropped))", output,
+                "\(summary.plan("notification", "would go over the line again")).\(Self.lacking(dropped))", output,
                 in: surroundings)
         }
         guard isMeant || summary.left == 0 else {
             throw Failure(
                 """
-                the ledger knows all \(summary.left) notifications, so sending them again changes nothing that is \
-                believed: storekeeper rebuild shows what does not follow from the ledger, and with --repair puts it \
+                the ledger knows \(summary.left == 1 ? "this notification" : "all \(summary.left) notifications"), so \
+                sending again changes nothing that is believed: storekeeper rebuild shows what does not follow from the ledger, and with --repair puts it \
                 right. With --known they go all the same, through today's checks.
                 """)
         }
-        surroundings.warn("\(summary.plan("notifications", "go over the line again")).")
+        surroundings.warn(
+            "\(summary.plan("notification", isOne: "goes over the line again", "go over the line again")).")
         let producer = try Producer(configuration, logger: .silent)
         var sent = 0
         let result: Result<Void, any Error>
@@ -60,7 +61,7 @@ struct LedgerReplay {
                     + "To replay them all once more is harmless.")
         }
         summary.sent = sent
-        try summary.show("\(sent) notifications went over the line again.", output, in: surroundings)
+        try summary.show("\(sent.counted("notification")) went over the line again.", output, in: surroundings)
         if dropped > 0 { throw Failure("not all could go:\(Self.lacking(dropped))") }
     }
 

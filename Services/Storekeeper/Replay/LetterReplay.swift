@@ -17,16 +17,16 @@ struct LetterReplay {
         let connection = try database.connection(for: "replay", in: surroundings)
         let log = try await DeadLetterLog(configuration)
         let trail = LetterTrail(store: OperatorActionStore(connection), cluster: log.cluster)
-        let letters = try await log.selected(selection, trail)
+        let letters = try await log.selected(selection, trail, in: surroundings)
         await log.close()
         let uuids = letters.compactMap { $0.contents.notificationUUID.flatMap { UUID(uuidString: $0) } }
         let known = try await NotificationStore(connection).known(uuids)
         var summary = ReplaySummary(dryRun: isDry, found: letters.count, known: uuids.count { known.contains($0) })
         guard !isDry else {
             return try summary.show(
-                "\(summary.plan("dead letters", "would go back onto the line")).", output, in: surroundings)
+                "\(summary.plan("dead letter", "would go back onto the line")).", output, in: surroundings)
         }
-        surroundings.warn("\(summary.plan("dead letters", "go back onto the line")).")
+        surroundings.warn("\(summary.plan("dead letter", isOne: "goes back onto the line", "go back onto the line")).")
         let producer = try Producer(configuration, logger: .silent)
         try await producer.send(letters.map { ProducerRecord(replaying: $0.letter) })
         await producer.close(deadline: .seconds(5))
@@ -36,12 +36,12 @@ struct LetterReplay {
         } catch {
             throw Failure(
                 """
-                \(letters.count) dead letters went back onto the line, but the trail could not be written: \(error). \
+                \(letters.count.counted("dead letter")) went back onto the line, but the trail could not be written: \(error). \
                 They show as open; to replay them once more is harmless.
                 """)
         }
         summary.sent = letters.count
-        try summary.show("\(letters.count) dead letters went back onto the line.", output, in: surroundings)
+        try summary.show("\(letters.count.counted("dead letter")) went back onto the line.", output, in: surroundings)
     }
 }
 

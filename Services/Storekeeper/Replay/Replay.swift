@@ -7,7 +7,7 @@ struct Replay: Verb {
     static let configuration = CommandConfiguration(
         commandName: "replay", abstract: "Put dead letters, or what the ledger holds, back onto the line.",
         discussion: """
-            --rejected: the open dead letters (see also storekeeper rejected). --uuid, or --from and --to: the signed \
+            --rejected: the open dead letters (see also storekeeper rejected). --uuid, or --from (and --to): the signed \
             originals of the ledger. Everything passes all checks again. What the ledger knows has no effect a second \
             time, so of its own it sends only with --known: to see whether they pass today's checks, what does not \
             becoming a dead letter. What a bug made of notifications, storekeeper rebuild --repair puts right. The trail \
@@ -37,7 +37,7 @@ struct Replay: Verb {
     @Option(help: "What was recorded (with --rejected: refused) at or after, \(When.help).")
     var from: When?
 
-    @Option(help: "And before.")
+    @Option(help: "And before. Default: now.")
     var to: When?
 
     @Option(help: "Of the ledger: only Production or Sandbox.")
@@ -55,28 +55,28 @@ struct Replay: Verb {
     func validate() throws {
         let isWindow = !rejected && (from != nil || to != nil)
         if [rejected, !uuids.isEmpty, isWindow].count(where: { $0 }) != 1 {
-            throw ValidationError("say one of --rejected, --uuid, or --from with --to")
+            throw ValidationError("say one of --rejected, --uuid, or --from")
         }
-        if isWindow, from == nil || to == nil { throw ValidationError("a window has a --from and a --to") }
+        if isWindow, from == nil { throw ValidationError("--to needs --from") }
         if !rejected, stage != nil || reason != nil { throw ValidationError("--stage and --reason need --rejected") }
         if rejected, known { throw ValidationError("--known is for what the ledger holds") }
         if !isWindow, environment != nil || app != nil {
-            throw ValidationError("--environment and --app need --from and --to")
+            throw ValidationError("--environment and --app need --from")
         }
     }
 
     func run(in surroundings: Surroundings) async throws {
         let now = surroundings.now()
+        let stretch = try Stretch(from: from, to: to ?? (from == nil ? nil : .ago(0)), now: now)
         guard !rejected else {
-            let query = LetterQuery(
-                stage: stage, reason: reason, from: from?.date(now: now), to: to?.date(now: now))
+            let query = LetterQuery(stage: stage, reason: reason, from: stretch.from, to: stretch.to)
             return try await LetterReplay(
                 kafka: kafka, database: database, hand: hand, output: output, isDry: dryRun
             ).run(.open(query), in: surroundings)
         }
         let what: LedgerReplay.Selection =
-            if uuids.isEmpty, let from, let to {
-                .window(from.date(now: now), to.date(now: now), environment, bundleId: app)
+            if uuids.isEmpty, let from = stretch.from {
+                .window(from, stretch.to ?? now, environment, bundleId: app)
             } else {
                 .uuids(uuids)
             }

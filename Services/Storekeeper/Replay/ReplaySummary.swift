@@ -13,14 +13,15 @@ struct ReplaySummary: Encodable {
     var left: Int { found - dropped }
 
     /// What is about to happen, without a full stop.
-    func plan(_ noun: String, _ verb: String) -> String {
+    /// - Parameter isOne: the verb of a single one, where it differs.
+    func plan(_ noun: String, isOne: String? = nil, _ verb: String) -> String {
         let share =
             switch known {
-            case 0: "none of them"
-            case found: "all of them already, so nothing that is believed changes"
+            case 0: found == 1 ? "not got it" : "none of them"
+            case found: "\(found == 1 ? "it" : "all of them") already, so nothing that is believed changes"
             default: "\(known) of them already, which change nothing that is believed"
             }
-        return "\(left) \(noun) \(verb); the ledger has \(share)"
+        return "\(left.counted(noun)) \(left == 1 ? isOne ?? verb : verb); the ledger has \(share)"
     }
 
     func show(_ text: String, _ output: OutputOptions, in surroundings: Surroundings) throws {

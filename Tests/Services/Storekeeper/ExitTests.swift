@@ -12,7 +12,24 @@ struct ExitTests {
             .attention
         ),
         (["nonsense"], [:], .usage),
+        (["trail", "--schema", "a;b"], Self.nowhere, .usage),
+        (["trail", "--database-url", "nonsense"], Self.nowhere, .usage),
         (["coverage", "--from", "yesterday"], [:], .usage),
+        (["coverage", "--from", "1h", "--to", "2h"], Self.nowhere, .usage),
+        (["coverage", "--to", "40d"], Self.nowhere, .usage),
+        (["events", "list", "--from", "1h", "--to", "2h"], Self.nowhere, .usage),
+        (["rejected", "list", "--from", "1h", "--to", "2h"], Self.nowhere, .usage),
+        (["rejected", "replay", "--all", "--from", "1h", "--to", "2h"], Self.nowhere, .usage),
+        (["recover", "--from", "1h", "--to", "2h"], Self.nowhere, .usage),
+        (["recover", "--from", "2099-01-01", "--to", "2099-02-01"], Self.nowhere, .usage),
+        (["retention", "--ledger-days", "100"], Self.nowhere, .usage),
+        (["replay", "--from", "1h", "--to", "2h"], Self.nowhere, .usage),
+        (["replay", "--rejected", "--from", "1h", "--to", "2h"], Self.nowhere, .usage),
+        (["lookup", "order", "X", "--environment", "Sandbox"], Self.nowhere, .usage),
+        (["recover", "--from", "1h", "--environment", "Xcode"], Self.nowhere, .usage),
+        (["customers", "choose", "--app", "a", "00000000-0000-0000-0000-000000000001"], Self.nowhere, .usage),
+        (["healthcheck", "foo"], [:], .usage),
+        (["healthcheck", "ftp://host/"], [:], .usage),
         (["extend", "product", "gold", "--days", "3", "--reason", "outage"], [:], .usage),
         (["extend", "1", "--days", "91", "--reason", "outage"], [:], .usage),
         (["coverage"], [:], .configuration),
@@ -22,6 +39,27 @@ struct ExitTests {
     ) async {
         let outcome = await CommandOutcome.of(arguments, environment: environment)
         #expect(outcome.code == exit.rawValue, "\(outcome.complaint)")
+    }
+
+    /// Said well, and nobody is there.
+    private static let nowhere = [
+        "DATABASE_URL": "postgres://127.0.0.1:1/none", "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1",
+    ]
+
+    @Test(arguments: ["nonsense", "http://foo", "me:hush@host/name"])
+    func `what is no address of a database is refused before anything is asked, and no password shown`(
+        address: String
+    ) async {
+        let outcome = await CommandOutcome.of(["trail"], environment: ["DATABASE_URL": address])
+        #expect(outcome.code == Exit.configuration.rawValue, "\(outcome.complaint)")
+        #expect(outcome.complaint.contains("which is not postgres://user@host:port/name"), "\(outcome.complaint)")
+        #expect(!outcome.complaint.contains("hush"))
+    }
+
+    @Test func `a schema that is no name is refused before anything is asked`() async {
+        let outcome = await CommandOutcome.of(
+            ["trail"], environment: Self.nowhere.merging(["STOREKEEPER_DATABASE_SCHEMA": "a;b"]) { $1 })
+        #expect(outcome.code == Exit.configuration.rawValue, "\(outcome.complaint)")
     }
 
     @Test func `an interruption has the code that shells give it`() {

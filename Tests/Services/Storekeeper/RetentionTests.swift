@@ -76,7 +76,7 @@ struct RetentionTests {
             #expect(actions.map(\.actor) == ["olga"])
             let low = await CommandOutcome.of(
                 ["retention", "--ledger-days", "10"], environment: database.environment, now: Self.now)
-            #expect(low.code == 78 && low.complaint.contains("STOREKEEPER_LEDGER_DAYS"))
+            #expect(low.code == 64 && low.complaint.contains("--ledger-days must lie between"))
         }
     }
 }

@@ -45,15 +45,19 @@ struct ExtendProduct: Verb {
             extendByDays: options.days, extendReasonCode: options.reason.code, requestIdentifier: name,
             storefrontCountryCodes: everywhere ? nil : storefronts, productId: product)
         let place = everywhere ? "everywhere" : storefronts.joined(separator: " ")
+        var asked = ExtensionRequest(
+            requestIdentifier: name, days: options.days, productId: product,
+            storefronts: everywhere ? nil : storefronts)
         guard !options.dryRun else {
-            return surroundings.print(
+            asked.isDry = true
+            return try options.say(
                 "Apple would be asked to give all active subscribers of \(product.visible), \(place), "
-                    + "\(options.days) days.")
+                    + "\(options.days) days.", of: asked, in: surroundings)
         }
         let trail = try await options.trail(in: surroundings)
-        // Known before Apple is asked: without an answer it is the only way to learn what became of it.
-        surroundings.warn("The name of this request is \(name).")
-        try await options.apple.withClient(in: surroundings) { client in
+        try await options.apple.withClient(in: surroundings) { [asked] client in
+            // Known before Apple is asked: without an answer it is the only way to learn what became of it.
+            surroundings.warn("The name of this request is \(name).")
             do {
                 _ = try await client.extendRenewalDates(request)
             } catch APIError.unsettled(let reason) {
@@ -62,7 +66,11 @@ struct ExtendProduct: Verb {
                         + "\(product.visible) \(name), and do not ask for it again under another name")
             }
             try await options.record("product \(product), \(place),", request: name, to: trail, in: surroundings)
-            guard !noWait else { return surroundings.print("Taken up; storekeeper extend status tells how far it is.") }
+            guard !noWait else {
+                return try options.say(
+                    "Taken up; storekeeper extend status \(product.visible) \(name) tells how far it is.", of: asked,
+                    in: surroundings)
+            }
             let course = ExtensionCourse(client: client, product: product, name: name)
             try await course.follow().show(options.output, in: surroundings)
         }

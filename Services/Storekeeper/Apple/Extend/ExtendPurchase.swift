@@ -1,6 +1,8 @@
 import AppStore
 import ArgumentParser
 
+import struct Foundation.Date
+
 /// `storekeeper extend purchase`: more days for one subscriber.
 struct ExtendPurchase: Verb {
     static let configuration = CommandConfiguration(
@@ -20,20 +22,41 @@ struct ExtendPurchase: Verb {
         let request = ExtendRenewalDateRequest(
             extendByDays: options.days, extendReasonCode: options.reason.code, requestIdentifier: name)
         guard !options.dryRun else {
-            return surroundings.print("Apple would be asked to give \(purchase.visible) \(options.days) days.")
+            return try options.say(
+                "Apple would be asked to give \(purchase.visible) \(options.days) days.",
+                of: ExtensionRequest(
+                    requestIdentifier: name, days: options.days, originalTransactionId: purchase, isDry: true),
+                in: surroundings)
         }
         let trail = try await options.trail(in: surroundings)
-        surroundings.warn("The name of this request is \(name).")
         let answer = try await options.apple.withClient(in: surroundings) { client in
-            try await client.extendRenewalDate(of: purchase, request)
+            surroundings.warn("The name of this request is \(name).")
+            return try await client.extendRenewalDate(of: purchase, request)
         }
         guard answer.success == true else { throw Failure("Apple did not extend it, and says no more than that") }
         if options.output.json {
-            surroundings.print(PrettyJSON(answer.json)?.text ?? "{}")
+            try options.output.print(json: Extended(answer, request: name), in: surroundings)
         } else {
             let day = answer.effectiveDate?.text ?? "a later date"
             surroundings.print("Extended; the subscription now renews on \(day).")
         }
         try await options.record("purchase \(purchase)", request: name, to: trail, in: surroundings)
+    }
+}
+
+/// A subscription that was extended, for programs: Apple's names, our times.
+struct Extended: Encodable {
+    var requestIdentifier: String
+    var originalTransactionId: String?
+    var webOrderLineItemId: String?
+    var effectiveDate: Date?
+    var success: Bool?
+
+    init(_ answer: ExtendRenewalDateResponse, request: String) {
+        requestIdentifier = request
+        originalTransactionId = answer.originalTransactionId
+        webOrderLineItemId = answer.webOrderLineItemId
+        effectiveDate = answer.effectiveDate
+        success = answer.success
     }
 }

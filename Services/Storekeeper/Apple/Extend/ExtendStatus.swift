@@ -1,6 +1,8 @@
 import AppStore
 import ArgumentParser
 
+import struct Foundation.Date
+
 /// `storekeeper extend status`: how far Apple is with a product's subscribers.
 struct ExtendStatus: Verb {
     static let configuration = CommandConfiguration(
@@ -60,10 +62,27 @@ struct ExtensionCourse: Sendable {
 
 extension MassExtendRenewalDateStatusResponse {
     func show(_ output: OutputOptions, in surroundings: Surroundings) throws {
-        if output.json { return surroundings.print(PrettyJSON(json)?.text ?? "{}") }
+        if output.json { return try output.print(json: ExtensionState(self), in: surroundings) }
         guard complete == true else { return surroundings.print("Not complete yet.") }
         surroundings.print(
             "Complete since \(completeDate?.text ?? "a time Apple does not say"): \(succeededCount ?? 0) extended, "
                 + "\(failedCount ?? 0) not.")
+    }
+}
+
+/// How far a mass extension is, for programs: Apple's names, our times.
+struct ExtensionState: Encodable {
+    var requestIdentifier: String?
+    var complete: Bool?
+    var completeDate: Date?
+    var succeededCount: Int64?
+    var failedCount: Int64?
+
+    init(_ answer: MassExtendRenewalDateStatusResponse) {
+        requestIdentifier = answer.requestIdentifier
+        complete = answer.complete
+        completeDate = answer.completeDate
+        succeededCount = answer.succeededCount
+        failedCount = answer.failedCount
     }
 }

@@ -55,6 +55,12 @@ struct ExtensionOptions: ParsableArguments {
         return trail
     }
 
+    /// What Apple would be asked, or was: for people, or for programs with the name by which it is asked about.
+    func say(_ text: String, of request: ExtensionRequest, in surroundings: Surroundings) throws {
+        guard output.json else { return surroundings.print(text) }
+        try output.print(json: request, in: surroundings)
+    }
+
     /// Keeps what Apple has taken up.
     /// - Parameter subject: who was given days.
     func record(
@@ -68,4 +74,18 @@ struct ExtensionOptions: ParsableArguments {
             throw Failure("Apple has taken it up, but the trail could not be written: \(error). Do not ask again.")
         }
     }
+}
+
+/// What Apple is asked for, for programs.
+struct ExtensionRequest: Encodable {
+    var requestIdentifier: String
+    var days: Int64
+    /// Of one subscriber.
+    var originalTransactionId: String?
+    /// Of all active subscribers of it.
+    var productId: String?
+    /// By the country's three letters; nil is everywhere.
+    var storefronts: [String]?
+    /// Only said, not asked.
+    var isDry = false
 }

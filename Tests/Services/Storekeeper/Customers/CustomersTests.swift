@@ -57,7 +57,7 @@ import Testing
             #expect(lines[2].contains(Self.tokens[1]) && lines[2].hasSuffix("firstWins  refused"), "\(lines)")
             let sandbox = await CommandOutcome.of(
                 ["customers", "shared", "--environment", "Sandbox"], environment: environment)
-            #expect(sandbox.text == "No Apple account is shared.")
+            #expect(sandbox.text == "No Apple account is shared in Sandbox.")
         }
     }
 
@@ -83,10 +83,28 @@ import Testing
         }
     }
 
+    @Test func `an app that the scheduler does not know is told of, for it is mostly a typo`() async throws {
+        try await Self.use { connection, environment async throws in
+            let policy = ["customers", "policy", "--app", Self.app]
+            #expect(await CommandOutcome.of(policy, environment: environment).complaint == "")
+            try await connection.run(
+                unsafeScript: """
+                    insert into coverage (environment, bundle_id, kind, begins_at, planned_until, proven_until)
+                    values ('Production', '\(Self.app)', 'failures', now(), now(), now())
+                    """)
+            #expect(await CommandOutcome.of(policy, environment: environment).complaint == "")
+            let typo = await CommandOutcome.of(
+                ["customers", "policy", "--app", "com.nosuch"], environment: environment)
+            #expect(typo.code == 0 && typo.complaint.contains("com.nosuch is not among the apps"))
+        }
+    }
+
     @Test func `an account that was chosen is served in the place of the first, until that is taken back`() async throws
     {
         try await Self.use { _, environment async throws in
-            let choose = ["customers", "choose", "--app", Self.app, Self.tokens[1].uppercased()]
+            let choose = [
+                "customers", "choose", "--app", Self.app, "--environment", "Production", Self.tokens[1].uppercased(),
+            ]
             let chosen = await CommandOutcome.of(choose, environment: environment)
             #expect(chosen.code == 0, "\(chosen.complaint)")
             #expect(try await Self.shared(environment).map(\.isServed) == [false, true])
@@ -95,7 +113,8 @@ import Testing
             #expect(try await Self.shared(environment).map(\.isServed) == [true, false])
             #expect(await CommandOutcome.of(choose + ["--undo"], environment: environment).code == 1)
             let nobody = await CommandOutcome.of(
-                ["customers", "choose", "--app", Self.app, "me"], environment: environment)
+                ["customers", "choose", "--app", Self.app, "--environment", "Production", "me"],
+                environment: environment)
             #expect(nobody.code == 64)
         }
     }

@@ -41,9 +41,16 @@ struct RecoverTests {
         await connection.close()
     }
 
-    @Test func `what Apple has forgotten and what ends before it begins is refused with advice`() {
+    @Test func `what Apple has forgotten is refused with advice`() {
         #expect(throws: Failure.self) { try Self.plan(daysAgo: 200, to: 190).requests(for: Self.both) { UUID() } }
-        #expect(throws: Failure.self) { try Self.plan(daysAgo: 1, to: 2).requests(for: Self.both) { UUID() } }
+    }
+
+    @Test func `where nothing moves it is said who is to be looked for`() {
+        #expect(WindowWatch.standstill(isTaken: false, for: .seconds(9)) == nil)
+        let nobody = WindowWatch.standstill(isTaken: false, for: .seconds(11))
+        #expect(nobody?.hasPrefix("no scheduler has taken it up") == true)
+        let still = WindowWatch.standstill(isTaken: true, for: .seconds(11))
+        #expect(still?.hasPrefix("nothing has moved for 11 s") == true)
     }
 
     @Test func `windows are opened once, followed until they close, and say what was found`() async throws {

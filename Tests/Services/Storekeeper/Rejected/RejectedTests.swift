@@ -35,7 +35,7 @@ struct RejectedTests {
             #expect(shown.text.contains("app-unknown") && shown.text.contains("com.example.app"))
 
             let dry = await stand.run(["rejected", "replay", ours.id, "--dry-run"])
-            #expect(dry.text == "1 dead letters would go back onto the line; the ledger has none of them.")
+            #expect(dry.text == "1 dead letter would go back onto the line; the ledger has not got it.")
             #expect(try await stand.received() == [])
             let replayed = await stand.run(["rejected", "replay", ours.id, "--note", "was not configured"])
             #expect(replayed.code == 0, "\(replayed.complaint)")
@@ -47,7 +47,13 @@ struct RejectedTests {
             let bad = try #require(all.first { $0.reason == "signature" })
             #expect(await stand.run(["rejected", "resolve", bad.id]).code == 64)
             let resolved = await stand.run(["rejected", "resolve", bad.id, "--note", "forged", "--as", "peter"])
-            #expect(resolved.text == "1 dead letters resolved.")
+            #expect(resolved.text == "1 dead letter resolved.")
+            let again = await stand.run(["rejected", "resolve", bad.id, "--note", "again", "--dry-run"])
+            #expect(again.text == "1 dead letter would be resolved.")
+            #expect(again.complaint.contains("\(bad.id) was resolved before") && again.complaint.contains("by peter"))
+            let typo = await stand.run(["rejected", "list", "--handled", "--reason", "signatur"])
+            let reasons = "app-unknown, signature, undecodable"
+            #expect(typo.complaint == "No dead letter has the reason signatur; there are \(reasons).")
 
             #expect(try await stand.list().map(\.reason) == ["undecodable"])
             #expect(try await stand.list("--handled").map(\.state) == ["open", "replayed", "resolved"])
@@ -95,6 +101,13 @@ struct RejectedTests {
         try await withLetters { stand async throws in
             let outcome = await CommandOutcome.of(["rejected", "list", "--json"], environment: stand.kafka)
             #expect(try outcome.json(as: [Row].self).map(\.state) == ["unknown", "unknown", "unknown"])
+            var away = stand.kafka
+            away["DATABASE_URL"] = "postgres://127.0.0.1:1/none"
+            let listed = await CommandOutcome.of(["rejected", "list", "--json"], environment: away)
+            #expect(listed.code == 0)
+            #expect(try listed.json(as: [Row].self).map(\.state) == ["unknown", "unknown", "unknown"])
+            #expect(listed.complaint.contains("The database does not say"))
+            #expect(!listed.complaint.contains("\n"), "\(listed.complaint)")
             let replay = await CommandOutcome.of(["rejected", "replay", "--all"], environment: stand.kafka)
             #expect(replay.code == 78 && replay.complaint.contains("DATABASE_URL"))
         }
@@ -111,7 +124,8 @@ struct RejectedTests {
     @Test(arguments: [
         ["rejected", "show", "17"], ["rejected", "show", "8/1"], ["rejected", "replay"],
         ["rejected", "replay", "0/1", "--all"], ["replay"], ["replay", "--rejected", "--uuid", UUID().uuidString],
-        ["replay", "--from", "1h"], ["replay", "--stage", "verifier", "--from", "2h", "--to", "1h"],
+        ["replay", "--to", "1h"], ["replay", "--from", "1h", "--to", "2h"],
+        ["replay", "--stage", "verifier", "--from", "2h", "--to", "1h"],
     ])
     func `what is unclear is refused before anything happens`(arguments: [String]) async {
         #expect(await CommandOutcome.of(arguments, environment: ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"]).code == 64)

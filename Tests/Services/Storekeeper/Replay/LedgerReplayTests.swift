@@ -36,12 +36,12 @@ struct LedgerReplayTests {
             let environment = broker.environment.merging(database.environment) { _, new in new }
             let window = ["replay", "--from", "2024-01-01T00:00:00Z", "--to", "0s"]
             let dry = await CommandOutcome.of(window + ["--dry-run"], environment: environment)
-            #expect(dry.text.hasPrefix("1 notifications would go over the line again; the ledger has all of them"))
+            #expect(dry.text.hasPrefix("1 notification would go over the line again; the ledger has all of them"))
             #expect(dry.text.contains("Of 1 retention has dropped"))
             let outcome = await CommandOutcome.of(
                 window + ["--known", "--note", "mended"], environment: environment)
             #expect(outcome.code == 1)
-            #expect(outcome.text == "1 notifications went over the line again.")
+            #expect(outcome.text == "1 notification went over the line again.")
             #expect(outcome.complaint.contains("Of 1 retention has dropped what they said"), "\(outcome.complaint)")
             let received = try await WrittenRecords.of(Topics.received.route, at: broker.configuration)
             #expect(received.count == 1)
