@@ -48,6 +48,8 @@ public struct JWSRenewalInfoDecodedPayload: Payload, Hashable {
     public var offerPeriod: String?
     /// Advanced Commerce, as it came.
     public var advancedCommerceInfo: RawJSON?
+    /// The seats of a multiseat purchase, as it came.
+    public var multiSeatInfo: RawJSON?
     /// The commitment, as it came.
     public var commitmentInfo: RawJSON?
     /// How the next period is billed.
@@ -86,6 +88,7 @@ public struct JWSRenewalInfoDecodedPayload: Payload, Hashable {
         appTransactionId = fields.attempt("appTransactionId")
         offerPeriod = fields.attempt("offerPeriod")
         advancedCommerceInfo = try fields.read("advancedCommerceInfo")
+        multiSeatInfo = try fields.read("multiSeatInfo")
         commitmentInfo = try fields.read("commitmentInfo")
         renewalBillingPlanType = fields.attempt("renewalBillingPlanType")
         oddities = fields.oddities
@@ -116,6 +119,7 @@ public struct JWSRenewalInfoDecodedPayload: Payload, Hashable {
         writer.field("appTransactionId", appTransactionId)
         writer.field("offerPeriod", offerPeriod)
         writer.field("advancedCommerceInfo", advancedCommerceInfo)
+        writer.field("multiSeatInfo", multiSeatInfo)
         writer.field("commitmentInfo", commitmentInfo)
         writer.field("renewalBillingPlanType", renewalBillingPlanType)
         writer.endObject()

@@ -74,6 +74,8 @@ public struct JWSTransactionDecodedPayload: Payload, Hashable {
     public var commitmentInfo: RawJSON?
     /// The name before the subscription got another.
     public var previousOriginalTransactionId: String?
+    /// The seats of a multiseat purchase, as it came.
+    public var multiSeatInfo: RawJSON?
     /// What it was read from, as far as this build cannot make use of it. Not written.
     public internal(set) var oddities: [PayloadOddity] = []
 
@@ -120,6 +122,7 @@ public struct JWSTransactionDecodedPayload: Payload, Hashable {
         billingPlanType = fields.attempt("billingPlanType")
         commitmentInfo = try fields.read("commitmentInfo")
         previousOriginalTransactionId = fields.attempt("previousOriginalTransactionId")
+        multiSeatInfo = try fields.read("multiSeatInfo")
         oddities = fields.oddities
     }
 
@@ -160,6 +163,7 @@ public struct JWSTransactionDecodedPayload: Payload, Hashable {
         writer.field("billingPlanType", billingPlanType)
         writer.field("commitmentInfo", commitmentInfo)
         writer.field("previousOriginalTransactionId", previousOriginalTransactionId)
+        writer.field("multiSeatInfo", multiSeatInfo)
         writer.endObject()
     }
 }

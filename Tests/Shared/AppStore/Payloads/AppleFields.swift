@@ -13,7 +13,7 @@ enum AppleFields {
         "transactionReason":"RENEWAL","currency":"USD","price":9990,"offerDiscountType":"PAY_UP_FRONT",
         "appTransactionId":"t10","offerPeriod":"P1M","revocationType":"REFUND_PRORATED","revocationPercentage":50000,
         "advancedCommerceInfo":{"a":[1]},"billingPlanType":"MONTHLY","commitmentInfo":{"b":2},
-        "previousOriginalTransactionId":"t11"}
+        "previousOriginalTransactionId":"t11","multiSeatInfo":{"s":[1]}}
         """#
 
     static var transactionRead: JWSTransactionDecodedPayload {
@@ -52,6 +52,7 @@ enum AppleFields {
         read.billingPlanType = .monthly
         read.commitmentInfo = RawJSON(Array(#"{"b":2}"#.utf8))
         read.previousOriginalTransactionId = "t11"
+        read.multiSeatInfo = RawJSON(Array(#"{"s":[1]}"#.utf8))
         return read
     }
 
@@ -61,7 +62,8 @@ enum AppleFields {
         "offerType":4,"offerIdentifier":"r4","signedDate":2000,"environment":"Production",
         "recentSubscriptionStartDate":3000,"renewalDate":4000,"currency":"EUR","renewalPrice":4990,
         "offerDiscountType":"FREE_TRIAL","eligibleWinBackOfferIds":["r5","r6"],"appAccountToken":"r7",
-        "appTransactionId":"r8","offerPeriod":"P3D","advancedCommerceInfo":{"c":3},"commitmentInfo":{"d":[]},
+        "appTransactionId":"r8","offerPeriod":"P3D","advancedCommerceInfo":{"c":3},"multiSeatInfo":{"s":2},
+        "commitmentInfo":{"d":[]},
         "renewalBillingPlanType":"BILLED_UPFRONT"}
         """#
 
@@ -89,6 +91,7 @@ enum AppleFields {
         read.appTransactionId = "r8"
         read.offerPeriod = "P3D"
         read.advancedCommerceInfo = RawJSON(Array(#"{"c":3}"#.utf8))
+        read.multiSeatInfo = RawJSON(Array(#"{"s":2}"#.utf8))
         read.commitmentInfo = RawJSON(Array(#"{"d":[]}"#.utf8))
         read.renewalBillingPlanType = .billedUpfront
         return read

@@ -85,13 +85,13 @@ import Testing
                 "originalTransactionId", "transactionId", "bundleId", "productId", "subscriptionGroupIdentifier",
                 "purchaseDate", "originalPurchaseDate", "expiresDate", "type", "appAccountToken", "signedDate",
                 "revocationDate", "isUpgraded", "environment", "appTransactionId",
-            ], carried: ["advancedCommerceInfo", "commitmentInfo"], AppleFields.transaction
+            ], carried: ["advancedCommerceInfo", "commitmentInfo", "multiSeatInfo"], AppleFields.transaction
         ) { (value: JWSTransactionDecodedPayload) in value.oddities }
         try Self.expect(
             strict: [
                 "originalTransactionId", "productId", "isInBillingRetryPeriod", "gracePeriodExpiresDate", "signedDate",
                 "environment", "recentSubscriptionStartDate", "renewalDate",
-            ], carried: ["advancedCommerceInfo", "commitmentInfo"], AppleFields.renewalInfo
+            ], carried: ["advancedCommerceInfo", "commitmentInfo", "multiSeatInfo"], AppleFields.renewalInfo
         ) { (value: JWSRenewalInfoDecodedPayload) in value.oddities }
         try Self.expect(
             strict: [
