@@ -38,9 +38,15 @@ struct LedgerBenchmark: AsyncParsableCommand {
     private func measure(_ lives: Lives, on server: DevelopmentPostgres) async throws {
         let bench = Bench(server: server.url)
         let reference = try await Reference(bench, lives: lives)
+        let literals = try await LiteralReference(reference, patterns: lives.batches)
+        defer {
+            literals.remove()
+            reference.remove()
+        }
         let rows = try await reference.rowsPerNotification()
         var measured: [(String, (Double) async throws -> Double)] = [
-            ("pgbench, the same rows", { try await reference.rate(seconds: $0) })
+            ("pgbench, the same rows, which the server has", { try await reference.rate(seconds: $0) }),
+            ("pgbench, the same rows, sent as literals", { try await literals.rate(seconds: $0) }),
         ]
         let empty = try await Ledger(bench.create("small"), isMigrated: false)
         for _ in 0..<10 { _ = try await empty.apply(lives) }

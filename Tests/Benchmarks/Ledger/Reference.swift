@@ -6,9 +6,9 @@ import Postgres
 /// indexes, in one transaction; payloads are given uncompressed, so that both compress them. It reads nothing of what
 /// is known, transfers nothing and decides nothing.
 ///
-/// Which rows a batch is about was looked at right after our code had applied it, for every batch that lives are cut into:
-/// a batch of purchases that begin writes twice as much of a timeline as one of renewals. pgbench takes any of them. Of
-/// purchases, transactions and claims it writes those too that ours left as they were.
+/// Which rows a batch writes was looked at right after our code had applied it, for every batch that lives are cut into: a
+/// batch of purchases that begin writes twice as much of a timeline as one of renewals. pgbench takes any of them. It inserts
+/// what ours updates, and does not touch the rows that ours only locks.
 struct Reference {
     /// What the one transaction writes, in its order.
     static let tables = [
@@ -16,8 +16,8 @@ struct Reference {
         "account_claim", "skipped_step", "recovery_request",
     ]
 
-    private let url: String
-    private let batch: Int
+    let url: String
+    let batch: Int
     private let script: String
 
     /// Fills an empty ledger with every batch of the lives, keeps what each wrote as a pattern, and empties it.
@@ -29,7 +29,7 @@ struct Reference {
         try await connection.run(unsafeScript: Self.emptyPatterns)
         for pattern in 0..<lives.batches {
             _ = try await ledger.apply(lives)
-            try await connection.run(unsafeScript: Self.keeping(pattern, batch: batch))
+            try await connection.run(unsafeScript: Self.keeping(pattern))
         }
         await ledger.close()
         try await connection.run(unsafeScript: "truncate \(Self.tables.joined(separator: ", ")), shared_account_notice")
@@ -41,9 +41,18 @@ struct Reference {
         for table in Self.tables { statements.append(try await Self.insertion(into: table, connection)) }
         statements.append("commit;")
         await connection.close()
-        script = FileManager.default.temporaryDirectory.appending(path: "reference-\(UUID().uuidString).sql").path
-        try statements.joined(separator: "\n").write(toFile: script, atomically: true, encoding: .utf8)
+        script = try Self.file(of: statements)
     }
+
+    static func file(of statements: [String]) throws -> String {
+        let path = FileManager.default.temporaryDirectory.appending(path: "reference-\(UUID().uuidString).sql").path
+        try statements.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
+    static func remove(_ script: String) { try? FileManager.default.removeItem(atPath: script) }
+
+    func remove() { Self.remove(script) }
 
     private static var emptyPatterns: String {
         tables.map { table in
@@ -54,21 +63,15 @@ struct Reference {
         }.joined(separator: "\n")
     }
 
-    private static func keeping(_ pattern: Int, batch: Int) -> String {
-        let purchases = "join pattern_notification n using (environment, original_transaction_id)"
-        let rows = [
-            "notification": "r where log_offset >= \(pattern * batch)",
-            "notification_payload": "r join pattern_notification n using (notification_uuid)",
-            "transaction": "r join pattern_notification n using (environment, transaction_id)",
-            "subscription": "r \(purchases)", "account_claim": "r \(purchases)",
-            "skipped_step": "r join pattern_notification n on n.notification_uuid = r.before_uuid",
-            "recovery_request": "r join pattern_notification n on n.notification_uuid = r.before_uuid",
-        ]
-        return tables.map { table in
-            let from = rows[table] ?? "r join pattern_notification n using (notification_uuid)"
-            let only = table == "notification" ? "" : " where n.pattern = \(pattern)"
-            return "insert into pattern_\(table) select distinct on (r.ctid, r.tableoid) \(pattern), r.* "
-                + "from \(table) \(from)\(only);"
+    /// The rows whose newest version is of the transaction that wrote the newest notification: those it inserted and those
+    /// it updated, and none that it found as they should be.
+    private static func keeping(_ pattern: Int) -> String {
+        tables.map { table in
+            """
+            insert into pattern_\(table)
+            select \(pattern), written.* from \(table) written
+            where written.xmin = (select xmin from notification order by log_offset desc limit 1);
+            """
         }.joined(separator: "\n")
     }
 
@@ -80,13 +83,8 @@ struct Reference {
         return counts
     }
 
-    /// The pattern's rows under other ids, the same in all tables.
-    /// - Parameter isCopy: payloads are copied as the pattern has them, compressed; else written anew.
-    static func insertion(
-        into table: String, _ connection: PostgresConnection, pass: String = ":pass", from more: String = "",
-        pattern: String = ":pattern", isCopy: Bool = false
-    ) async throws -> String {
-        let names = try await connection.execute(
+    static func columns(of table: String, _ connection: PostgresConnection) async throws -> [String] {
+        try await connection.execute(
             Statement(
                 unsafeSQL: """
                     select attname::text as name from pg_attribute
@@ -94,6 +92,15 @@ struct Reference {
                     order by attnum
                     """)
         ).map { row in try row.value("name", as: String.self) }
+    }
+
+    /// The pattern's rows under other ids, the same in all tables.
+    /// - Parameter isCopy: payloads are copied as the pattern has them, compressed; else written anew.
+    static func insertion(
+        into table: String, _ connection: PostgresConnection, pass: String = ":pass", from more: String = "",
+        pattern: String = ":pattern", isCopy: Bool = false
+    ) async throws -> String {
+        let names = try await columns(of: table, connection)
         let values = names.map { name in
             switch name {
             case "notification_uuid", "before_uuid", "after_uuid": "md5(\(name)::text || \(pass))::uuid"
@@ -109,11 +116,16 @@ struct Reference {
 
     /// Rows of `notification` per second.
     func rate(seconds: Double) async throws -> Double {
+        try await Self.transactions(on: url, scripts: [script], mode: "prepared", seconds: seconds) * Double(batch)
+    }
+
+    /// Transactions of pgbench per second.
+    static func transactions(on url: String, scripts: [String], mode: String, seconds: Double) async throws -> Double {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [
-            "pgbench", "-n", "-M", "prepared", "-c", "1", "-T", String(max(1, Int(seconds))), "-f", script, url,
-        ]
+        process.arguments =
+            ["pgbench", "-n", "-M", mode, "-c", "1", "-T", String(max(1, Int(seconds)))]
+            + scripts.flatMap { ["-f", $0] } + [url]
         let pipe = Pipe()
         process.standardOutput = pipe
         process.standardError = pipe
@@ -127,6 +139,6 @@ struct Reference {
         guard let line = output.split(separator: "\n").last(where: { $0.hasPrefix("tps = ") }),
             let tps = Double(line.split(separator: " ")[2])
         else { throw ValidationError("pgbench said nothing that could be read: \(output)") }
-        return tps * Double(batch)
+        return tps
     }
 }
