@@ -53,7 +53,9 @@ extension EndToEnd {
             #expect(try place.leftovers() == [])
         }
 
-        @Test func `a process that dies is reported with the end of its log`() async throws {
+        @Test func `a process that dies is reported with the end of its log, and the logs stay for whoever reads them`()
+            async throws
+        {
             let place = try Place()
             let dev = try await place.start(["dev", "--rate", "20"])
             try await place.waits(for: "stored [1-9]", in: dev.log)
@@ -62,7 +64,10 @@ extension EndToEnd {
             kill(verifier, SIGKILL)
             #expect(await dev.ending() == .exit(1))
             #expect(dev.logTail(lines: 40).contains("verifier ended unexpectedly (signal 9)"))
-            #expect(try place.leftovers() == [])
+            let left = try #require(try place.leftovers().first)
+            #expect(try place.leftovers().count == 1)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "\(place.directory)/tmp/\(left)") == ["logs"])
+            #expect(dev.logTail(lines: 40).contains("\(left)/logs/verifier.log"))
         }
     }
 }

@@ -86,7 +86,8 @@ struct BackfillRun: Sendable {
             try book.note(id)
             return Customer(id: id, outcome: .success(parts.signed.count))
         } catch let error as KafkaError {
-            throw Failure("\(error.advised) What is done is kept, and the same command goes on from here.")
+            let end = error.advice == nil ? "." : ""
+            throw Failure("\(error.advised)\(end) What is done is kept, and the same command goes on from here.")
         } catch let error as APIError {
             if case .rateLimited = error { throw error }
             // What Apple says of this customer is an answer; all else concerns everybody.

@@ -11,6 +11,7 @@ struct RejectedResolve: Verb {
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
 
+    // As everybody's, but that nothing is laid aside without a reason: so the note is required, and shown as that.
     @Option(name: .customLong("as"), help: "Who does it. Default: the user at the keyboard.")
     var actor: String?
 

@@ -44,6 +44,20 @@ struct StatusTests {
         }
     }
 
+    @Test func `a new line is given the time of its receivers' first minute, and no more`() async throws {
+        try await TestDatabase.use { database async throws in
+            var environment = database.environment
+            environment["KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:1"
+            let born = Date()
+            let young = await CommandOutcome.of(["status"], environment: environment, now: born)
+            #expect(!young.text.contains("can Apple reach us?"), "\(young.text)")
+            #expect(young.text.contains("none has told of a minute yet"), "\(young.text)")
+            let later = await CommandOutcome.of(
+                ["status"], environment: environment, now: born.addingTimeInterval(300))
+            #expect(later.text.contains("no receiver has given a sign for an hour"), "\(later.text)")
+        }
+    }
+
     @Test func `what cannot be read says why, and the rest is shown`() async throws {
         try await TestDatabase.use { database async throws in
             _ = try await SampleLedger.fill(database)
