@@ -13,19 +13,9 @@ final class BackfillBook: Sendable {
     /// - Parameter place: app and environment; what is done in another one is not done in this.
     /// - Throws: `Failure` also where the file is of another place, or another backfill is at it.
     init(at path: String, of place: String) throws {
-        if !FileManager.default.fileExists(atPath: path) {
-            guard FileManager.default.createFile(atPath: path, contents: nil) else {
-                throw Failure("the progress file \(path) cannot be made; name another with --progress")
-            }
-        }
-        guard let file = FileHandle(forUpdatingAtPath: path) else {
-            throw Failure("the progress file \(path) cannot be read and written; name another with --progress")
-        }
-        // Goes with the process, however that ends.
-        guard flock(file.fileDescriptor, LOCK_EX | LOCK_NB) == 0 else {
-            throw Failure(
-                "another backfill is at the progress file \(path); wait for it, or name another with --progress")
-        }
+        let file = try LockedFile.open(
+            path, called: "the progress file \(path)", remedy: "name another with --progress",
+            taken: "another backfill is at the progress file \(path); wait for it")
         let content = try file.readToEnd() ?? Data()
         let lines = String(decoding: content, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         let whole = lines.dropLast().map(String.init)

@@ -6,20 +6,10 @@ final class DirectoryClaim: Sendable {
 
     /// - Throws: `Failure` where another run has it, or it cannot be made.
     init(_ directory: String) throws {
-        let path = directory + "/lock"
         try? FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        if !FileManager.default.fileExists(atPath: path) {
-            guard FileManager.default.createFile(atPath: path, contents: nil) else {
-                throw Failure("\(directory) cannot be written; name another directory with --keep")
-            }
-        }
-        guard let file = FileHandle(forUpdatingAtPath: path) else {
-            throw Failure("\(path) cannot be read and written; name another directory with --keep")
-        }
-        guard flock(file.fileDescriptor, LOCK_EX | LOCK_NB) == 0 else {
-            throw Failure(
-                "another storekeeper dev runs in \(directory); stop it, or name another directory with --keep")
-        }
-        self.file = file
+        let path = directory + "/lock"
+        file = try LockedFile.open(
+            path, called: path, remedy: "name another directory with --keep",
+            taken: "another storekeeper dev runs in \(directory); stop it")
     }
 }
