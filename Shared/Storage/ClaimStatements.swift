@@ -115,7 +115,7 @@ enum ClaimStatements {
     static func command(
         noticingSharingIn entries: [LedgerEntry], states: [SubscriptionKey: SubscriptionRevision], at time: Date
     ) -> Command {
-        var newest: [SubscriptionKey: (news: News, traceparent: String?)] = [:]
+        var newest: [SubscriptionKey: (news: PurchaseEvent, traceparent: String?)] = [:]
         var ids: [SubscriptionKey: Set<String>] = [:]
         for entry in entries {
             guard let news = entry.news, let transaction = news.transaction else { continue }
@@ -125,7 +125,7 @@ enum ClaimStatements {
         for key in newest.keys {
             if let id = states[key]?.subscription.transaction?.appTransactionId { ids[key, default: []].insert(id) }
         }
-        var rows: [(news: News, id: String?, traceparent: String?)] = []
+        var rows: [(news: PurchaseEvent, id: String?, traceparent: String?)] = []
         for key in newest.keys.sorted() {
             guard let one = newest[key] else { continue }
             for id in ids[key].map({ $0.sorted().map(Optional.some) }) ?? [nil] {
@@ -134,8 +134,8 @@ enum ClaimStatements {
         }
         return Command(
             notice, time, rows.map(\.news.key.environment.rawValue), rows.map(\.news.key.originalTransactionId),
-            rows.map(\.news.bundleId), rows.map(\.id), rows.map(\.news.stamp.notificationUUID),
-            rows.map(\.news.stamp.signedDate), rows.map(\.traceparent))
+            rows.map(\.news.bundleId), rows.map(\.id), rows.map(\.news.version.notificationUUID),
+            rows.map(\.news.version.signedDate), rows.map(\.traceparent))
     }
 }
 

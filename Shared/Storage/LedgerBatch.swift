@@ -32,13 +32,13 @@ struct LedgerBatch: Sendable {
     var keys: [SubscriptionKey] { Set(entries.compactMap { $0.news?.key }).sorted() }
 
     /// Its steps, for which the known neighbours are asked.
-    let steps: [News]
+    let steps: [PurchaseEvent]
 
     /// What the batch adds, whatever is known of its purchases.
     struct Additions: Sendable {
         /// New to the ledger.
         var entries: [LedgerEntry] = []
-        var steps: [News] = []
+        var steps: [PurchaseEvent] = []
         var marks: [SubscriptionKey: Marks] = [:]
         var claims: [AccountClaim] = []
         var transactions: [TransactionVersion] = []
@@ -51,7 +51,7 @@ struct LedgerBatch: Sendable {
         additions.entries =
             recorded.isEmpty ? entries : entries.filter { !recorded.contains($0.notificationUUID) }
         additions.steps =
-            recorded.isEmpty ? steps : steps.filter { !recorded.contains($0.stamp.notificationUUID) }
+            recorded.isEmpty ? steps : steps.filter { !recorded.contains($0.version.notificationUUID) }
         for entry in additions.entries {
             guard let news = entry.news else { continue }
             additions.marks[news.key, default: Marks()].join(news)
@@ -85,7 +85,8 @@ struct LedgerBatch: Sendable {
     ///   - neighbours: the nearest known steps around those of the batch.
     ///   - now: by our clock.
     func effects(
-        of additions: Additions, known: [SubscriptionKey: SubscriptionRevision], neighbours: [News], at now: Date
+        of additions: Additions, known: [SubscriptionKey: SubscriptionRevision], neighbours: [PurchaseEvent],
+        at now: Date
     ) -> Effects {
         var effects = Effects(gaps: Gaps(added: additions.steps, neighbours: neighbours))
         var states = known
@@ -96,12 +97,12 @@ struct LedgerBatch: Sendable {
                 continue
             }
             let before = states[news.key]
-            let learned = Subscription.learning(news, known: before?.subscription)
+            let learned = Subscription.applying(news, known: before?.subscription)
             effects.inserted.append((entry, learned.isAdvance))
             if learned.isAdvance { effects.applied.advanced += 1 } else { effects.applied.stale += 1 }
             effects.changes += learned.changes.map {
                 NewsChange(
-                    stamp: news.stamp, key: news.key, bundleId: news.bundleId, change: $0,
+                    version: news.version, key: news.key, bundleId: news.bundleId, change: $0,
                     traceparent: entry.traceparent)
             }
             if let earlier = EarlierTransaction(news, of: learned.subscription, at: now) {

@@ -34,7 +34,7 @@ public struct LedgerEntry: Sendable {
     /// The signed original, byte for byte.
     public var signedPayload: [UInt8]
     /// What it says about a purchase; nil for a TEST, a summary and the like.
-    public var news: News?
+    public var news: PurchaseEvent?
     /// Where its record stands in the log.
     public var position: LogPosition
     /// W3C trace context of its record, which the changes it causes carry on; valid, or nil.
@@ -45,7 +45,7 @@ public struct LedgerEntry: Sendable {
         notificationUUID: UUID, notificationType: String, subtype: String?, environment: StoreEnvironment,
         bundleId: String, appAppleId: Int64?, originalTransactionId: String?, transactionId: String?,
         signedDate: Date?, receivedAt: Date, source: NotificationSource, decodedPayload: String,
-        signedPayload: [UInt8], news: News?, position: LogPosition
+        signedPayload: [UInt8], news: PurchaseEvent?, position: LogPosition
     ) {
         self.notificationUUID = notificationUUID
         self.notificationType = notificationType
@@ -108,7 +108,8 @@ extension LedgerEntry {
             decodedPayload,
         ]
         if let news {
-            values += [news.key.originalTransactionId, news.bundleId, news.stamp.signedDate] as [any PostgresParameter]
+            values +=
+                [news.key.originalTransactionId, news.bundleId, news.version.signedDate] as [any PostgresParameter]
             values += TransactionColumns.parameters([news.transaction])
             values += RenewalColumns.parameters([news.renewal])
         }

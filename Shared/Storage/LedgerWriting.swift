@@ -44,7 +44,7 @@ struct LedgerWriting {
             try send(
                 ClaimStatements.command(noticingSharingIn: additions.entries, states: effects.states, at: recordedAt))
         }
-        for command in SkippedStepStore.commands(for: effects.gaps, states: effects.states, noticedAt: recordedAt) {
+        for command in LifecycleGapStore.commands(for: effects.gaps, states: effects.states, noticedAt: recordedAt) {
             try send(command)
         }
         // Behind the transactions, which it reads.

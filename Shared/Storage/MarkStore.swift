@@ -2,7 +2,7 @@ import Contracts
 import Postgres
 import Subscriptions
 
-/// Events, doubts and apps of each purchase. Written by `LedgerStore.apply` only.
+/// Events, anomalies and apps of each purchase. Written by `LedgerStore.apply` only.
 public struct MarkStore: Sendable {
     private let connection: PostgresConnection
 
@@ -17,7 +17,7 @@ public struct MarkStore: Sendable {
                 guard let kind = Mark.Kind(rawValue: kind) else { throw UnknownMark(kind: kind) }
                 return Mark(
                     kind: kind, name: try row.value("name"),
-                    stamp: Stamp(
+                    version: EventVersion(
                         signedDate: try row.value("news_at"), notificationUUID: try row.value("notification_uuid")),
                     transactionId: try row.optional("transaction_id"))
             })
@@ -52,8 +52,8 @@ public struct MarkStore: Sendable {
         let rows = marks.flatMap { key, marks in marks.all.map { (key: key, mark: $0) } }
         return Command(
             upsert, rows.map(\.key.environment.rawValue), rows.map(\.key.originalTransactionId),
-            rows.map(\.mark.kind.rawValue), rows.map(\.mark.name), rows.map(\.mark.stamp.signedDate),
-            rows.map(\.mark.stamp.notificationUUID), rows.map(\.mark.transactionId))
+            rows.map(\.mark.kind.rawValue), rows.map(\.mark.name), rows.map(\.mark.version.signedDate),
+            rows.map(\.mark.version.notificationUUID), rows.map(\.mark.transactionId))
     }
 }
 

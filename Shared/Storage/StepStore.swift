@@ -6,7 +6,7 @@ import struct Foundation.Date
 
 /// The lives of purchases, step by step in Apple's order. Written by `LedgerStore.apply` only.
 ///
-/// Of the news only that is kept which the questions of `SkippedStep` and `RenewalSwitch` read; whoever lets them read
+/// Of the news only that is kept which the questions of `LifecycleGap` and `RenewalSwitch` read; whoever lets them read
 /// more adds a column here, and the tests that compare with the news in memory say so.
 public struct StepStore: Sendable {
     private let connection: PostgresConnection
@@ -15,29 +15,29 @@ public struct StepStore: Sendable {
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// The steps of one purchase, in Apple's order; each with the dates and flags only that make it a step.
-    public func steps(of key: SubscriptionKey) async throws -> [News] {
+    public func steps(of key: SubscriptionKey) async throws -> [PurchaseEvent] {
         try await connection.execute(Self.find, key.environment.rawValue, key.originalTransactionId)
             .map { row in try Self.step(row) }
     }
 
-    static func step(_ row: Row) throws -> News {
-        let stamp = Stamp(
+    static func step(_ row: Row) throws -> PurchaseEvent {
+        let version = EventVersion(
             signedDate: try row.value("news_at"), notificationUUID: try row.value("notification_uuid"))
         let transactionId: String? = try row.optional("transaction_id")
         let (purchased, expires): (Date?, Date?) =
             (try row.optional("purchased_at"), try row.optional("expires_at"))
-        return News(
-            key: try SubscriptionStore.key(row), stamp: stamp, bundleId: "",
+        return PurchaseEvent(
+            key: try SubscriptionStore.key(row), version: version, bundleId: "",
             notificationType: try row.value("notification_type"), subtype: try row.optional("subtype"),
             status: try row.optional("status", as: Int64.self).map(Int.init),
             transaction: transactionId.map { id in
                 TransactionFacts(
                     transactionId: id, productId: "", productType: "", purchaseDate: purchased, expiresDate: expires,
-                    signedDate: stamp.signedDate)
+                    signedDate: version.signedDate)
             },
             renewal: RenewalFacts(
                 autoRenewStatus: try row.optional("is_auto_renewing"),
-                isInBillingRetry: try row.optional("is_in_billing_retry"), signedDate: stamp.signedDate))
+                isInBillingRetry: try row.optional("is_in_billing_retry"), signedDate: version.signedDate))
     }
 
     static let find = Statement(
@@ -51,7 +51,7 @@ public struct StepStore: Sendable {
         order by news_at, notification_uuid
         """)
 
-    /// Of each given stamp the nearest steps on both sides. Asked for after the purchases are locked, so that no other
+    /// Of each given version the nearest steps on both sides. Asked for after the purchases are locked, so that no other
     /// writer adds one.
     static let neighbours = Statement(
         "step-neighbours",
@@ -102,18 +102,18 @@ public struct StepStore: Sendable {
         on conflict do nothing
         """)
 
-    static func command(neighboursOf steps: [News]) -> Command {
+    static func command(neighboursOf steps: [PurchaseEvent]) -> Command {
         Command(
             neighbours, steps.map(\.key.environment.rawValue), steps.map(\.key.originalTransactionId),
-            steps.map(\.stamp.signedDate), steps.map(\.stamp.notificationUUID))
+            steps.map(\.version.signedDate), steps.map(\.version.notificationUUID))
     }
 
-    static func command(inserting steps: [News]) -> Command {
+    static func command(inserting steps: [PurchaseEvent]) -> Command {
         Command(
             insert,
             all: [
                 steps.map(\.key.environment.rawValue), steps.map(\.key.originalTransactionId),
-                steps.map(\.stamp.signedDate), steps.map(\.stamp.notificationUUID), steps.map(\.notificationType),
+                steps.map(\.version.signedDate), steps.map(\.version.notificationUUID), steps.map(\.notificationType),
                 steps.map(\.subtype), steps.map { $0.status.map(Int64.init) },
                 steps.map { $0.transaction?.transactionId }, steps.map { $0.transaction?.purchaseDate },
                 steps.map { $0.transaction?.expiresDate }, steps.map { $0.renewal?.autoRenewStatus },

@@ -18,7 +18,7 @@ public enum StorageStatements {
             SubscriptionStatements.upsert,
             MarkStore.find, MarkStore.upsert,
             StepStore.find, StepStore.neighbours, StepStore.insert,
-            SkippedStepStore.find, SkippedStepStore.remove, SkippedStepStore.insert, SkippedStepStore.request,
+            LifecycleGapStore.find, LifecycleGapStore.remove, LifecycleGapStore.insert, LifecycleGapStore.request,
             TimelineStore.newest, TimelineStore.changes, TimelineStore.insert, TimelineStore.insertEarlier,
             LeaseStore.take, LeaseStore.give, OutboxStore.changes, OutboxStore.changesPublished,
             OutboxStore.withdraw, OutboxStore.requests, OutboxStore.requestsPublished,

@@ -8,7 +8,7 @@ import struct Foundation.Date
 extension LedgerEntry {
     func withNewsAtPostgresPrecision() throws -> LedgerEntry {
         guard var news else { return self }
-        news.stamp.signedDate = try news.stamp.signedDate.atPostgresPrecision()
+        news.version.signedDate = try news.version.signedDate.atPostgresPrecision()
         news.transaction = try news.transaction?.atPostgresPrecision()
         news.renewal = try news.renewal?.atPostgresPrecision()
         var entry = self

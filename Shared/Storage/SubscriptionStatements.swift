@@ -49,7 +49,7 @@ enum SubscriptionStatements {
             """
         ])
 
-    /// A row is written over the revision its writer has read, or not at all; the stamp is checked too, in case a row was
+    /// A row is written over the revision its writer has read, or not at all; the version is checked too, in case a row was
     /// ever restored by hand. The caller compares the number of rows written with the number of rows sent.
     static let upsert = Statement(
         "subscription-upsert",
@@ -120,21 +120,21 @@ enum SubscriptionStatements {
             known.map { $0.revision + 1 },
             rows.map(\.key.originalTransactionId),
             rows.map(\.bundleId),
-            rows.map(\.stamp.signedDate),
-            rows.map(\.stamp.notificationUUID),
+            rows.map(\.version.signedDate),
+            rows.map(\.version.notificationUUID),
         ]
         parameters += [
             rows.map { $0.status.map(Int64.init) },
-            rows.map { $0.statusStamp?.signedDate },
-            rows.map { $0.statusStamp?.notificationUUID },
-            rows.map { $0.transactionStamp?.signedDate },
-            rows.map { $0.transactionStamp?.notificationUUID },
-            rows.map { $0.renewalStamp?.signedDate },
-            rows.map { $0.renewalStamp?.notificationUUID },
+            rows.map { $0.statusVersion?.signedDate },
+            rows.map { $0.statusVersion?.notificationUUID },
+            rows.map { $0.transactionVersion?.signedDate },
+            rows.map { $0.transactionVersion?.notificationUUID },
+            rows.map { $0.renewalVersion?.signedDate },
+            rows.map { $0.renewalVersion?.notificationUUID },
         ]
         parameters += TransactionColumns.parameters(rows.map(\.transaction))
         parameters += RenewalColumns.parameters(rows.map(\.renewal))
-        parameters += [rows.map(\.bundleStamp.signedDate), rows.map(\.bundleStamp.notificationUUID)]
+        parameters += [rows.map(\.bundleIdVersion.signedDate), rows.map(\.bundleIdVersion.notificationUUID)]
         return Command(upsert, all: parameters)
     }
 }

@@ -46,20 +46,20 @@ public struct SubscriptionStore: Sendable {
     static func subscription(_ row: Row) throws -> Subscription {
         Subscription(
             key: try key(row), bundleId: try row.value("bundle_id"),
-            bundleStamp: try stamp(row, "bundle_news_at", "bundle_news_uuid"),
-            stamp: Stamp(
+            bundleIdVersion: try version(row, "bundle_news_at", "bundle_news_uuid"),
+            version: EventVersion(
                 signedDate: try row.value("signed_at"), notificationUUID: try row.value("notification_uuid")),
             status: try row.optional("status", as: Int64.self).map(Int.init),
-            statusStamp: try stamp(row, "status_news_at", "status_news_uuid"),
+            statusVersion: try version(row, "status_news_at", "status_news_uuid"),
             transaction: try TransactionColumns.read(row, signedAt: "transaction_signed_at"),
-            transactionStamp: try stamp(row, "transaction_news_at", "transaction_news_uuid"),
+            transactionVersion: try version(row, "transaction_news_at", "transaction_news_uuid"),
             renewal: try RenewalColumns.read(row),
-            renewalStamp: try stamp(row, "renewal_news_at", "renewal_news_uuid"))
+            renewalVersion: try version(row, "renewal_news_at", "renewal_news_uuid"))
     }
 
-    private static func stamp(_ row: Row, _ at: String, _ uuid: String) throws -> Stamp? {
+    private static func version(_ row: Row, _ at: String, _ uuid: String) throws -> EventVersion? {
         guard let signedDate: Date = try row.optional(at) else { return nil }
-        return Stamp(signedDate: signedDate, notificationUUID: try row.value(uuid))
+        return EventVersion(signedDate: signedDate, notificationUUID: try row.value(uuid))
     }
 
     static func key(_ row: Row) throws -> SubscriptionKey {

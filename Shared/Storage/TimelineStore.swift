@@ -97,7 +97,7 @@ public struct TimelineStore: Sendable {
 
     static func command(inserting changes: [NewsChange], learnedAt: Date) -> Command {
         Command(
-            insert, learnedAt, changes.map(\.stamp.signedDate), changes.map(\.stamp.notificationUUID),
+            insert, learnedAt, changes.map(\.version.signedDate), changes.map(\.version.notificationUUID),
             changes.map(\.key.environment.rawValue), changes.map(\.key.originalTransactionId),
             changes.map(\.bundleId), changes.map(\.change.fact.rawValue), changes.map(\.change.from),
             changes.map(\.change.to), changes.map(\.traceparent))
@@ -128,8 +128,8 @@ extension TimelineStore {
 
     static func command(inserting earlier: [EarlierNews], learnedAt: Date) -> Command {
         Command(
-            insertEarlier, learnedAt, earlier.map(\.news.stamp.signedDate),
-            earlier.map(\.news.stamp.notificationUUID), earlier.map(\.news.key.environment.rawValue),
+            insertEarlier, learnedAt, earlier.map(\.news.version.signedDate),
+            earlier.map(\.news.version.notificationUUID), earlier.map(\.news.key.environment.rawValue),
             earlier.map(\.news.bundleId), earlier.map(\.transaction.fact.rawValue), earlier.map(\.transaction.text),
             earlier.map(\.transaction.transactionId), earlier.map(\.traceparent))
     }
@@ -139,7 +139,7 @@ extension TimelineStore {
 ///
 /// Of the news only what its row needs: there are several for each notification, and whole ones are long to copy.
 struct NewsChange: Sendable {
-    var stamp: Stamp
+    var version: EventVersion
     var key: SubscriptionKey
     var bundleId: String
     var change: Change
@@ -147,9 +147,9 @@ struct NewsChange: Sendable {
     var traceparent: String?
 }
 
-/// News of a transaction that is not the current one.
+/// PurchaseEvent of a transaction that is not the current one.
 struct EarlierNews: Sendable {
-    var news: News
+    var news: PurchaseEvent
     var transaction: EarlierTransaction
     /// W3C trace context of the notification.
     var traceparent: String?

@@ -70,7 +70,7 @@ public struct TransactionStore: Sendable {
         Command(
             upsert,
             all: [
-                versions.map(\.stamp.notificationUUID), versions.map(\.stamp.signedDate),
+                versions.map(\.version.notificationUUID), versions.map(\.version.signedDate),
                 versions.map(\.key.environment.rawValue),
                 versions.map(\.key.originalTransactionId), versions.map(\.bundleId),
             ] + TransactionColumns.parameters(versions.map(\.facts)))
@@ -80,15 +80,15 @@ public struct TransactionStore: Sendable {
 /// A signed version of a transaction and where it came from.
 struct TransactionVersion: Sendable {
     /// Of the news that held it.
-    var stamp: Stamp
+    var version: EventVersion
     var key: SubscriptionKey
     var bundleId: String
     var facts: TransactionFacts
 
     /// Nil where the news holds no transaction.
-    init?(_ news: News) {
+    init?(_ news: PurchaseEvent) {
         guard let facts = news.transaction else { return nil }
-        self.stamp = news.stamp
+        self.version = news.version
         self.key = news.key
         self.bundleId = news.bundleId
         self.facts = facts
@@ -97,6 +97,6 @@ struct TransactionVersion: Sendable {
     /// Of the same transaction the version signed later counts; the statement that writes says the same.
     func isOlder(than other: TransactionVersion) -> Bool {
         guard facts.signedDate == other.facts.signedDate else { return facts.signedDate < other.facts.signedDate }
-        return stamp < other.stamp
+        return version < other.version
     }
 }

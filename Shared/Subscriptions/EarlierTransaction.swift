@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-/// What news says of a transaction that is not the current one of its purchase. It changes no fact of the purchase and
+/// What event says of a transaction that is not the current one of its purchase. It changes no fact of the purchase and
 /// may still give or end access, because an earlier period stands where the current one gives nothing.
 public struct EarlierTransaction: Sendable, Equatable {
     /// What is said of it, by the name that the timeline gives it.
@@ -18,12 +18,12 @@ public struct EarlierTransaction: Sendable, Equatable {
     /// The date, as ``Change`` writes dates.
     public var text: String
 
-    /// Nil where the news holds the current transaction, or one that is over: its end moves nothing.
+    /// Nil where the event holds the current transaction, or one that is over: its end moves nothing.
     /// - Parameters:
-    ///   - subscription: after the news.
+    ///   - subscription: after the event.
     ///   - now: by our clock.
-    public init?(_ news: News, of subscription: Subscription, at now: Date) {
-        guard let told = news.transaction, told.transactionId != subscription.transaction?.transactionId else {
+    public init?(_ event: PurchaseEvent, of subscription: Subscription, at now: Date) {
+        guard let told = event.transaction, told.transactionId != subscription.transaction?.transactionId else {
             return nil
         }
         if let revoked = told.revocationDate {

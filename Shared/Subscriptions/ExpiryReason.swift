@@ -13,15 +13,15 @@ public enum ExpiryReason: String, Sendable, Hashable, CaseIterable {
 }
 
 extension Subscription {
-    /// Why the current period was the last; only of use where ``phase(at:)`` is `expired`.
+    /// Why the current period was the last; only of use where ``state(at:)`` is `expired`.
     ///
     /// The `EXPIRED` notification of the current transaction tells; without one the renewal info does.
     /// - Parameter marks: of this purchase.
     public func expiryReason(_ marks: Marks) -> ExpiryReason {
-        let told = Happening.allCases.filter(\.isEnd).compactMap { end in
+        let told = EventType.allCases.filter(\.isEnd).compactMap { end in
             marks[end].map { (end: end, mark: $0) }
         }.filter { $0.mark.transactionId == transaction?.transactionId }
-            .max { $0.mark.stamp < $1.mark.stamp }
+            .max { $0.mark.version < $1.mark.version }
         switch told?.end {
         case .expiredVoluntarily: return .voluntary
         case .expiredInBillingRetry: return .billing

@@ -1,47 +1,48 @@
 /// The newest facts known of one subscription or one-time purchase.
 ///
-/// Status, transaction and renewal info each carry the stamp of the news they came from, because a notification need
-/// not hold all three. Status and renewal info are replaced by newer news only, the transaction by one of a greater
-/// ``TransactionRank`` only, so any order of arrival and any repetition ends in the same state.
+/// Status, transaction and renewal info each carry the version of the event they came from, because a notification need
+/// not hold all three. Status and renewal info are replaced by newer event only, the transaction by one of a greater
+/// ``TransactionOrder`` only, so any order of arrival and any repetition ends in the same state.
 public struct Subscription: Sendable, Equatable {
     /// What decides the partition.
     public var key: SubscriptionKey
-    /// The app of the oldest news: another one that speaks of the purchase later does not take it away. All that ever
+    /// The app of the oldest event: another one that speaks of the purchase later does not take it away. All that ever
     /// spoke of it are in ``Marks/bundleIds``.
     public var bundleId: String
-    /// The oldest news of any kind.
-    public var bundleStamp: Stamp
-    /// The newest news of any kind.
-    public var stamp: Stamp
+    /// The oldest event of any kind.
+    public var bundleIdVersion: EventVersion
+    /// The newest event of any kind.
+    public var version: EventVersion
     /// Apple's `status` raw value (1 active … 5 revoked), nil where no notification had one.
     public var status: Int?
-    /// The news that `status` came from.
-    public var statusStamp: Stamp?
+    /// The event that `status` came from.
+    public var statusVersion: EventVersion?
     /// The current transaction: the last one bought, in its newest version.
     public var transaction: TransactionFacts?
-    /// The news that `transaction` came from.
-    public var transactionStamp: Stamp?
+    /// The event that `transaction` came from.
+    public var transactionVersion: EventVersion?
     /// The newest renewal info known.
     public var renewal: RenewalFacts?
-    /// The news that `renewal` came from.
-    public var renewalStamp: Stamp?
+    /// The event that `renewal` came from.
+    public var renewalVersion: EventVersion?
 
     /// All fields.
-    /// - Parameter bundleStamp: nil stands for `stamp`.
+    /// - Parameter bundleIdVersion: nil stands for `version`.
     public init(
-        key: SubscriptionKey, bundleId: String, bundleStamp: Stamp? = nil, stamp: Stamp, status: Int? = nil,
-        statusStamp: Stamp? = nil, transaction: TransactionFacts? = nil,
-        transactionStamp: Stamp? = nil, renewal: RenewalFacts? = nil, renewalStamp: Stamp? = nil
+        key: SubscriptionKey, bundleId: String, bundleIdVersion: EventVersion? = nil, version: EventVersion,
+        status: Int? = nil,
+        statusVersion: EventVersion? = nil, transaction: TransactionFacts? = nil,
+        transactionVersion: EventVersion? = nil, renewal: RenewalFacts? = nil, renewalVersion: EventVersion? = nil
     ) {
         self.key = key
         self.bundleId = bundleId
-        self.bundleStamp = bundleStamp ?? stamp
-        self.stamp = stamp
+        self.bundleIdVersion = bundleIdVersion ?? version
+        self.version = version
         self.status = status
-        self.statusStamp = statusStamp
+        self.statusVersion = statusVersion
         self.transaction = transaction
-        self.transactionStamp = transactionStamp
+        self.transactionVersion = transactionVersion
         self.renewal = renewal
-        self.renewalStamp = renewalStamp
+        self.renewalVersion = renewalVersion
     }
 }

@@ -3,7 +3,7 @@ import Interpretation
 import Storage
 import Subscriptions
 
-extension News {
+extension PurchaseEvent {
     /// What a notification of the ledger said of its purchase; nil where it is about none, where what it said was dropped
     /// by age, or where this build cannot read it.
     /// - Parameter decoded: its payload.

@@ -50,12 +50,12 @@ struct PurchaseSheet: Encodable {
     /// The purchase that Apple says this was before it was migrated.
     var previousOriginalTransactionId: String?
     var expiresAt: Date?
-    var phase: String
+    var state: String
     var givesAccess: Bool
     var verdict: String
     var until: Date?
     var notifications: Int
-    var doubts: [String]
+    var anomalies: [String]
     var skippedSteps: [String]
     var conflicts: [String]
 
@@ -76,13 +76,13 @@ struct PurchaseSheet: Encodable {
         previousOriginalTransactionId =
             transactions.lazy.compactMap(\.previousOriginalTransactionId).first
         expiresAt = known.transaction?.expiresDate
-        phase = known.phase(at: now).rawValue
+        state = known.state(at: now).rawValue
         givesAccess = given?.givesAccess ?? false
         verdict = given?.verdict ?? "unknown"
         until = given?.until
         notifications = lines.count
-        doubts = try await MarkStore(connection).marks(of: key).doubts.map(\.sentence)
-        skippedSteps = try await SkippedStepStore(connection).skippedSteps(of: key).map { step in
+        anomalies = try await MarkStore(connection).marks(of: key).anomalies.map(\.sentence)
+        skippedSteps = try await LifecycleGapStore(connection).skippedSteps(of: key).map { step in
             "\(step.from.map { "\($0.text) to " } ?? "before ")\(step.to.text): \(step.sentence)"
         }
         conflicts = lines.filter { $0.contentConflicts > 0 }.map { $0.notificationUUID.uuidString.lowercased() }
@@ -94,10 +94,10 @@ struct PurchaseSheet: Encodable {
             ("purchase", originalTransactionId), ("environment", environment), ("app", bundleId),
             ("product", productId), ("transaction", transactionId),
             ("migrated", previousOriginalTransactionId.map { "from purchase \($0)" }), ("ends", expiresAt?.text),
-            ("stands", phase),
+            ("stands", state),
             ("access", "\(access) (\(verdict))"), ("told by", "\(notifications) notifications"),
         ]
-        return facts + doubts.map { ("doubt", $0) } + skippedSteps.map { ("not told", $0) }
+        return facts + anomalies.map { ("anomaly", $0) } + skippedSteps.map { ("not told", $0) }
             + conflicts.map { ("conflict", "\($0) came with other content, too") }
     }
 }

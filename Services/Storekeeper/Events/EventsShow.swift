@@ -44,7 +44,7 @@ struct EventsShow: Verb {
             ),
             ("conflicts", conflicts == 0 ? nil : "\(conflicts): the same uuid came with other content"),
         ]
-        facts += row.doubts.map { ("doubt", $0) }
+        facts += row.anomalies.map { ("anomaly", $0) }
         try FactSheet(
             row: row, facts: facts, payload: decoded.map { Array($0.utf8) },
             noPayload: decoded?.visible ?? "What it said was dropped by age (STOREKEEPER_LEDGER_DAYS)."
@@ -56,23 +56,23 @@ struct EventsShow: Verb {
         var event: EventRow
         /// Nil where it is about no purchase, or what it said is gone.
         var says: String?
-        var doubts: [String]
+        var anomalies: [String]
 
         init(_ line: LedgerLine, decoded: String?) {
-            let news = News(line, decoded: decoded)
+            let news = PurchaseEvent(line, decoded: decoded)
             event = EventRow(line)
             says = news?.sentence
-            doubts = news?.doubts.map(\.sentence) ?? []
+            anomalies = news?.anomalies.map(\.sentence) ?? []
         }
 
         func encode(to encoder: any Encoder) throws {
             try event.encode(to: encoder)
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encodeIfPresent(says, forKey: .says)
-            try container.encode(doubts, forKey: .doubts)
+            try container.encode(anomalies, forKey: .anomalies)
         }
 
-        private enum CodingKeys: String, CodingKey { case says, doubts }
+        private enum CodingKeys: String, CodingKey { case says, anomalies }
     }
 }
 

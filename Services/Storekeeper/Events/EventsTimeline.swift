@@ -32,7 +32,7 @@ struct EventsTimeline: Verb {
             var changes = Dictionary(grouping: try await timeline.changes(of: key), by: \.notificationUUID)
             for line in try await ledger.lines(of: key).sorted(by: { $0.recordedAt < $1.recordedAt }) {
                 let decoded = try await ledger.decoded(line.notificationUUID)
-                rows.append(TimelineEntry(line, says: News(line, decoded: decoded)?.sentence))
+                rows.append(TimelineEntry(line, says: PurchaseEvent(line, decoded: decoded)?.sentence))
                 rows += (changes.removeValue(forKey: line.notificationUUID) ?? []).map(TimelineEntry.init)
             }
             // Of a notification that the ledger has lost nothing else is known.

@@ -28,19 +28,19 @@ alter table subscription
     add column renewal_offer_type bigint,
     add column renewal_offer_id text;
 
--- Events, doubts and apps of each purchase, of each name the newest. Written without looking.
+-- Events, anomalies and apps of each purchase, of each name the newest. Written without looking.
 create table mark (
     news_at timestamptz not null,
     notification_uuid uuid not null,
     environment store_environment not null,
     original_transaction_id text not null,
-    kind text not null check (kind in ('event', 'doubt', 'app')),
+    kind text not null check (kind in ('event', 'anomaly', 'app')),
     name text not null,
     transaction_id text, -- which the news held
     primary key (environment, original_transaction_id, kind, name)
 ) with (fillfactor = 80);
 -- For the list of what is doubtful.
-create index mark_doubts on mark (environment, name, news_at) where kind = 'doubt';
+create index mark_anomalies on mark (environment, name, news_at) where kind = 'anomaly';
 
 -- The life of each purchase, step by step in Apple's order: what the question for skipped steps and the views on
 -- cancellations read. Apart from the ledger, because the ledger is deleted by age and a life is not.

@@ -30,11 +30,11 @@ public struct AccountClaim: Sendable, Hashable {
         self.toldAt = toldAt ?? since
     }
 
-    /// Nil where the news holds no transaction with a token.
-    public init?(_ news: News) {
-        guard let transaction = news.transaction, let token = transaction.appAccountToken else { return nil }
+    /// Nil where the event holds no transaction with a token.
+    public init?(_ event: PurchaseEvent) {
+        guard let transaction = event.transaction, let token = transaction.appAccountToken else { return nil }
         self.init(
-            key: news.key, bundleId: news.bundleId, appTransactionId: transaction.appTransactionId,
+            key: event.key, bundleId: event.bundleId, appTransactionId: transaction.appTransactionId,
             appAccountToken: token, since: (transaction.purchaseDate ?? transaction.signedDate).wholeMilliseconds,
             toldAt: transaction.signedDate)
     }

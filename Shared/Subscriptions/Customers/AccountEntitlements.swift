@@ -12,19 +12,20 @@ public struct AccountEntitlements: Sendable, Equatable {
     ///   - token: the account, lower-case UUID text.
     ///   - bundleId: the app.
     ///   - accounts: of the app in one environment; others may be left out if the account does not live on them.
-    ///   - holdings: all purchases of these Apple accounts, each once, in any order.
+    ///   - purchases: all purchases of these Apple accounts, each once, in any order.
     ///   - policy: of the app.
     ///   - chosen: what operators chose.
     ///   - levels: of the products.
     ///   - now: the clock.
     public init(
-        of token: String, bundleId: String, accounts: [AppleAccount], holdings: [Holding], policy: SharingPolicy,
-        chosen: Set<String> = [], levels: GroupLevels, at now: Date
+        of token: String, bundleId: String, accounts: [AppleAccount], purchases: [PurchaseSnapshot],
+        policy: SharingPolicy,
+        chosen: Set<String> = [], levels: ServiceLevels, at now: Date
     ) {
         let accounts = accounts.filter { $0.appAccountTokens.contains(token) }
         let serving = Set(
             accounts.filter { $0.entitledTokens(policy, chosen: chosen).contains(token) }.flatMap(\.keys))
-        let mine = holdings.filter { serving.contains($0.subscription.key) && $0.subscription.bundleId == bundleId }
+        let mine = purchases.filter { serving.contains($0.subscription.key) && $0.subscription.bundleId == bundleId }
         served = Entitlements(of: mine, levels: levels, at: now)
         refused = Set(accounts.flatMap(\.keys)).subtracting(serving).sorted()
     }

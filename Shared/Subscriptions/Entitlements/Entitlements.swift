@@ -3,34 +3,34 @@ import struct Foundation.Date
 /// What a customer may use: StoreKit's `currentEntitlements`, from what is stored and a clock.
 public struct Entitlements: Sendable, Equatable {
     /// Every purchase with what it gives or why it gives nothing, sorted by key.
-    public let rulings: [Ruling]
+    public let decisions: [EntitlementDecision]
 
     /// - Parameters:
-    ///   - holdings: all purchases of one customer, each once, in any order.
+    ///   - purchases: all purchases of one customer, each once, in any order.
     ///   - levels: of the products.
     ///   - now: the clock.
-    public init(of holdings: [Holding], levels: GroupLevels, at now: Date) {
-        var rulings = holdings.map { $0.ruling(levels: levels, at: now) }.sorted { $0.key < $1.key }
-        var best: [Ruling.Scope: Int] = [:]
-        for (index, ruling) in rulings.enumerated() where ruling.verdict.isEntitlement {
-            guard let scope = ruling.scope else { continue }
+    public init(of purchases: [PurchaseSnapshot], levels: ServiceLevels, at now: Date) {
+        var decisions = purchases.map { $0.decision(levels: levels, at: now) }.sorted { $0.key < $1.key }
+        var best: [EntitlementDecision.Scope: Int] = [:]
+        for (index, decision) in decisions.enumerated() where decision.status.isEntitlement {
+            guard let scope = decision.scope else { continue }
             guard let rival = best[scope] else {
                 best[scope] = index
                 continue
             }
-            let loser = ruling.isBetter(than: rulings[rival]) ? rival : index
+            let loser = decision.isBetter(than: decisions[rival]) ? rival : index
             best[scope] = loser == rival ? index : rival
-            rulings[loser].verdict = scope.kind == .autoRenewable ? .outranked : .superseded
-            rulings[loser].until = nil
+            decisions[loser].status = scope.kind == .autoRenewable ? .outranked : .superseded
+            decisions[loser].until = nil
         }
-        self.rulings = rulings
+        self.decisions = decisions
     }
 
     /// What is listed as the customer's, which includes a non-renewing subscription that has ended.
-    public var granted: [Ruling] { rulings.filter(\.verdict.isEntitlement) }
+    public var granted: [EntitlementDecision] { decisions.filter(\.status.isEntitlement) }
 
     /// Whether the customer may use a product.
     public func giveAccess(to productId: String) -> Bool {
-        rulings.contains { $0.verdict.givesAccess && $0.transaction?.productId == productId }
+        decisions.contains { $0.status.givesAccess && $0.transaction?.productId == productId }
     }
 }

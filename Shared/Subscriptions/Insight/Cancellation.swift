@@ -33,15 +33,15 @@ public struct Cancellation: Sendable, Equatable {
 
 extension Cancellation {
     /// All cancellations of one purchase, in Apple's order.
-    /// - Parameter news: all of it, in any order, with any repetitions.
-    public static func all(in news: some Sequence<News>) -> [Cancellation] {
-        let switches = RenewalSwitch.all(in: news)
+    /// - Parameter event: all of it, in any order, with any repetitions.
+    public static func all(in event: some Sequence<PurchaseEvent>) -> [Cancellation] {
+        let switches = RenewalSwitch.all(in: event)
         return switches.enumerated().filter { !$1.isOn }.map { index, off in
             let isUndone = switches.dropFirst(index + 1).contains { $0.isOn && $0.transactionId == off.transactionId }
             return Cancellation(
-                transactionId: off.transactionId, at: off.stamp.signedDate,
-                secondsBeforeEnd: off.end?.timeIntervalSince(off.stamp.signedDate),
-                timing: timing(of: off.stamp.signedDate, from: off.start, to: off.end), isUndone: isUndone)
+                transactionId: off.transactionId, at: off.version.signedDate,
+                secondsBeforeEnd: off.end?.timeIntervalSince(off.version.signedDate),
+                timing: timing(of: off.version.signedDate, from: off.start, to: off.end), isUndone: isUndone)
         }
     }
 
@@ -50,7 +50,7 @@ extension Cancellation {
         guard let start, let end, start < end else { return .unknown }
         if date >= end { return .afterEnd }
         let length = end.timeIntervalSince(start)
-        let edge = min(Commerce.day, length / 10)
+        let edge = min(BillingRules.day, length / 10)
         if end.timeIntervalSince(date) <= edge { return .lastDay }
         if date.timeIntervalSince(start) <= edge { return .atOnce }
         return date.timeIntervalSince(start) * 2 < length ? .early : .late

@@ -22,7 +22,7 @@ public struct Loyalty: Sendable, Equatable {
     ///   - environment: theirs.
     ///   - now: the clock. Service that has not begun does not count.
     public init(_ transactions: [TransactionFacts], environment: StoreEnvironment, at now: Date) {
-        let gap = Commerce.loyaltyGap(in: environment)
+        let gap = BillingRules.loyaltyGap(in: environment)
         let begun = transactions.compactMap(\.service).filter { $0.start <= now }
         let run = ServicePeriod.runs(ServicePeriod.merging(begun), gap: gap).last
         recentStart = run?.first?.start
@@ -35,11 +35,11 @@ public struct Loyalty: Sendable, Equatable {
         let runs = ServicePeriod.runs(ServicePeriod.merging(periods), gap: gap)
         let paid = runs.last { $0.first.map { $0.start <= now } ?? false } ?? []
         paidSeconds = paid.reduce(0) { $0 + max(0, min($1.end, now).timeIntervalSince($1.start)) }
-        reducedCommissionStart = Self.moment(after: Commerce.reducedCommissionDays * Commerce.day, in: paid)
+        reducedCommissionStart = Self.moment(after: BillingRules.reducedCommissionDays * BillingRules.day, in: paid)
     }
 
     /// Days of paid service, whole ones.
-    public var paidDays: Int { Int(min(paidSeconds / Commerce.day, 1e9)) }
+    public var paidDays: Int { Int(min(paidSeconds / BillingRules.day, 1e9)) }
 
     private static func moment(after seconds: Double, in paid: [ServicePeriod]) -> Date? {
         var left = seconds

@@ -16,27 +16,31 @@ public enum PriceConsent: Sendable, Equatable {
     ///   - subscription: its renewal info tells where no notification did.
     ///   - marks: of the same purchase.
     public init(of subscription: Subscription, _ marks: Marks) {
-        var words: [(stamp: Stamp, consent: PriceConsent)] = []
-        if let stamp = marks[.priceIncreasePending]?.stamp { words.append((stamp, .pending(since: stamp.signedDate))) }
-        if let stamp = marks[.priceIncreaseAccepted]?.stamp { words.append((stamp, .accepted(at: stamp.signedDate))) }
-        if let stamp = marks[.expiredOverPrice]?.stamp { words.append((stamp, .refused(at: stamp.signedDate))) }
-        let closing: [Happening] = [
+        var words: [(version: EventVersion, consent: PriceConsent)] = []
+        if let version = marks[.priceIncreasePending]?.version {
+            words.append((version, .pending(since: version.signedDate)))
+        }
+        if let version = marks[.priceIncreaseAccepted]?.version {
+            words.append((version, .accepted(at: version.signedDate)))
+        }
+        if let version = marks[.expiredOverPrice]?.version { words.append((version, .refused(at: version.signedDate))) }
+        let closing: [EventType] = [
             .subscribed, .resubscribed, .subscribedByOffer, .resubscribedByOffer, .upgraded, .upgradedByOffer, .renewed,
             .billingRecovered,
         ]
-        for happening in closing {
-            if let stamp = marks[happening]?.stamp { words.append((stamp, .none)) }
+        for eventType in closing {
+            if let version = marks[eventType]?.version { words.append((version, .none)) }
         }
-        let newest = words.max { $0.stamp < $1.stamp }
+        let newest = words.max { $0.version < $1.version }
         self = newest?.consent ?? .none
-        guard let stamp = subscription.renewalStamp, let told = subscription.renewal?.priceIncreaseStatus else {
+        guard let version = subscription.renewalVersion, let told = subscription.renewal?.priceIncreaseStatus else {
             return
         }
-        let isNewer = newest.map { $0.stamp <= stamp } ?? true
+        let isNewer = newest.map { $0.version <= version } ?? true
         switch (told, self) {
-        case (0, .none) where isNewer: self = .pending(since: stamp.signedDate)
+        case (0, .none) where isNewer: self = .pending(since: version.signedDate)
         // After a renewal the 1 is what is left of a matter that is closed.
-        case (1, .pending) where isNewer, (1, .none) where newest == nil: self = .accepted(at: stamp.signedDate)
+        case (1, .pending) where isNewer, (1, .none) where newest == nil: self = .accepted(at: version.signedDate)
         default: break
         }
     }

@@ -48,8 +48,8 @@ import Testing
         let date = now.addingTimeInterval(Double(number) * 86_400)
         let uuid = UUID()
         let key = SubscriptionKey(environment: .production, originalTransactionId: "\(purchase)")
-        let news = News(
-            key: key, stamp: Stamp(signedDate: date, notificationUUID: uuid), bundleId: "com.example.app",
+        let news = PurchaseEvent(
+            key: key, version: EventVersion(signedDate: date, notificationUUID: uuid), bundleId: "com.example.app",
             notificationType: event, subtype: nil, status: 1,
             transaction: TransactionFacts(
                 transactionId: "\(purchase)-\(number)", productId: "gold", productType: "Auto-Renewable Subscription",

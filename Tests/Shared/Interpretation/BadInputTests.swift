@@ -12,7 +12,7 @@ import Testing
         try await Letter.expect([.expiryBeforePurchase]) {
             $0.transaction.expiresDate = Letter.now.addingTimeInterval(-2 * 86_400)
         } _: {
-            $0.phase(at: Letter.now.addingTimeInterval(-3 * 86_400)) == .expired
+            $0.state(at: Letter.now.addingTimeInterval(-3 * 86_400)) == .expired
         }
     }
 
@@ -20,7 +20,7 @@ import Testing
         try await Letter.expect([.renewalOfOtherProduct]) {
             $0.renewal?.productId = "silver"
         } _: {
-            $0.renewal?.productId == "silver" && $0.phase(at: Letter.now) == .active
+            $0.renewal?.productId == "silver" && $0.state(at: Letter.now) == .active
         }
     }
 
@@ -125,7 +125,7 @@ import Testing
                 #expect(try await Letter.run(order, connection) == [.ledger, .ledger])
                 let marks = try await MarkStore(connection).marks(of: Letter.key())
                 #expect(marks.bundleIds == Letter.apps)
-                #expect(marks.doubts == [.otherApp])
+                #expect(marks.anomalies == [.otherApp])
                 let store = EntitlementStore(connection)
                 // The facts of the other app count.
                 let now = Letter.now.addingTimeInterval(3 * 86_400)

@@ -24,7 +24,7 @@ import Testing
         try await Letter.expect([.implausibleDate]) {
             $0.transaction.expiresDate = end
         } _: {
-            $0.phase(at: end.addingTimeInterval(-1)) == .active && $0.phase(at: end) != .active
+            $0.state(at: end.addingTimeInterval(-1)) == .active && $0.state(at: end) != .active
         }
     }
 
@@ -34,12 +34,12 @@ import Testing
         try await Letter.expect([.implausibleDate]) {
             $0.transaction.purchaseDate = Self.extremes[0]
         } _: {
-            $0.transaction?.purchaseDate == Self.extremes[0] && $0.phase(at: Letter.now) == .active
+            $0.transaction?.purchaseDate == Self.extremes[0] && $0.state(at: Letter.now) == .active
         }
         try await Letter.expect([.implausibleDate, .expiryBeforePurchase]) {
             $0.transaction.purchaseDate = Self.extremes[1]
         } _: {
-            $0.transaction?.purchaseDate == Self.extremes[1] && $0.phase(at: Letter.now) == .expired
+            $0.transaction?.purchaseDate == Self.extremes[1] && $0.state(at: Letter.now) == .expired
         }
         var odd = Letter()
         odd.transaction.purchaseDate = Self.extremes[1]
@@ -58,18 +58,18 @@ import Testing
     }
 
     @Test func `what was taken back in the year 1 or 9999 is taken back`() async throws {
-        for (date, doubts) in zip(Self.extremes, [[.revocationBeforePurchase], []] as [Set<Doubt>]) {
-            try await Letter.expect(doubts.union([.implausibleDate])) {
+        for (date, anomalies) in zip(Self.extremes, [[.revocationBeforePurchase], []] as [Set<Anomaly>]) {
+            try await Letter.expect(anomalies.union([.implausibleDate])) {
                 $0.payload.notificationType = .refund
                 $0.transaction.revocationDate = date
             } _: {
-                $0.transaction?.revocationDate == date && $0.phase(at: Letter.now) == .revoked
+                $0.transaction?.revocationDate == date && $0.state(at: Letter.now) == .revoked
             }
         }
     }
 
     @Test func `a grace until the year 1 is none, one until the year 9999 goes on until then`() async throws {
-        for (date, phase) in zip(Self.extremes, [.billingRetry, .gracePeriod] as [Phase]) {
+        for (date, state) in zip(Self.extremes, [.billingRetry, .gracePeriod] as [SubscriptionState]) {
             try await Letter.expect([.implausibleDate]) {
                 $0.payload.notificationType = .didFailToRenew
                 $0.payload.subtype = .gracePeriod
@@ -78,7 +78,7 @@ import Testing
                 $0.renewal?.isInBillingRetryPeriod = true
                 $0.renewal?.gracePeriodExpiresDate = date
             } _: {
-                $0.renewal?.gracePeriodExpiresDate == date && $0.phase(at: Letter.now) == phase
+                $0.renewal?.gracePeriodExpiresDate == date && $0.state(at: Letter.now) == state
             }
         }
     }

@@ -125,9 +125,9 @@ extension Letter {
         SubscriptionKey(environment: environment, originalTransactionId: "1000")
     }
 
-    /// One letter that must reach the ledger with exactly these doubts.
+    /// One letter that must reach the ledger with exactly these anomalies.
     static func expect(
-        _ doubts: Set<Doubt>, of change: (inout Letter) -> Void,
+        _ anomalies: Set<Anomaly>, of change: (inout Letter) -> Void,
         _ check: @Sendable (Subscription) -> Bool
     ) async throws {
         var letter = Letter()
@@ -138,7 +138,7 @@ extension Letter {
             #expect(try await run([signed], connection) == [.ledger])
             let state = try #require(try await SubscriptionStore(connection).find(key()))
             #expect(check(state))
-            #expect(try await Set(MarkStore(connection).marks(of: key()).doubts) == doubts)
+            #expect(try await Set(MarkStore(connection).marks(of: key()).anomalies) == anomalies)
             let original = try await NotificationStore(connection).original(letter.uuid)
             #expect(original == signed)
             await connection.close()

@@ -10,13 +10,13 @@ import Testing
             $0.renewal?.autoRenewStatus = AutoRenewStatus(rawValue: 2)
         } _: {
             $0.renewal != nil && $0.renewal?.autoRenewStatus == nil
-                && $0.phase(at: Letter.now.addingTimeInterval(2 * 86_400)) == .overdue
+                && $0.state(at: Letter.now.addingTimeInterval(2 * 86_400)) == .overdue
         }
-        for (status, phase) in [(AutoRenewStatus.off, Phase.expired), (.on, .overdue)] {
+        for (status, state) in [(AutoRenewStatus.off, SubscriptionState.expired), (.on, .overdue)] {
             try await Letter.expect([]) {
                 $0.renewal?.autoRenewStatus = status
             } _: {
-                $0.phase(at: Letter.now.addingTimeInterval(2 * 86_400)) == phase
+                $0.state(at: Letter.now.addingTimeInterval(2 * 86_400)) == state
             }
         }
     }
@@ -42,7 +42,7 @@ import Testing
                 "renewalBillingPlanType":4
                 """
         } _: {
-            $0.phase(at: Letter.now) == .revoked && $0.transaction?.priceMilliunits == nil
+            $0.state(at: Letter.now) == .revoked && $0.transaction?.priceMilliunits == nil
         }
     }
 
@@ -51,7 +51,7 @@ import Testing
             $0.oddTransaction =
                 ",\"advancedCommerceInfo\":" + String(repeating: "[", count: 15) + String(repeating: "]", count: 15)
         } _: {
-            $0.phase(at: Letter.now) == .active
+            $0.state(at: Letter.now) == .active
         }
     }
 }

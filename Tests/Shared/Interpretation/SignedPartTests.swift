@@ -15,20 +15,20 @@ import Testing
         var subscription: Subscription?
         var marks: Marks
         var transactions: [TransactionFacts]
-        var skipped: [SkippedStep]
+        var skipped: [LifecycleGap]
 
         init(_ connection: PostgresConnection) async throws {
             let key = SubscriptionKey(environment: .production, originalTransactionId: "1000")
             subscription = try await SubscriptionStore(connection).find(key)
             // Of the same moment as the oldest letter, a part may have the lesser id; it is of the same app.
             if let state = subscription {
-                subscription?.bundleStamp = Stamp(
-                    signedDate: state.bundleStamp.signedDate, notificationUUID: state.stamp.notificationUUID)
+                subscription?.bundleIdVersion = EventVersion(
+                    signedDate: state.bundleIdVersion.signedDate, notificationUUID: state.version.notificationUUID)
             }
             marks = try await MarkStore(connection).marks(of: key)
             transactions = try await TransactionStore(connection).transactions(of: key)
                 .sorted { $0.transactionId < $1.transactionId }
-            skipped = try await SkippedStepStore(connection).skippedSteps(of: key)
+            skipped = try await LifecycleGapStore(connection).skippedSteps(of: key)
         }
     }
 
@@ -72,7 +72,7 @@ import Testing
     @Test func `a part that Apple signed later brings the state forward, an older one does not`() async throws {
         let life = try SignedLife(seed: 3)
         let entries = try await SignedLife.entries(life.letters.map { ($0, .webhook) })
-        let newest = try #require(entries.compactMap(\.news).max { $0.stamp < $1.stamp })
+        let newest = try #require(entries.compactMap(\.news).max { $0.version < $1.version })
         var transaction = JWSTransactionDecodedPayload()
         transaction.originalTransactionId = "1000"
         transaction.transactionId = "2000"
@@ -82,14 +82,14 @@ import Testing
         transaction.type = .autoRenewableSubscription
         transaction.purchaseDate = SignedLife.now
         transaction.expiresDate = SignedLife.now.addingTimeInterval(86_400)
-        transaction.signedDate = newest.stamp.signedDate.addingTimeInterval(1)
+        transaction.signedDate = newest.version.signedDate.addingTimeInterval(1)
         let signer = PayloadSigner(authority: try SignedLife.authority.get())
         let jws = try signer.sign(transaction.json)
         let part = try await SignedLife.entries([(jws, .history)])
         for order in [entries + part, part + entries] {
             let belief = try await Self.belief(after: order)
             #expect(belief.subscription?.transaction?.productId == "platinum")
-            #expect(belief.subscription?.stamp == part[0].news?.stamp)
+            #expect(belief.subscription?.version == part[0].news?.version)
         }
     }
 
@@ -108,12 +108,12 @@ import Testing
                 #expect(try await ledger.original(entry.notificationUUID) == entry.signedPayload)
                 let news = try #require(entry.news)
                 #expect(!news.isStep)
-                #expect(!news.doubts.contains(.unknownEvent))
+                #expect(!news.anomalies.contains(.unknownEvent))
                 #expect(news.marks.allSatisfy { $0.kind != .event })
                 #expect(!news.sentence.contains("does not know"))
             }
             let key = try #require(entries[0].news?.key)
-            #expect(try await SkippedStepStore(connection).skippedSteps(of: key) == [])
+            #expect(try await LifecycleGapStore(connection).skippedSteps(of: key) == [])
             #expect(try await StepStore(connection).steps(of: key) == [])
             await connection.close()
         }

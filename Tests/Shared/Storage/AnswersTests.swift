@@ -26,7 +26,7 @@ import Testing
             facts.productType = kinds[dice % 9 == 0 ? dice % kinds.count : [0, 0, 0, 0, 1, 1, 2, 3, 4][purchase]]
             facts.subscriptionGroupIdentifier = dice % 6 == 0 ? nil : dice % 5 == 0 ? "g2" : "g1"
             facts.ownership = dice % 3 == 0 ? "FAMILY_SHARED" : "PURCHASED"
-            facts.revocationDate = dice % 4 == 0 ? news.stamp.signedDate : nil
+            facts.revocationDate = dice % 4 == 0 ? news.version.signedDate : nil
             facts.isUpgraded = dice % 7 == 0
             if dice % 13 == 0 { facts.expiresDate = nil }
             if dice % 17 == 0 { facts.purchaseDate = nil }
@@ -35,19 +35,19 @@ import Testing
             news.transaction = facts
             news.bundleId = "com.example.app"
             news.renewal?.gracePeriodExpiresDate =
-                dice % 2 == 0 ? news.stamp.signedDate.addingTimeInterval(Double(dice % 50) * 86_400) : nil
+                dice % 2 == 0 ? news.version.signedDate.addingTimeInterval(Double(dice % 50) * 86_400) : nil
             if dice % 4 == 1 || dice % 4 == 2 { news.renewal?.isInBillingRetry = nil }
             // Of the period that ends about now.
-            if dice % 3 == 0 { news.transaction?.expiresDate = news.stamp.signedDate.addingTimeInterval(43_200) }
+            if dice % 3 == 0 { news.transaction?.expiresDate = news.version.signedDate.addingTimeInterval(43_200) }
             if dice % 11 == 0, var facts = news.transaction {
                 (facts.revocationDate, facts.isUpgraded) = (nil, false)
-                facts.purchaseDate = news.stamp.signedDate.addingTimeInterval(-86_400)
-                facts.expiresDate = news.stamp.signedDate.addingTimeInterval(43_200)
+                facts.purchaseDate = news.version.signedDate.addingTimeInterval(-86_400)
+                facts.expiresDate = news.version.signedDate.addingTimeInterval(43_200)
                 (news.transaction, news.status) = (facts, 4)
                 news.renewal = RenewalFacts(
                     isInBillingRetry: true,
-                    gracePeriodExpiresDate: news.stamp.signedDate.addingTimeInterval(20 * 86_400),
-                    signedDate: news.stamp.signedDate)
+                    gracePeriodExpiresDate: news.version.signedDate.addingTimeInterval(20 * 86_400),
+                    signedDate: news.version.signedDate)
             }
             if dice % 5 < 2 {
                 news.notificationType = "DID_CHANGE_RENEWAL_STATUS"
@@ -67,10 +67,10 @@ import Testing
     }
 
     /// The same life with the periods of the sandbox.
-    static func inSandbox(_ news: News) -> News {
+    static func inSandbox(_ news: PurchaseEvent) -> PurchaseEvent {
         var news = news
         news.key.environment = .sandbox
-        news.stamp.signedDate = hastened(news.stamp.signedDate)
+        news.version.signedDate = hastened(news.version.signedDate)
         if var facts = news.transaction {
             facts.purchaseDate = facts.purchaseDate.map(hastened)
             facts.originalPurchaseDate = facts.originalPurchaseDate.map(hastened)
@@ -114,19 +114,19 @@ import Testing
         try await Self.use(seed: seed) { connection, keys async throws in
             let store = EntitlementStore(connection)
             try await store.setLevels(["pro.0": 1, "pro.1": 2], ofApp: "com.example.app")
-            let levels = GroupLevels(["pro.0": 1, "pro.1": 2])
-            var holdings: [Holding] = []
+            let levels = ServiceLevels(["pro.0": 1, "pro.1": 2])
+            var purchases: [PurchaseSnapshot] = []
             for key in keys {
                 guard let subscription = try await SubscriptionStore(connection).find(key) else { continue }
-                holdings.append(
-                    Holding(
+                purchases.append(
+                    PurchaseSnapshot(
                         subscription: subscription,
                         transactions: try await TransactionStore(connection).transactions(of: key)))
             }
             var (verdicts, isShared): (Set<String>, Set<Bool>) = ([], [])
             for now in Self.instants(seed: seed) {
-                let expected = Entitlements(of: holdings, levels: levels, at: now).rulings.map { ruling in
-                    EntitlementStore.Row(ruling)
+                let expected = Entitlements(of: purchases, levels: levels, at: now).decisions.map { decision in
+                    EntitlementStore.Row(decision)
                 }
                 let found = try await store.entitlements(
                     of: keys.map(\.originalTransactionId), in: Self.environment(seed: seed), at: now)
@@ -142,22 +142,22 @@ import Testing
 
     @Test func `among them is every verdict, in production and in the sandbox`() {
         for parity in 0...1 as ClosedRange<UInt64> {
-            var verdicts: Set<Verdict> = []
+            var verdicts: Set<EntitlementStatus> = []
             for seed in stride(from: 400 + parity, through: 419, by: 2) {
                 var fixtures = Fixtures(seed: seed)
                 let lives = Dictionary(grouping: Self.lives(seed: seed, &fixtures).compactMap(\.news), by: \.key)
-                let holdings = lives.values.compactMap { news in
-                    news.reduce(nil as Subscription?) { Subscription.learning($1, known: $0).subscription }.map {
-                        Holding(subscription: $0, transactions: [])
+                let purchases = lives.values.compactMap { news in
+                    news.reduce(nil as Subscription?) { Subscription.applying($1, known: $0).subscription }.map {
+                        PurchaseSnapshot(subscription: $0, transactions: [])
                     }
                 }
                 for now in Self.instants(seed: seed) {
-                    let levels = GroupLevels(["pro.0": 1, "pro.1": 2])
-                    let rulings = Entitlements(of: holdings, levels: levels, at: now).rulings
-                    verdicts.formUnion(rulings.map(\.verdict))
+                    let levels = ServiceLevels(["pro.0": 1, "pro.1": 2])
+                    let decisions = Entitlements(of: purchases, levels: levels, at: now).decisions
+                    verdicts.formUnion(decisions.map(\.status))
                 }
             }
-            #expect(verdicts == Set(Verdict.allCases))
+            #expect(verdicts == Set(EntitlementStatus.allCases))
         }
     }
 
@@ -193,11 +193,11 @@ import Testing
 
 extension EntitlementStore.Row {
     /// What the database is to answer.
-    init(_ ruling: Ruling) {
+    init(_ decision: EntitlementDecision) {
         self.init(
-            key: ruling.key, bundleId: ruling.bundleId, transactionId: ruling.transaction?.transactionId,
-            productId: ruling.transaction?.productId, level: ruling.level.map { Int32($0) },
-            isFamilyShared: ruling.isFamilyShared, until: ruling.until, verdict: ruling.verdict.rawValue,
-            givesAccess: ruling.verdict.givesAccess)
+            key: decision.key, bundleId: decision.bundleId, transactionId: decision.transaction?.transactionId,
+            productId: decision.transaction?.productId, level: decision.level.map { Int32($0) },
+            isFamilyShared: decision.isFamilyShared, until: decision.until, verdict: decision.status.rawValue,
+            givesAccess: decision.status.givesAccess)
     }
 }

@@ -10,14 +10,15 @@ import Testing
 @Suite(.serialized) struct BadInputTests {
     /// The purchase that one piece of news leaves behind, with its marks.
     static func applied(
-        _ connection: PostgresConnection, _ change: (inout News) -> Void
+        _ connection: PostgresConnection, _ change: (inout PurchaseEvent) -> Void
     ) async throws -> (state: Subscription?, marks: Marks) {
         var fixtures = Fixtures(seed: 300)
         var entry = fixtures.entry(purchases: 1)
         let date = Fixtures.epoch
-        var news = News(
+        var news = PurchaseEvent(
             key: SubscriptionKey(environment: .production, originalTransactionId: "1"),
-            stamp: Stamp(signedDate: date, notificationUUID: entry.notificationUUID), bundleId: "com.example.app",
+            version: EventVersion(signedDate: date, notificationUUID: entry.notificationUUID),
+            bundleId: "com.example.app",
             notificationType: "SUBSCRIBED", subtype: "INITIAL_BUY", status: 1,
             transaction: TransactionFacts(
                 transactionId: "1", productId: "gold", productType: "Auto-Renewable Subscription", purchaseDate: date,
@@ -32,12 +33,12 @@ import Testing
         )
     }
 
-    /// - Returns: the state, after checking that exactly this doubt is on record.
-    static func expect(_ doubt: Doubt, _ change: (inout News) -> Void) async throws -> Subscription {
+    /// - Returns: the state, after checking that exactly this anomaly is on record.
+    static func expect(_ anomaly: Anomaly, _ change: (inout PurchaseEvent) -> Void) async throws -> Subscription {
         let result = Mutable<Subscription?>(nil)
         try await LedgerStoreTests.use { connection, _ async throws in
             let (state, marks) = try await applied(connection, change)
-            #expect(marks.doubts == [doubt])
+            #expect(marks.anomalies == [anomaly])
             result.value = state
         }
         return try #require(result.value)
@@ -52,7 +53,7 @@ import Testing
         let state = try await Self.expect(.expiryBeforePurchase) {
             $0.transaction?.expiresDate = Fixtures.epoch.addingTimeInterval(-100)
         }
-        #expect(state.phase(at: Fixtures.epoch.addingTimeInterval(-200)) == .expired)
+        #expect(state.state(at: Fixtures.epoch.addingTimeInterval(-200)) == .expired)
     }
 
     @Test func `the renewal info of another product is kept and flagged`() async throws {
@@ -178,7 +179,7 @@ import Testing
             let key = try #require(entries[0].news?.key)
             let marks = try await MarkStore(connection).marks(of: key)
             #expect(marks.bundleIds == ["com.example.app", "com.example.thief"])
-            #expect(marks.doubts.contains(.otherApp))
+            #expect(marks.anomalies.contains(.otherApp))
         }
     }
 

@@ -13,26 +13,26 @@ import Testing
         var subscription: Subscription?
         var marks = Marks()
         var transactions: [String: TransactionFacts] = [:]
-        var skipped: Set<SkippedStep> = []
+        var skipped: Set<LifecycleGap> = []
         var switches: [RenewalSwitch] = []
         var cancellations: [Cancellation] = []
 
         /// In memory, from the news alone.
-        init(_ news: [News]) {
-            var stamps: [String: Stamp] = [:]
+        init(_ news: [PurchaseEvent]) {
+            var versions: [String: EventVersion] = [:]
             for one in news {
-                subscription = Subscription.learning(one, known: subscription).subscription
+                subscription = Subscription.applying(one, known: subscription).subscription
                 marks.join(one)
                 guard let facts = one.transaction else { continue }
-                if let known = transactions[facts.transactionId], let stamp = stamps[facts.transactionId],
-                    (known.signedDate, stamp) >= (facts.signedDate, one.stamp)
+                if let known = transactions[facts.transactionId], let version = versions[facts.transactionId],
+                    (known.signedDate, version) >= (facts.signedDate, one.version)
                 {
                     continue
                 }
                 transactions[facts.transactionId] = facts
-                stamps[facts.transactionId] = one.stamp
+                versions[facts.transactionId] = one.version
             }
-            skipped = Set(SkippedStep.all(in: news))
+            skipped = Set(LifecycleGap.all(in: news))
             switches = RenewalSwitch.all(in: news)
             cancellations = Cancellation.all(in: news)
         }
@@ -44,7 +44,7 @@ import Testing
             for facts in try await TransactionStore(connection).transactions(of: key) {
                 transactions[facts.transactionId] = facts
             }
-            skipped = Set(try await SkippedStepStore(connection).skippedSteps(of: key))
+            skipped = Set(try await LifecycleGapStore(connection).skippedSteps(of: key))
             let steps = try await StepStore(connection).steps(of: key)
             switches = RenewalSwitch.all(in: steps)
             cancellations = Cancellation.all(in: steps)
@@ -105,7 +105,7 @@ import Testing
             var fixtures = Fixtures(seed: 201)
             let entries = (0..<12).map { index in
                 var entry = fixtures.entry(purchases: 1)
-                entry.news?.stamp.signedDate = Fixtures.epoch.addingTimeInterval(Double(index % 4))
+                entry.news?.version.signedDate = Fixtures.epoch.addingTimeInterval(Double(index % 4))
                 entry.news?.transaction = TransactionFacts(
                     transactionId: "1", productId: "p\(index)", productType: "t", signedDate: Fixtures.epoch)
                 return entry

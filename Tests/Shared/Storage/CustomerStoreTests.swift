@@ -117,10 +117,10 @@ import Testing
         try await Self.use(Self.lives(seed: seed)) { connection async throws in
             let store = EntitlementStore(connection)
             let accounts = try await Self.accounts(connection)
-            var holdings: [Holding] = []
+            var purchases: [PurchaseSnapshot] = []
             for subscription in try await SubscriptionStore(connection).all() {
-                holdings.append(
-                    Holding(
+                purchases.append(
+                    PurchaseSnapshot(
                         subscription: subscription,
                         transactions: try await TransactionStore(connection).transactions(of: subscription.key)))
             }
@@ -130,13 +130,13 @@ import Testing
                 for (token, day) in zip(Self.tokens, [0, 20, 41, 45, 60]) {
                     let now = Fixtures.epoch.addingTimeInterval(Double(day) * 86_400)
                     let expected = AccountEntitlements(
-                        of: token, bundleId: Self.app, accounts: accounts, holdings: holdings, policy: policy,
-                        levels: GroupLevels(), at: now)
+                        of: token, bundleId: Self.app, accounts: accounts, purchases: purchases, policy: policy,
+                        levels: ServiceLevels(), at: now)
                     let found = try await store.entitlements(
                         ofAccount: token.uppercased(), of: Self.app, in: .production, at: now)
                     #expect(
                         found
-                            == expected.served.rulings.map { EntitlementStore.Row($0) })
+                            == expected.served.decisions.map { EntitlementStore.Row($0) })
                     served += found.count
                     refused += expected.refused.count
                 }
@@ -153,9 +153,9 @@ import Testing
         var entry = fixtures.entry(purchases: 1)
         let date = Fixtures.epoch.addingTimeInterval(day * 86_400)
         entry.originalTransactionId = id
-        entry.news = News(
+        entry.news = PurchaseEvent(
             key: SubscriptionKey(environment: .production, originalTransactionId: id),
-            stamp: Stamp(signedDate: date, notificationUUID: entry.notificationUUID), bundleId: app,
+            version: EventVersion(signedDate: date, notificationUUID: entry.notificationUUID), bundleId: app,
             notificationType: "SUBSCRIBED", subtype: "INITIAL_BUY", status: 1,
             transaction: TransactionFacts(
                 transactionId: id, productId: "gold", productType: "Auto-Renewable Subscription", purchaseDate: date,
@@ -244,7 +244,7 @@ import Testing
         let (old, new) = (Self.tokens[places[0]], Self.tokens[places[1]])
         let bought = Self.purchase("1", of: old, by: "70", day: 0, &fixtures)
         var moved = Self.purchase("1", of: new, by: "70", day: 0, &fixtures)
-        moved.news?.stamp.signedDate = Fixtures.epoch.addingTimeInterval(86_400)
+        moved.news?.version.signedDate = Fixtures.epoch.addingTimeInterval(86_400)
         moved.news?.transaction?.signedDate = Fixtures.epoch.addingTimeInterval(86_400)
         // Apple signs one and the same moment with and without a fraction.
         moved.news?.transaction?.purchaseDate = Fixtures.epoch.addingTimeInterval(0.000_4)

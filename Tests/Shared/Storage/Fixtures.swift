@@ -65,11 +65,11 @@ struct Fixtures {
             signedDate: signedDate, productId: version % 2 == 0 ? "pro.\(version % 3)" : nil,
             renewalPriceMilliunits: Int64(version) - 10, currency: "EUR", offerType: version % 5,
             offerIdentifier: version % 2 == 0 ? "spring" : nil)
-        let event = Happening.allCases.randomElement(using: &generator)?.rawValue ?? "DID_RENEW"
+        let event = EventType.allCases.randomElement(using: &generator)?.rawValue ?? "DID_RENEW"
         let words = event.split(separator: "/").map(String.init)
-        let news = News(
+        let news = PurchaseEvent(
             key: SubscriptionKey(environment: environment, originalTransactionId: id),
-            stamp: Stamp(signedDate: signedDate, notificationUUID: uuid),
+            version: EventVersion(signedDate: signedDate, notificationUUID: uuid),
             bundleId: version % 50 == 0 ? "com.example.other" : "com.example.app",
             notificationType: version % 20 == 0 ? "NEVER_HEARD_OF" : words[0],
             subtype: words.count > 1 ? words[1] : nil, status: parts & 1 == 0 ? version % 5 + 1 : nil,
@@ -95,7 +95,7 @@ struct Fixtures {
         var seen: Set<UUID> = []
         for entry in entries where seen.insert(entry.notificationUUID).inserted {
             guard let news = entry.news else { continue }
-            states[news.key] = Subscription.learning(news, known: states[news.key]).subscription
+            states[news.key] = Subscription.applying(news, known: states[news.key]).subscription
         }
         return states
     }

@@ -30,7 +30,7 @@ import Testing
                 subscriptionGroupIdentifier: group, purchaseDate: begins, expiresDate: expires,
                 ownership: dice % 23 == 0 ? "FAMILY_SHARED" : dice % 5 == 0 ? nil : "PURCHASED",
                 priceMilliunits: dice % 29 == 0 ? 0 : dice % 31 == 0 ? -5 : dice % 7 == 0 ? nil : 9990,
-                signedDate: news.stamp.signedDate, offerDiscountType: dice % 17 == 0 ? "FREE_TRIAL" : nil)
+                signedDate: news.version.signedDate, offerDiscountType: dice % 17 == 0 ? "FREE_TRIAL" : nil)
             if dice % 19 == 0 { facts.revocationDate = begins.addingTimeInterval(Double(dice % 9) * unit) }
             if dice % 38 == 0 { facts.revocationType = "REFUND_PRORATED" }
             if dice % 41 == 0 { facts.purchaseDate = nil }

@@ -189,10 +189,10 @@ import Testing
                 _ = try await LedgerStore(connection).apply(
                     [entry], moving: [Fixtures.move(Int64(index), Int64(index) + 1)], recordedAt: Fixtures.now)
             }
-            var newest: [String: News] = [:]
+            var newest: [String: PurchaseEvent] = [:]
             for news in entries.compactMap(\.news) {
                 guard let id = news.transaction?.transactionId else { continue }
-                if newest[id].map({ $0.stamp < news.stamp }) ?? true { newest[id] = news }
+                if newest[id].map({ $0.version < news.version }) ?? true { newest[id] = news }
             }
             var stored: [String: TransactionFacts] = [:]
             for key in Set(newest.values.map(\.key)) {
@@ -266,7 +266,7 @@ import Testing
                 var entry = fixtures.entry(purchases: 1)
                 let date = Date(timeIntervalSince1970: seconds)
                 entry.signedDate = date
-                entry.news?.stamp.signedDate = date
+                entry.news?.version.signedDate = date
                 entry.news?.transaction = TransactionFacts(
                     transactionId: "1", productId: "p", productType: "t", purchaseDate: date, expiresDate: date,
                     signedDate: date)

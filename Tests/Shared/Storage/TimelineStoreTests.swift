@@ -10,7 +10,7 @@ import Testing
     static let key = SubscriptionKey(environment: .production, originalTransactionId: "1")
     static let day = 86_400.0
 
-    /// News of a period that begins after so many days and lasts thirty.
+    /// PurchaseEvent of a period that begins after so many days and lasts thirty.
     static func entry(
         _ event: String, transaction: String, from start: Double, signed: Double, revoked: Bool = false,
         _ fixtures: inout Fixtures
@@ -18,8 +18,8 @@ import Testing
         var entry = fixtures.entry(purchases: 1)
         let date = Fixtures.now.addingTimeInterval(signed * day)
         let begin = Fixtures.now.addingTimeInterval(start * day)
-        entry.news = News(
-            key: key, stamp: Stamp(signedDate: date, notificationUUID: entry.notificationUUID),
+        entry.news = PurchaseEvent(
+            key: key, version: EventVersion(signedDate: date, notificationUUID: entry.notificationUUID),
             bundleId: "com.example.app", notificationType: event, subtype: nil, status: nil,
             transaction: TransactionFacts(
                 transactionId: transaction, productId: "gold", productType: "Auto-Renewable Subscription",

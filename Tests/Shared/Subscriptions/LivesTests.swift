@@ -10,30 +10,32 @@ import Testing
         var subscription: Subscription?
         var marks: Marks
         var transactions: [String: TransactionFacts]
-        var skipped: [SkippedStep]
+        var skipped: [LifecycleGap]
 
-        init(_ news: [News]) {
+        init(_ news: [PurchaseEvent]) {
             subscription = nil
             marks = Marks()
-            var versions: [String: (stamp: Stamp, facts: TransactionFacts)] = [:]
+            var versions: [String: (version: EventVersion, facts: TransactionFacts)] = [:]
             for one in news {
-                subscription = Subscription.learning(one, known: subscription).subscription
+                subscription = Subscription.applying(one, known: subscription).subscription
                 marks.join(one)
                 guard let facts = one.transaction else { continue }
-                if versions[facts.transactionId].map({ ($0.facts.signedDate, $0.stamp) < (facts.signedDate, one.stamp) }
+                if versions[facts.transactionId].map({
+                    ($0.facts.signedDate, $0.version) < (facts.signedDate, one.version)
+                }
                 )
                     ?? true
                 {
-                    versions[facts.transactionId] = (one.stamp, facts)
+                    versions[facts.transactionId] = (one.version, facts)
                 }
             }
             transactions = versions.mapValues(\.facts)
-            skipped = SkippedStep.all(in: news)
+            skipped = LifecycleGap.all(in: news)
         }
     }
 
     /// Runs a property over many lives and shrinks the first that breaks it.
-    static func expect(_ seeds: Range<UInt64>, _ holds: @escaping ([News], UInt64) -> Bool) {
+    static func expect(_ seeds: Range<UInt64>, _ holds: @escaping ([PurchaseEvent], UInt64) -> Bool) {
         for seed in seeds {
             let deeds = Deed.life(seed: seed)
             if holds(Life.news(of: deeds), seed) { continue }
@@ -73,8 +75,8 @@ import Testing
         #expect(news.contains { $0.status == nil && $0.transaction != nil })
         #expect(news.contains { $0.renewal == nil && $0.transaction != nil })
         #expect(news.contains { $0.transaction == nil && $0.renewal != nil })
-        #expect(news.contains { one in one.transaction.map { $0.signedDate < one.stamp.signedDate } ?? false })
-        #expect(lives.contains { life in Set(life.map(\.stamp.signedDate)).count < life.count })
+        #expect(news.contains { one in one.transaction.map { $0.signedDate < one.version.signedDate } ?? false })
+        #expect(lives.contains { life in Set(life.map(\.version.signedDate)).count < life.count })
         #expect(Set(news.map(\.bundleId)).count == 2)
     }
 
@@ -82,35 +84,37 @@ import Testing
         Self.expect(5000..<5300) { news, _ in Belief(news.reversed()) == Belief(news) }
     }
 
-    @Test func `at the moment of each notification the phase is Apple's status`() {
+    @Test func `at the moment of each notification the state is Apple's status`() {
         Self.expect(10_000..<10_600) { news, _ in
             var known: Subscription?
             for one in news {
-                known = Subscription.learning(one, known: known).subscription
-                guard let phase = known?.phase(at: one.stamp.signedDate), let status = one.status else { return false }
-                let expected: [Int: Phase] = [
+                known = Subscription.applying(one, known: known).subscription
+                guard let state = known?.state(at: one.version.signedDate), let status = one.status else {
+                    return false
+                }
+                let expected: [Int: SubscriptionState] = [
                     1: .active, 2: .expired, 3: .billingRetry, 4: .gracePeriod, 5: .revoked,
                 ]
-                if phase != expected[status] { return false }
+                if state != expected[status] { return false }
             }
             return true
         }
     }
 
     @Test func `nothing is skipped in a life that is told completely`() {
-        Self.expect(20_000..<21_000) { news, _ in SkippedStep.all(in: news).isEmpty }
+        Self.expect(20_000..<21_000) { news, _ in LifecycleGap.all(in: news).isEmpty }
     }
 
-    @Test func `a life that is told completely raises no doubts`() {
-        Self.expect(30_000..<30_400) { news, _ in Marks(news.flatMap(\.marks)).doubts.isEmpty }
+    @Test func `a life that is told completely raises no anomalies`() {
+        Self.expect(30_000..<30_400) { news, _ in Marks(news.flatMap(\.marks)).anomalies.isEmpty }
     }
 
     @Test func `a life without its beginning says so until the beginning arrives`() {
         Self.expect(40_000..<40_400) { news, _ in
             let rest = Array(news.dropFirst())
             let hasStep = rest.contains(where: \.isStep)
-            let isNoticed = SkippedStep.all(in: rest).contains { $0.kind == .beginning }
-            return isNoticed == hasStep && SkippedStep.all(in: rest + news.prefix(1)).isEmpty
+            let isNoticed = LifecycleGap.all(in: rest).contains { $0.kind == .beginning }
+            return isNoticed == hasStep && LifecycleGap.all(in: rest + news.prefix(1)).isEmpty
         }
     }
 
@@ -120,7 +124,7 @@ import Testing
             var told: [Fact: String] = [:]
             var known: Subscription?
             for one in news.shuffled(using: &generator) {
-                let learned = Subscription.learning(one, known: known)
+                let learned = Subscription.applying(one, known: known)
                 for change in learned.changes {
                     if told[change.fact] != change.from { return false }
                     told[change.fact] = change.to
@@ -134,28 +138,28 @@ import Testing
     @Test func `without further news access that was lost does not come back`() {
         Self.expect(60_000..<60_300) { news, _ in
             let belief = Belief(news)
-            guard let subscription = belief.subscription, let last = news.last?.stamp.signedDate else { return true }
-            let holding = Holding(subscription: subscription, transactions: Array(belief.transactions.values))
+            guard let subscription = belief.subscription, let last = news.last?.version.signedDate else { return true }
+            let purchase = PurchaseSnapshot(subscription: subscription, transactions: Array(belief.transactions.values))
             let access = (0..<60).map { step in
                 let now = last.addingTimeInterval(Double(step) * 2 * Life.day)
-                return !Entitlements(of: [holding], levels: GroupLevels(), at: now).granted.isEmpty
+                return !Entitlements(of: [purchase], levels: ServiceLevels(), at: now).granted.isEmpty
             }
             return access == access.sorted { $0 && !$1 }
         }
     }
 
     @Test func `the lives reach every kind of news about a subscription`() {
-        let reached = Set((0..<400).flatMap { Life.news(of: Deed.life(seed: $0)) }.compactMap(\.happening))
-        let aboutNoSubscription: Set<Happening> = [
+        let reached = Set((0..<400).flatMap { Life.news(of: Deed.life(seed: $0)) }.compactMap(\.eventType))
+        let aboutNoSubscription: Set<EventType> = [
             .massExtensionDone, .boughtOnce, .tokenUnreported, .tokenCreated, .tokenReminder, .consentRescinded,
             .seatsUnclaimed, .tested,
         ]
-        #expect(reached == Set(Happening.allCases).subtracting(aboutNoSubscription))
+        #expect(reached == Set(EventType.allCases).subtracting(aboutNoSubscription))
     }
 
     @Test func `a failing life is shrunk to what makes it fail`() {
-        let deeds = Deed.life(seed: 3) + [Deed(happening: .tested, minutes: 0, choice: 1)] + Deed.life(seed: 4)
-        let shortest = shrunk(deeds) { $0.contains { $0.happening == .tested && $0.choice == 1 } }
-        #expect(shortest == [Deed(happening: .tested, minutes: 0, choice: 1)])
+        let deeds = Deed.life(seed: 3) + [Deed(eventType: .tested, minutes: 0, choice: 1)] + Deed.life(seed: 4)
+        let shortest = shrunk(deeds) { $0.contains { $0.eventType == .tested && $0.choice == 1 } }
+        #expect(shortest == [Deed(eventType: .tested, minutes: 0, choice: 1)])
     }
 }

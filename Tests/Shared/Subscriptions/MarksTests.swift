@@ -7,7 +7,7 @@ import Testing
         let asked = [1.0, 5, 3].map { Sample.news("PRICE_INCREASE/PENDING", signed: $0, transaction: Sample.period()) }
         let declined = Sample.news("REFUND_DECLINED", signed: 2, transaction: Sample.period())
         let marks = Marks((asked + [declined]).flatMap(\.marks))
-        #expect(marks[.priceIncreasePending]?.stamp == Sample.stamp(5))
+        #expect(marks[.priceIncreasePending]?.version == Sample.version(5))
         #expect(marks[.refundDeclined]?.transactionId == "1")
         #expect(marks[.refunded] == nil)
         #expect(marks == Marks((asked.reversed() + [declined] + asked).flatMap(\.marks)))

@@ -130,13 +130,13 @@ struct EventsTests {
                 #expect(shown.text.contains(words), "\(words) in \(shown.text)")
             }
             struct Sheet: Decodable {
-                var phase: String
-                var doubts: [String]
+                var state: String
+                var anomalies: [String]
                 var skippedSteps: [String]
                 var conflicts: [String]
             }
             let json: [Sheet] = try await CommandOutcome.of(show + ["--json"], environment: database.environment).json()
-            #expect(json.map(\.doubts.count) == [1])
+            #expect(json.map(\.anomalies.count) == [1])
             #expect(json.map(\.skippedSteps.count) == [1])
             #expect(json.map(\.conflicts) == [[SampleLedger.renewed.uuidString.lowercased()]])
             let unknown = await CommandOutcome.of(["events", "purchase", "1"], environment: database.environment)

@@ -54,9 +54,9 @@ extension SampleLedger {
     func subscribe(_ purchase: String, product: String, until end: Date) async throws {
         let uuid = UUID()
         let start = CommandOutcome.now.addingTimeInterval(-3600)
-        let news = News(
+        let news = PurchaseEvent(
             key: SubscriptionKey(environment: .production, originalTransactionId: purchase),
-            stamp: Stamp(signedDate: start, notificationUUID: uuid), bundleId: "com.example.app",
+            version: EventVersion(signedDate: start, notificationUUID: uuid), bundleId: "com.example.app",
             notificationType: "SUBSCRIBED", subtype: "INITIAL_BUY", status: 1,
             transaction: TransactionFacts(
                 transactionId: purchase, productId: product, productType: "Auto-Renewable Subscription",

@@ -46,8 +46,8 @@ struct SampleLedger {
     ) async throws {
         let key = SubscriptionKey(environment: environment, originalTransactionId: purchase)
         let news = product.map { product in
-            News(
-                key: key, stamp: Stamp(signedDate: date, notificationUUID: uuid), bundleId: "com.example.app",
+            PurchaseEvent(
+                key: key, version: EventVersion(signedDate: date, notificationUUID: uuid), bundleId: "com.example.app",
                 notificationType: type, subtype: subtype, status: 1,
                 transaction: TransactionFacts(
                     transactionId: transaction ?? purchase, productId: product,

@@ -4,9 +4,9 @@ import Testing
 
 /// What holds for whatever a customer has.
 @Suite struct EntitlementPropertiesTests {
-    static let levels = GroupLevels(["gold": 1, "silver": 2])
+    static let levels = ServiceLevels(["gold": 1, "silver": 2])
 
-    static func holdings(seed: UInt64) -> [Holding] {
+    static func purchases(seed: UInt64) -> [PurchaseSnapshot] {
         var generator = SplitMix(seed: seed)
         return (0..<Int.random(in: 1...6, using: &generator)).map { number in
             let kind = Int.random(in: 0..<10, using: &generator)
@@ -27,7 +27,7 @@ import Testing
             let renewal = Sample.renewal(
                 on: Bool.random(using: &generator), retry: Bool.random(using: &generator),
                 grace: Bool.random(using: &generator) ? from + 46 : nil, signed: from + 30)
-            return Sample.holding(
+            return Sample.purchase(
                 "\(number)", facts, renewal: renewal, environment: kind == 9 ? .sandbox : .production)
         }
     }
@@ -35,19 +35,19 @@ import Testing
     @Test(arguments: 0..<4 as Range<UInt64>) func `what holds for every customer`(part: UInt64) {
         for seed in part * 300..<(part + 1) * 300 {
             var generator = SplitMix(seed: seed &+ 1)
-            let holdings = Self.holdings(seed: seed)
-            let entitlements = Entitlements(of: holdings, levels: Self.levels, at: Sample.day(0))
+            let purchases = Self.purchases(seed: seed)
+            let entitlements = Entitlements(of: purchases, levels: Self.levels, at: Sample.day(0))
             let shuffled = Entitlements(
-                of: holdings.shuffled(using: &generator), levels: Self.levels, at: Sample.day(0))
+                of: purchases.shuffled(using: &generator), levels: Self.levels, at: Sample.day(0))
             #expect(shuffled == entitlements, "order matters, seed \(seed)")
-            #expect(entitlements.rulings.count == holdings.count)
+            #expect(entitlements.decisions.count == purchases.count)
 
             let subscriptions = entitlements.granted.filter { $0.transaction?.kind == .autoRenewable }
             for environment in ["Production", "Sandbox"] {
                 let granted = subscriptions.filter { $0.key.environment.rawValue == environment }
                 #expect(granted.count <= 1, "two of one group, seed \(seed)")
-                let outranked = entitlements.rulings.filter {
-                    $0.verdict == .outranked && $0.key.environment.rawValue == environment
+                let outranked = entitlements.decisions.filter {
+                    $0.status == .outranked && $0.key.environment.rawValue == environment
                 }
                 for loser in outranked {
                     let winner = granted.first?.level ?? .max
@@ -55,19 +55,19 @@ import Testing
                 }
                 #expect(outranked.isEmpty || granted.count == 1)
             }
-            for ruling in entitlements.granted {
-                #expect(ruling.transaction?.revocationDate == nil && ruling.transaction?.isUpgraded == false)
-                #expect(ruling.transaction?.kind != .consumable)
-                #expect(ruling.until.map { $0 > Sample.day(0) } ?? true)
+            for decision in entitlements.granted {
+                #expect(decision.transaction?.revocationDate == nil && decision.transaction?.isUpgraded == false)
+                #expect(decision.transaction?.kind != .consumable)
+                #expect(decision.until.map { $0 > Sample.day(0) } ?? true)
             }
         }
     }
 
     @Test func `another purchase never takes a group or a product away`() {
         for seed in 0..<600 as Range<UInt64> {
-            let holdings = Self.holdings(seed: seed)
-            let fewer = Entitlements(of: Array(holdings.dropLast()), levels: Self.levels, at: Sample.day(0))
-            let more = Entitlements(of: holdings, levels: Self.levels, at: Sample.day(0))
+            let purchases = Self.purchases(seed: seed)
+            let fewer = Entitlements(of: Array(purchases.dropLast()), levels: Self.levels, at: Sample.day(0))
+            let more = Entitlements(of: purchases, levels: Self.levels, at: Sample.day(0))
             func groups(_ entitlements: Entitlements) -> Set<String> {
                 Set(
                     entitlements.granted.compactMap {

@@ -3,11 +3,11 @@ import Subscriptions
 import Testing
 
 @Suite struct CancellationTests {
-    static func off(_ day: Double, _ transaction: TransactionFacts? = Sample.period()) -> News {
+    static func off(_ day: Double, _ transaction: TransactionFacts? = Sample.period()) -> PurchaseEvent {
         Sample.news("DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", signed: day, transaction: transaction)
     }
 
-    static func on(_ day: Double, _ transaction: TransactionFacts? = Sample.period()) -> News {
+    static func on(_ day: Double, _ transaction: TransactionFacts? = Sample.period()) -> PurchaseEvent {
         Sample.news("DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_ENABLED", signed: day, transaction: transaction)
     }
 

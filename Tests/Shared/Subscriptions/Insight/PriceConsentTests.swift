@@ -3,10 +3,10 @@ import Subscriptions
 import Testing
 
 @Suite struct PriceConsentTests {
-    static func consent(_ news: News...) -> PriceConsent? {
+    static func consent(_ news: PurchaseEvent...) -> PriceConsent? {
         let marks = Marks(news.flatMap(\.marks))
         let states = [news, news.reversed()].map { order in
-            order.reduce(nil as Subscription?) { Subscription.learning($1, known: $0).subscription }
+            order.reduce(nil as Subscription?) { Subscription.applying($1, known: $0).subscription }
         }
         #expect(states[0] == states[1])
         return states[0].map { PriceConsent(of: $0, marks) }

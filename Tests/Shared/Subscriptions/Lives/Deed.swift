@@ -3,25 +3,25 @@ import Subscriptions
 /// Something that shall happen in a generated life. What cannot happen when its turn comes is left out, so that any
 /// subsequence of deeds is a life as well, and a failing one can be shrunk.
 struct Deed: Sendable, Equatable, CustomStringConvertible {
-    var happening: Happening
+    var eventType: EventType
     /// How long after the one before, in minutes.
     var minutes: Int
     /// Decides between variants.
     var choice: Int
 
-    var description: String { "\(happening.rawValue) +\(minutes)min \(choice)" }
+    var description: String { "\(eventType.rawValue) +\(minutes)min \(choice)" }
 
     static func life(seed: UInt64) -> [Deed] {
         var generator = SplitMix(seed: seed)
-        let first: Happening =
+        let first: EventType =
             [.subscribed, .subscribed, .subscribedByOffer, .migrated]
             .randomElement(using: &generator) ?? .subscribed
         let count = Int.random(in: 1...40, using: &generator)
-        var deeds = [Deed(happening: first, minutes: 0, choice: Int.random(in: 0..<1000, using: &generator))]
+        var deeds = [Deed(eventType: first, minutes: 0, choice: Int.random(in: 0..<1000, using: &generator))]
         for _ in 0..<count {
             deeds.append(
                 Deed(
-                    happening: Happening.allCases.randomElement(using: &generator) ?? .renewed,
+                    eventType: EventType.allCases.randomElement(using: &generator) ?? .renewed,
                     minutes: Int.random(in: 0...4000, using: &generator),
                     choice: Int.random(in: 0..<1000, using: &generator)))
         }

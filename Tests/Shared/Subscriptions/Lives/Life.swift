@@ -4,30 +4,30 @@ import Subscriptions
 
 /// Apple's side of a subscription: what it knows, and what it tells of each deed.
 struct Life {
-    enum Phase { case unborn, active, grace, retry, ended, revoked }
+    enum SubscriptionState { case unborn, active, grace, retry, ended, revoked }
 
     static let key = SubscriptionKey(environment: .production, originalTransactionId: "2000000000000001")
     static let birth = Date(milliseconds: 1_735_689_600_000)
     static let products = ["gold", "silver", "bronze"]
     static let day = 86_400.0
 
-    private(set) var phase = Phase.unborn
+    private(set) var state = SubscriptionState.unborn
     private(set) var now = birth
     /// The newest is the last.
     private(set) var transactions: [TransactionFacts] = []
     private(set) var renewal = RenewalFacts(signedDate: birth)
-    private(set) var news: [News] = []
+    private(set) var news: [PurchaseEvent] = []
     private var isPricePending = false
 
     /// What Apple tells of a life.
-    static func news(of deeds: [Deed]) -> [News] {
+    static func news(of deeds: [Deed]) -> [PurchaseEvent] {
         var life = Life()
         for deed in deeds { life.undergo(deed) }
         return life.news
     }
 
     var status: Int? {
-        switch phase {
+        switch state {
         case .unborn: nil
         case .active: 1
         case .ended: 2
@@ -54,7 +54,7 @@ struct Life {
     }
 
     private var limit: Date? {
-        switch phase {
+        switch state {
         case .active: end
         case .grace: renewal.gracePeriodExpiresDate
         case .retry: end.addingTimeInterval(60 * Self.day)
@@ -64,30 +64,30 @@ struct Life {
 
     /// - Returns: the place of the transaction that is told of; nil where the deed is impossible now.
     private mutating func happen(_ deed: Deed) -> Int? {
-        switch deed.happening {
+        switch deed.eventType {
         case .subscribed, .subscribedByOffer, .migrated:
-            guard phase == .unborn else { return nil }
+            guard state == .unborn else { return nil }
             begin(Self.products[deed.choice % 3], at: now, deed)
         case .resubscribed, .resubscribedByOffer:
-            guard phase == .ended || phase == .revoked else { return nil }
+            guard state == .ended || state == .revoked else { return nil }
             begin(Self.products[deed.choice % 3], at: now, deed)
         case .upgraded, .upgradedByOffer:
-            guard phase == .active, current?.productId != Self.products[0] else { return nil }
+            guard state == .active, current?.productId != Self.products[0] else { return nil }
             begin(Self.products[0], at: now, deed)
         case .renewed:
-            guard phase == .active, willRenew else { return nil }
+            guard state == .active, willRenew else { return nil }
             // Up to a day early, or late.
             now = max(now, end.addingTimeInterval(Double(deed.choice - 500) / 500 * 0.9 * Self.day))
             begin(renewal.autoRenewProductId ?? "gold", at: end, deed)
         case .billingRecovered:
-            guard phase == .grace || phase == .retry else { return nil }
-            if phase == .grace, let grace = renewal.gracePeriodExpiresDate, now >= grace { return nil }
-            begin(renewal.autoRenewProductId ?? "gold", at: phase == .grace ? end : now, deed)
+            guard state == .grace || state == .retry else { return nil }
+            if state == .grace, let grace = renewal.gracePeriodExpiresDate, now >= grace { return nil }
+            begin(renewal.autoRenewProductId ?? "gold", at: state == .grace ? end : now, deed)
         case .offerRedeemed, .refundDeclined, .consumptionRequested, .massExtensionFailed, .metadataUpdated,
             .priceChanged:
-            guard phase != .unborn else { return nil }
+            guard state != .unborn else { return nil }
         case .extended:
-            guard phase == .active else { return nil }
+            guard state == .active else { return nil }
             transactions[transactions.count - 1].expiresDate = end.addingTimeInterval(10 * Self.day)
         case .refunded: return refund(deed)
         case .refundReversed: return reverseRefund()
@@ -97,7 +97,7 @@ struct Life {
     }
 
     private mutating func switchOrEnd(_ deed: Deed) -> Int? {
-        switch (deed.happening, phase) {
+        switch (deed.eventType, state) {
         case (.renewalTurnedOff, .active) where willRenew: renewal.autoRenewStatus = false
         case (.renewalTurnedOn, .active) where !willRenew: renewal.autoRenewStatus = true
         case (.downgradeChosen, .active), (.downgradeChosenByOffer, .active):
@@ -116,7 +116,7 @@ struct Life {
             renewal.gracePeriodExpiresDate = end.addingTimeInterval(6 * Self.day)
         case (.graceEnded, .grace):
             now = max(now, renewal.gracePeriodExpiresDate ?? now)
-            phase = .retry
+            state = .retry
         case (.expiredVoluntarily, .active) where !willRenew: finish(intent: 1, at: end)
         case (.expiredInBillingRetry, .retry): finish(intent: 2, at: end.addingTimeInterval(60 * Self.day))
         case (.expiredOverPrice, .active) where isPricePending: finish(intent: 3, at: end)
@@ -124,15 +124,15 @@ struct Life {
         case (.expired, .active) where willRenew: finish(intent: 5, at: end)
         case (.familyAccessRevoked, .active) where current?.ownership == "FAMILY_SHARED":
             transactions[transactions.count - 1].revocationDate = now
-            phase = .revoked
+            state = .revoked
         default: return nil
         }
         return transactions.count - 1
     }
 
     private mutating func begin(_ product: String, at date: Date, _ deed: Deed) {
-        if phase == .active, deed.happening != .renewed { transactions[transactions.count - 1].isUpgraded = true }
-        let isOffer = deed.happening.rawValue.hasPrefix("OFFER") || deed.choice % 7 == 0
+        if state == .active, deed.eventType != .renewed { transactions[transactions.count - 1].isUpgraded = true }
+        let isOffer = deed.eventType.rawValue.hasPrefix("OFFER") || deed.choice % 7 == 0
         transactions.append(
             TransactionFacts(
                 transactionId: "200000000000\(1000 + transactions.count)", productId: product,
@@ -148,14 +148,14 @@ struct Life {
             autoRenewStatus: true, autoRenewProductId: product, isInBillingRetry: false, signedDate: now,
             productId: deed.choice % 3 == 0 ? nil : product)
         isPricePending = false
-        phase = .active
+        state = .active
     }
 
-    private mutating func fail(_ next: Phase) {
+    private mutating func fail(_ next: SubscriptionState) {
         now = max(now, end.addingTimeInterval(60))
         renewal.isInBillingRetry = true
         renewal.expirationIntent = 2
-        phase = next
+        state = next
     }
 
     private mutating func finish(intent: Int, at date: Date) {
@@ -164,18 +164,18 @@ struct Life {
         renewal.isInBillingRetry = false
         renewal.gracePeriodExpiresDate = nil
         renewal.expirationIntent = intent
-        phase = .ended
+        state = .ended
     }
 
     private mutating func refund(_ deed: Deed) -> Int? {
         let index = deed.choice % 2 == 0 ? transactions.count - 1 : transactions.count - 2
         guard index >= 0, transactions[index].revocationDate == nil else { return nil }
-        guard index < transactions.count - 1 || phase == .active else { return nil }
+        guard index < transactions.count - 1 || state == .active else { return nil }
         transactions[index].revocationDate = now
         transactions[index].revocationReason = deed.choice % 3 == 0 ? 1 : 0
         if index == transactions.count - 1 {
             renewal.autoRenewStatus = false
-            phase = .revoked
+            state = .revoked
         }
         return index
     }
@@ -185,7 +185,7 @@ struct Life {
         guard let index else { return nil }
         if index == transactions.count - 1 {
             guard now < end else { return nil }
-            phase = .active
+            state = .active
         }
         transactions[index].revocationDate = nil
         transactions[index].revocationReason = nil
@@ -193,16 +193,16 @@ struct Life {
     }
 
     private mutating func tell(_ deed: Deed, of index: Int) {
-        let parts = deed.happening.rawValue.split(separator: "/").map(String.init)
+        let parts = deed.eventType.rawValue.split(separator: "/").map(String.init)
         var transaction = transactions[index]
         transaction.signedDate = now
         transactions[index].signedDate = now
         renewal.signedDate = now
         let number = UInt8(truncatingIfNeeded: news.count)
         news.append(
-            News(
+            PurchaseEvent(
                 key: Self.key,
-                stamp: Stamp(
+                version: EventVersion(
                     signedDate: now,
                     notificationUUID: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, number, number))),
                 bundleId: "com.example.metals", notificationType: parts[0],

@@ -12,20 +12,20 @@ enum Sample {
         SubscriptionKey(environment: environment, originalTransactionId: id)
     }
 
-    /// - Parameter signed: the day on which Apple signed it; with `number` it makes the stamp.
+    /// - Parameter signed: the day on which Apple signed it; with `number` it makes the version.
     static func news(
         _ event: String, signed: Double, number: UInt8 = 0, status: Int? = nil, transaction: TransactionFacts? = nil,
         renewal: RenewalFacts? = nil, key: SubscriptionKey = key(), bundleId: String = "com.example.metals"
-    ) -> News {
+    ) -> PurchaseEvent {
         let parts = event.split(separator: "/").map(String.init)
-        return News(
-            key: key, stamp: stamp(signed, number), bundleId: bundleId, notificationType: parts[0],
+        return PurchaseEvent(
+            key: key, version: version(signed, number), bundleId: bundleId, notificationType: parts[0],
             subtype: parts.count > 1 ? parts[1] : nil, status: status, transaction: transaction, renewal: renewal)
     }
 
-    static func stamp(_ signed: Double, _ number: UInt8 = 0) -> Stamp {
+    static func version(_ signed: Double, _ number: UInt8 = 0) -> EventVersion {
         let bytes = UInt8(truncatingIfNeeded: Int(signed * 8))
-        return Stamp(
+        return EventVersion(
             signedDate: day(signed),
             notificationUUID: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, bytes, number)))
     }
@@ -61,20 +61,21 @@ enum Sample {
             productId: product)
     }
 
-    static func state(_ news: News...) -> Subscription? {
-        news.reduce(nil) { Subscription.learning($1, known: $0).subscription }
+    static func state(_ news: PurchaseEvent...) -> Subscription? {
+        news.reduce(nil) { Subscription.applying($1, known: $0).subscription }
     }
 
-    /// A holding whose current transaction is the last one.
-    static func holding(
+    /// A purchase whose current transaction is the last one.
+    static func purchase(
         _ id: String = "1", _ transactions: TransactionFacts..., renewal: RenewalFacts? = nil, status: Int? = nil,
         environment: StoreEnvironment = .production
-    ) -> Holding {
+    ) -> PurchaseSnapshot {
         var subscription = Subscription(
-            key: key(id, environment), bundleId: "com.example.metals", stamp: stamp(0), status: status,
-            statusStamp: status.map { _ in stamp(0) }, transaction: transactions.last, transactionStamp: stamp(0))
+            key: key(id, environment), bundleId: "com.example.metals", version: version(0), status: status,
+            statusVersion: status.map { _ in version(0) }, transaction: transactions.last,
+            transactionVersion: version(0))
         subscription.renewal = renewal
-        subscription.renewalStamp = renewal.map { _ in stamp(0) }
-        return Holding(subscription: subscription, transactions: transactions)
+        subscription.renewalVersion = renewal.map { _ in version(0) }
+        return PurchaseSnapshot(subscription: subscription, transactions: transactions)
     }
 }

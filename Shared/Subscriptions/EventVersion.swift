@@ -1,11 +1,11 @@
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// How old a piece of news is, by Apple's clock. The arrival and the log position of a notification say nothing of
+/// How old a piece of event is, by Apple's clock. The arrival and the log position of a notification say nothing of
 /// that.
 ///
 /// Two pieces signed in the same millisecond are ordered by uuid: arbitrary, but the same everywhere.
-public struct Stamp: Sendable, Hashable, Comparable {
+public struct EventVersion: Sendable, Hashable, Comparable {
     /// When Apple signed it.
     public var signedDate: Date
     /// Apple's id of the notification; the same in every repetition.

@@ -2,11 +2,11 @@ import Foundation
 import Subscriptions
 import Testing
 
-@Suite struct TransactionRankTests {
-    static func current(_ news: News...) -> TransactionFacts? {
+@Suite struct TransactionOrderTests {
+    static func current(_ news: PurchaseEvent...) -> TransactionFacts? {
         let orders = [news, news.reversed()]
         let states = orders.map { order in
-            order.reduce(nil as Subscription?) { Subscription.learning($1, known: $0).subscription }
+            order.reduce(nil as Subscription?) { Subscription.applying($1, known: $0).subscription }
         }
         #expect(states[0] == states[1])
         return states[0]?.transaction
@@ -17,16 +17,16 @@ import Testing
         let refund = Sample.news(
             "REFUND", signed: 35, status: 1, transaction: Sample.period("1", signed: 35, revoked: 35))
         #expect(Self.current(renewed, refund)?.transactionId == "2")
-        #expect(Sample.state(renewed, refund)?.phase(at: Sample.day(40)) == .active)
+        #expect(Sample.state(renewed, refund)?.state(at: Sample.day(40)) == .active)
     }
 
     @Test func `a refund revokes and its reversal reinstates`() {
         let bought = Sample.news("SUBSCRIBED/INITIAL_BUY", signed: 0, status: 1, transaction: Sample.period())
         let refund = Sample.news("REFUND", signed: 5, status: 5, transaction: Sample.period(signed: 5, revoked: 5))
         let reversal = Sample.news("REFUND_REVERSED", signed: 8, status: 1, transaction: Sample.period(signed: 8))
-        #expect(Sample.state(bought, refund)?.phase(at: Sample.day(6)) == .revoked)
+        #expect(Sample.state(bought, refund)?.state(at: Sample.day(6)) == .revoked)
         #expect(Self.current(bought, refund, reversal)?.revocationDate == nil)
-        #expect(Sample.state(reversal, refund, bought)?.phase(at: Sample.day(9)) == .active)
+        #expect(Sample.state(reversal, refund, bought)?.state(at: Sample.day(9)) == .active)
     }
 
     @Test func `an upgraded transaction gives way to what replaced it, in either order`() {
@@ -87,7 +87,7 @@ import Testing
         var generator = SplitMix(seed: 1)
         let ends = (0..<50).map { _ in
             (versions + [other]).shuffled(using: &generator).reduce(nil as Subscription?) {
-                Subscription.learning($1, known: $0).subscription
+                Subscription.applying($1, known: $0).subscription
             }
         }
         #expect(ends.allSatisfy { $0 == ends[0] })

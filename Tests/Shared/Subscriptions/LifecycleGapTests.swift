@@ -2,13 +2,13 @@ import Foundation
 import Subscriptions
 import Testing
 
-@Suite struct SkippedStepTests {
+@Suite struct LifecycleGapTests {
     struct Case: Sendable, CustomTestStringConvertible {
         /// What arrived, in Apple's order, without ``missing``.
-        var told: [News]
-        var missing: News
-        var kind: SkippedStep.Kind
-        var testDescription: String { kind.rawValue + " before " + (told.last?.event ?? "") }
+        var told: [PurchaseEvent]
+        var missing: PurchaseEvent
+        var kind: LifecycleGap.Kind
+        var testDescription: String { kind.rawValue + " before " + (told.last?.eventName ?? "") }
     }
 
     static let first = Sample.period("1", from: 0, to: 30)
@@ -71,45 +71,45 @@ import Testing
     ]
 
     @Test(arguments: cases) func `a step nobody told is noticed, and gone once it is told`(given: Case) {
-        let steps = SkippedStep.all(in: given.told)
+        let steps = LifecycleGap.all(in: given.told)
         #expect(steps.map(\.kind) == [given.kind])
-        #expect(steps.first?.before == given.told.last?.stamp.notificationUUID)
+        #expect(steps.first?.before == given.told.last?.version.notificationUUID)
         #expect(steps.first?.sentence.hasSuffix(".") == true)
-        #expect(SkippedStep.all(in: given.told + [given.missing]).isEmpty)
-        #expect(SkippedStep.all(in: [given.missing] + given.told.reversed()).isEmpty)
+        #expect(LifecycleGap.all(in: given.told + [given.missing]).isEmpty)
+        #expect(LifecycleGap.all(in: [given.missing] + given.told.reversed()).isEmpty)
     }
 
     @Test func `every kind has a row`() {
-        #expect(Set(Self.cases.map(\.kind)) == Set(SkippedStep.Kind.allCases))
+        #expect(Set(Self.cases.map(\.kind)) == Set(LifecycleGap.Kind.allCases))
     }
 
     @Test func `what is asked about two neighbours is what is asked about all`() {
         let news = [Self.bought, Self.renewedAgain, Self.offInThird]
-        let pairs = zip([nil] + news.map(Optional.some), news).flatMap { SkippedStep.between($0, $1) }
-        #expect(pairs == SkippedStep.all(in: news))
+        let pairs = zip([nil] + news.map(Optional.some), news).flatMap { LifecycleGap.between($0, $1) }
+        #expect(pairs == LifecycleGap.all(in: news))
     }
 
     @Test func `a refund of an older period breaks no chain`() {
         let refund = Sample.news("REFUND", signed: 40, status: 1, transaction: Sample.period("1", revoked: 40))
         #expect(!refund.isStep)
-        #expect(SkippedStep.all(in: [Self.bought, Self.renewed, refund, Self.renewedAgain]).isEmpty)
+        #expect(LifecycleGap.all(in: [Self.bought, Self.renewed, refund, Self.renewedAgain]).isEmpty)
     }
 
     @Test func `a refund that ended the subscription explains why it was bought again without an expiry`() {
         let refund = Sample.news("REFUND", signed: 5, status: 5, transaction: Sample.period("1", revoked: 5))
-        #expect(SkippedStep.all(in: [Self.bought, refund, Self.returned]).isEmpty)
+        #expect(LifecycleGap.all(in: [Self.bought, refund, Self.returned]).isEmpty)
     }
 
     @Test func `a renewal up to a day early or late misses nothing, and one much later does`() {
-        for (from, kinds) in [(29.1, []), (30.9, []), (32, [SkippedStep.Kind.period])] {
+        for (from, kinds) in [(29.1, []), (30.9, []), (32, [LifecycleGap.Kind.period])] {
             let renewal = Sample.news("DID_RENEW", signed: 33, transaction: Sample.period("2", from: from, to: 60))
-            #expect(SkippedStep.all(in: [Self.bought, renewal]).map(\.kind) == kinds)
+            #expect(LifecycleGap.all(in: [Self.bought, renewal]).map(\.kind) == kinds)
         }
     }
 
     @Test func `kinds that this build does not know are passed over`() {
         let news = Sample.news("DID_DREAM", signed: 5, transaction: Sample.period("7"))
-        #expect(SkippedStep.all(in: [Self.bought, news, Self.renewed]).isEmpty)
-        #expect(SkippedStep.between(nil, news).isEmpty)
+        #expect(LifecycleGap.all(in: [Self.bought, news, Self.renewed]).isEmpty)
+        #expect(LifecycleGap.between(nil, news).isEmpty)
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Subscriptions
 import Testing
 
-@Suite struct PhaseTests {
+@Suite struct SubscriptionStateTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var name: String
         var transaction: TransactionFacts?
@@ -10,83 +10,83 @@ import Testing
         /// Told together with the transaction, after the renewal info.
         var status: Int?
         var day: Double
-        var phase: Phase
+        var state: SubscriptionState
         var testDescription: String { name }
     }
 
     static let cases: [Case] = [
-        Case(name: "nothing known", day: 1, phase: .unknown),
-        Case(name: "within the period", transaction: Sample.period(), day: 29.9, phase: .active),
-        Case(name: "at the very end", transaction: Sample.period(), day: 30, phase: .overdue),
-        Case(name: "before the period, charged early", transaction: Sample.period(from: 1), day: 0, phase: .active),
+        Case(name: "nothing known", day: 1, state: .unknown),
+        Case(name: "within the period", transaction: Sample.period(), day: 29.9, state: .active),
+        Case(name: "at the very end", transaction: Sample.period(), day: 30, state: .overdue),
+        Case(name: "before the period, charged early", transaction: Sample.period(from: 1), day: 0, state: .active),
         Case(
             name: "auto-renew off, after the end", transaction: Sample.period(), renewal: Sample.renewal(on: false),
-            day: 31, phase: .expired),
+            day: 31, state: .expired),
         Case(
             name: "in grace", transaction: Sample.period(), renewal: Sample.renewal(retry: true, grace: 46, signed: 30),
-            day: 45, phase: .gracePeriod),
+            day: 45, state: .gracePeriod),
         Case(
             name: "grace over", transaction: Sample.period(),
-            renewal: Sample.renewal(retry: true, grace: 46, signed: 30), day: 46, phase: .billingRetry),
+            renewal: Sample.renewal(retry: true, grace: 46, signed: 30), day: 46, state: .billingRetry),
         Case(
             name: "grace of an older period", transaction: Sample.period(to: 60),
-            renewal: Sample.renewal(retry: true, grace: 70, signed: 30), day: 61, phase: .overdue),
+            renewal: Sample.renewal(retry: true, grace: 70, signed: 30), day: 61, state: .overdue),
         Case(
             name: "grace of another product", transaction: Sample.period(),
-            renewal: Sample.renewal(retry: true, grace: 46, signed: 30, product: "silver"), day: 31, phase: .overdue),
+            renewal: Sample.renewal(retry: true, grace: 46, signed: 30, product: "silver"), day: 31, state: .overdue),
         Case(
             name: "a grace that nobody is in", transaction: Sample.period(),
-            renewal: Sample.renewal(retry: false, grace: 46, signed: 30), day: 31, phase: .overdue),
+            renewal: Sample.renewal(retry: false, grace: 46, signed: 30), day: 31, state: .overdue),
         Case(
             name: "in grace without an end of it", transaction: Sample.period(),
-            renewal: Sample.renewal(retry: true, signed: 30), status: 4, day: 31, phase: .billingRetry),
+            renewal: Sample.renewal(retry: true, signed: 30), status: 4, day: 31, state: .billingRetry),
         Case(
             name: "told to be in billing retry before the grace ends", transaction: Sample.period(signed: 31),
-            renewal: Sample.renewal(retry: true, grace: 46, signed: 31), status: 3, day: 32, phase: .billingRetry),
+            renewal: Sample.renewal(retry: true, grace: 46, signed: 31), status: 3, day: 32, state: .billingRetry),
         Case(
             name: "in billing retry", transaction: Sample.period(),
-            renewal: Sample.renewal(retry: true, signed: 30), day: 89, phase: .billingRetry),
+            renewal: Sample.renewal(retry: true, signed: 30), day: 89, state: .billingRetry),
         Case(
             name: "60 days of billing retry are over", transaction: Sample.period(),
-            renewal: Sample.renewal(retry: true, signed: 30), day: 90, phase: .expired),
-        Case(name: "told to be expired", transaction: Sample.period(), status: 2, day: 31, phase: .expired),
-        Case(name: "told to be expired early", transaction: Sample.period(), status: 2, day: 3, phase: .expired),
-        Case(name: "revoked", transaction: Sample.period(revoked: 3), day: 4, phase: .revoked),
-        Case(name: "revoked on a day to come", transaction: Sample.period(revoked: 30), day: 4, phase: .revoked),
-        Case(name: "revoked by status alone", transaction: Sample.period(), status: 5, day: 4, phase: .revoked),
-        Case(name: "upgraded", transaction: Sample.period(isUpgraded: true), day: 4, phase: .upgraded),
-        Case(name: "ends before it begins", transaction: Sample.period(from: 20, to: 10), day: 5, phase: .expired),
-        Case(name: "a subscription without end", transaction: Sample.period(to: nil), day: 5, phase: .unknown),
+            renewal: Sample.renewal(retry: true, signed: 30), day: 90, state: .expired),
+        Case(name: "told to be expired", transaction: Sample.period(), status: 2, day: 31, state: .expired),
+        Case(name: "told to be expired early", transaction: Sample.period(), status: 2, day: 3, state: .expired),
+        Case(name: "revoked", transaction: Sample.period(revoked: 3), day: 4, state: .revoked),
+        Case(name: "revoked on a day to come", transaction: Sample.period(revoked: 30), day: 4, state: .revoked),
+        Case(name: "revoked by status alone", transaction: Sample.period(), status: 5, day: 4, state: .revoked),
+        Case(name: "upgraded", transaction: Sample.period(isUpgraded: true), day: 4, state: .upgraded),
+        Case(name: "ends before it begins", transaction: Sample.period(from: 20, to: 10), day: 5, state: .expired),
+        Case(name: "a subscription without end", transaction: Sample.period(to: nil), day: 5, state: .unknown),
         Case(
-            name: "until the year 9999", transaction: Sample.period(to: 2_912_000), day: 400_000, phase: .active),
-        Case(name: "non-consumable", transaction: Sample.purchase(.nonConsumable, "sword"), day: 999, phase: .owned),
-        Case(name: "consumable", transaction: Sample.purchase(.consumable, "coins"), day: 1, phase: .consumed),
+            name: "until the year 9999", transaction: Sample.period(to: 2_912_000), day: 400_000, state: .active),
+        Case(name: "non-consumable", transaction: Sample.purchase(.nonConsumable, "sword"), day: 999, state: .owned),
+        Case(name: "consumable", transaction: Sample.purchase(.consumable, "coins"), day: 1, state: .consumed),
         Case(
-            name: "non-renewing without end", transaction: Sample.purchase(.nonRenewing, "pass"), day: 9, phase: .active
+            name: "non-renewing without end", transaction: Sample.purchase(.nonRenewing, "pass"), day: 9, state: .active
         ),
         Case(
             name: "non-renewing, ended", transaction: Sample.purchase(.nonRenewing, "pass", to: 7), day: 9,
-            phase: .expired),
+            state: .expired),
         Case(
             name: "a kind to come",
             transaction: TransactionFacts(
                 transactionId: "1", productId: "p", productType: "Rental", signedDate: Sample.day(0)),
-            day: 1, phase: .unknown),
+            day: 1, state: .unknown),
     ]
 
-    @Test(arguments: cases) func `facts and a clock tell the phase`(given: Case) {
-        var subscription = Subscription(key: Sample.key(), bundleId: "com.example.metals", stamp: Sample.stamp(0))
+    @Test(arguments: cases) func `facts and a clock tell the state`(given: Case) {
+        var subscription = Subscription(key: Sample.key(), bundleId: "com.example.metals", version: Sample.version(0))
         subscription.transaction = given.transaction
-        subscription.transactionStamp = given.transaction.map { _ in Sample.stamp(31) }
+        subscription.transactionVersion = given.transaction.map { _ in Sample.version(31) }
         subscription.renewal = given.renewal
-        subscription.renewalStamp = given.renewal.map { _ in Sample.stamp(30) }
+        subscription.renewalVersion = given.renewal.map { _ in Sample.version(30) }
         subscription.status = given.status
-        subscription.statusStamp = given.status.map { _ in Sample.stamp(31) }
-        #expect(subscription.phase(at: Sample.day(given.day)) == given.phase)
+        subscription.statusVersion = given.status.map { _ in Sample.version(31) }
+        #expect(subscription.state(at: Sample.day(given.day)) == given.state)
     }
 
-    @Test func `every phase has a row`() {
-        #expect(Set(Self.cases.map(\.phase)) == Set(Phase.allCases))
+    @Test func `every state has a row`() {
+        #expect(Set(Self.cases.map(\.state)) == Set(SubscriptionState.allCases))
     }
 
     @Test func `a status that came with an older transaction neither expires nor revokes the current one`() {
@@ -94,7 +94,7 @@ import Testing
             let renewed = Sample.news(
                 "DID_RENEW", signed: 30, status: 1, transaction: Sample.period("2", from: 30, to: 60))
             let old = Sample.news("REFUND", signed: 40, status: status, transaction: Sample.period("1", signed: 40))
-            #expect(Sample.state(renewed, old)?.phase(at: Sample.day(41)) == .active)
+            #expect(Sample.state(renewed, old)?.state(at: Sample.day(41)) == .active)
         }
     }
 

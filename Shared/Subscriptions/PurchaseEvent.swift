@@ -1,11 +1,11 @@
 import struct Foundation.Date
 
 /// What one proven notification says about one subscription or one-time purchase.
-public struct News: Sendable, Equatable {
+public struct PurchaseEvent: Sendable, Equatable {
     /// What decides the partition.
     public var key: SubscriptionKey
-    /// How new the news is.
-    public var stamp: Stamp
+    /// How new the event is.
+    public var version: EventVersion
     /// The app, by its bundle identifier.
     public var bundleId: String
     /// Apple's `notificationType` and `subtype`, raw, so that an unknown one is kept.
@@ -31,13 +31,13 @@ public struct News: Sendable, Equatable {
 
     /// All fields.
     public init(
-        key: SubscriptionKey, stamp: Stamp, bundleId: String, notificationType: String, subtype: String?,
+        key: SubscriptionKey, version: EventVersion, bundleId: String, notificationType: String, subtype: String?,
         status: Int?, transaction: TransactionFacts?, renewal: RenewalFacts?,
         consumptionRequestReason: String? = nil, renewalOriginalTransactionId: String? = nil,
         unknownFields: [String] = [], unreadableFields: [String] = []
     ) {
         self.key = key
-        self.stamp = stamp
+        self.version = version
         self.bundleId = bundleId
         self.notificationType = notificationType
         self.subtype = subtype

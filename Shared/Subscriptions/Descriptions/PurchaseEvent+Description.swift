@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-extension News {
+extension PurchaseEvent {
     /// What happened, for an operator: one sentence from this notification alone, so that it reads the same whatever
     /// else is known.
     public var sentence: String {
@@ -17,10 +17,10 @@ extension News {
         case .renewalInfo: return "Signed renewal information of \(product) told what was to come."
         case nil: break
         }
-        guard let happening else {
-            return "Apple sent \(event), which this version does not know; what it says of the purchase is kept."
+        guard let eventType else {
+            return "Apple sent \(eventName), which this version does not know; what it says of the purchase is kept."
         }
-        return happening.sentence(of: self)
+        return eventType.sentence(of: self)
     }
 
     var product: String { transaction?.productId ?? renewal?.productId ?? "an unnamed product" }
@@ -31,7 +31,7 @@ extension News {
     /// Where the moment of signing lies in the period.
     var moment: String {
         guard let end = transaction?.expiresDate else { return "at a time unknown within the period" }
-        let lapse = Lapse(from: stamp.signedDate, to: end)
+        let lapse = RoundedDuration(from: version.signedDate, to: end)
         return lapse.isNegative
             ? "\(lapse.words) after the end of the period" : "\(lapse.words) before the end of the period"
     }

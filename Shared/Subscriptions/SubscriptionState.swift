@@ -2,7 +2,7 @@ import struct Foundation.Date
 import struct Foundation.TimeInterval
 
 /// Where a purchase stands at a moment. Never stored: an end takes effect without any message.
-public enum Phase: String, Sendable, Hashable, CaseIterable {
+public enum SubscriptionState: String, Sendable, Hashable, CaseIterable {
     /// The period runs.
     case active
     /// The charge failed, access goes on.
@@ -28,7 +28,7 @@ public enum Phase: String, Sendable, Hashable, CaseIterable {
 extension Subscription {
     /// Where the purchase stands.
     /// - Parameter now: the clock.
-    public func phase(at now: Date) -> Phase {
+    public func state(at now: Date) -> SubscriptionState {
         guard let transaction else { return .unknown }
         if isRevoked { return .revoked }
         switch transaction.kind {
@@ -42,7 +42,7 @@ extension Subscription {
         }
     }
 
-    private func renewablePhase(of transaction: TransactionFacts, at now: Date) -> Phase {
+    private func renewablePhase(of transaction: TransactionFacts, at now: Date) -> SubscriptionState {
         if transaction.isUpgraded { return .upgraded }
         guard let end = transaction.expiresDate else { return .unknown }
         if !transaction.hasPeriod || (status == 2 && isStatusOfTransaction) { return .expired }
@@ -52,7 +52,7 @@ extension Subscription {
         if let renewal = renewalOfEndedPeriod, renewal.isInBillingRetry != false {
             if let grace = renewal.gracePeriodExpiresDate, now < grace, told != 3 { return .gracePeriod }
             if renewal.isInBillingRetry == true {
-                return now < end.addingTimeInterval(Commerce.billingRetry) ? .billingRetry : .expired
+                return now < end.addingTimeInterval(BillingRules.billingRetry) ? .billingRetry : .expired
             }
         }
         return renewalOfProduct?.autoRenewStatus == false ? .expired : .overdue
@@ -62,11 +62,11 @@ extension Subscription {
     /// another one may be about an older period.
     var isRevoked: Bool { transaction?.revocationDate != nil || (status == 5 && isStatusOfTransaction) }
 
-    private var isStatusOfTransaction: Bool { statusStamp != nil && statusStamp == transactionStamp }
+    private var isStatusOfTransaction: Bool { statusVersion != nil && statusVersion == transactionVersion }
 
     /// Apple's status unless the renewal info is newer.
     private var statusSinceRenewal: Int? {
-        guard let statusStamp, renewalStamp.map({ statusStamp >= $0 }) ?? true else { return nil }
+        guard let statusVersion, renewalVersion.map({ statusVersion >= $0 }) ?? true else { return nil }
         return status
     }
 
@@ -80,7 +80,7 @@ extension Subscription {
     /// the period before.
     private var renewalOfEndedPeriod: RenewalFacts? {
         guard let renewal = renewalOfProduct, let end = transaction?.expiresDate else { return nil }
-        let due = end.addingTimeInterval(-Commerce.earlyRenewal(in: key.environment))
+        let due = end.addingTimeInterval(-BillingRules.earlyRenewal(in: key.environment))
         return renewal.signedDate >= due ? renewal : nil
     }
 }

@@ -7,7 +7,7 @@ import struct Foundation.UUID
 ///
 /// It follows from two neighbours in Apple's order alone, so it does not matter when which of them arrived; once the
 /// missing notification is there, the neighbours are others and the step is gone.
-public struct SkippedStep: Sendable, Hashable {
+public struct LifecycleGap: Sendable, Hashable {
     /// What was not told.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// The first notification is from the middle of a life.
@@ -65,43 +65,43 @@ public struct SkippedStep: Sendable, Hashable {
     }
 }
 
-extension SkippedStep {
+extension LifecycleGap {
     /// All steps that were skipped in what is known of one purchase.
-    /// - Parameter news: in any order, with any repetitions.
-    public static func all(in news: some Sequence<News>) -> [SkippedStep] {
+    /// - Parameter event: in any order, with any repetitions.
+    public static func all(in event: some Sequence<PurchaseEvent>) -> [LifecycleGap] {
         var seen: Set<UUID> = []
-        let chain = news.filter { $0.isStep && seen.insert($0.stamp.notificationUUID).inserted }
-            .sorted { $0.stamp < $1.stamp }
+        let chain = event.filter { $0.isStep && seen.insert($0.version.notificationUUID).inserted }
+            .sorted { $0.version < $1.version }
         let before = [nil] + chain.map(Optional.some)
         return zip(before, chain).flatMap { between($0, $1) }
     }
 
-    /// The steps between two neighbours of one purchase in the order of their stamps.
+    /// The steps between two neighbours of one purchase in the order of their versions.
     ///
-    /// When news arrives between two neighbours, ask for both sides of it; what was recorded with ``before`` being the
+    /// When event arrives between two neighbours, ask for both sides of it; what was recorded with ``before`` being the
     /// later neighbour is replaced by the answer for it.
     /// - Parameters:
-    ///   - earlier: the last one before `later` that ``News/isStep``; nil where there is none.
-    ///   - later: one that ``News/isStep``; for others the answer is empty.
-    public static func between(_ earlier: News?, _ later: News) -> [SkippedStep] {
-        guard later.isStep, let happening = later.happening else { return [] }
+    ///   - earlier: the last one before `later` that ``PurchaseEvent/isStep``; nil where there is none.
+    ///   - later: one that ``PurchaseEvent/isStep``; for others the answer is empty.
+    public static func between(_ earlier: PurchaseEvent?, _ later: PurchaseEvent) -> [LifecycleGap] {
+        guard later.isStep, let eventType = later.eventType else { return [] }
         let kinds: [Kind]
         if let earlier {
-            kinds = Kind.allCases.filter { Passage(earlier, later, happening).hasSkipped($0) }
+            kinds = Kind.allCases.filter { TransitionRules(earlier, later, eventType).hasSkipped($0) }
         } else {
-            kinds = happening.isBeginning ? [] : [.beginning]
+            kinds = eventType.isBeginning ? [] : [.beginning]
         }
         return kinds.map { kind in
-            SkippedStep(
-                kind: kind, after: earlier?.stamp.notificationUUID, before: later.stamp.notificationUUID,
-                from: earlier?.stamp.signedDate, to: later.stamp.signedDate)
+            LifecycleGap(
+                kind: kind, after: earlier?.version.notificationUUID, before: later.version.notificationUUID,
+                from: earlier?.version.signedDate, to: later.version.signedDate)
         }
     }
 }
 
-extension News {
-    /// Whether the news moves the subscription from one step of its life to the next. Requests and notices change
+extension PurchaseEvent {
+    /// Whether the event moves the subscription from one step of its life to the next. Requests and notices change
     /// nothing and are passed over when neighbours are looked for; so are refunds, which may hold an older transaction,
     /// unless Apple's status says that this one ended the subscription.
-    public var isStep: Bool { happening.map { $0.isStep || ($0 == .refunded && status == 5) } ?? false }
+    public var isStep: Bool { eventType.map { $0.isStep || ($0 == .refunded && status == 5) } ?? false }
 }

@@ -1,7 +1,7 @@
 import struct Foundation.Date
 
 /// What one purchase gives a customer, and why.
-public struct Ruling: Sendable, Equatable {
+public struct EntitlementDecision: Sendable, Equatable {
     /// The purchase.
     public var key: SubscriptionKey
     /// The app.
@@ -14,26 +14,26 @@ public struct Ruling: Sendable, Equatable {
     /// where there is no access.
     public var until: Date?
     /// What it gives.
-    public var verdict: Verdict
+    public var status: EntitlementStatus
 
     /// All fields.
     public init(
         key: SubscriptionKey, bundleId: String, transaction: TransactionFacts?, level: Int?, until: Date?,
-        verdict: Verdict
+        status: EntitlementStatus
     ) {
         self.key = key
         self.bundleId = bundleId
         self.transaction = transaction
         self.level = level
         self.until = until
-        self.verdict = verdict
+        self.status = status
     }
 
     /// Whether a member of the family bought it.
     public var isFamilyShared: Bool { transaction?.isFamilyShared ?? false }
 }
 
-extension Ruling {
+extension EntitlementDecision {
     /// What only one purchase of a customer can be granted for. Environments and apps never meet.
     struct Scope: Hashable {
         var environment: String
@@ -52,7 +52,7 @@ extension Ruling {
     }
 
     /// Whether it is granted rather than another one of the same scope.
-    func isBetter(than other: Ruling) -> Bool {
+    func isBetter(than other: EntitlementDecision) -> Bool {
         guard let mine = transaction, let others = other.transaction else { return transaction != nil }
         switch mine.kind {
         case .autoRenewable:

@@ -10,10 +10,10 @@ extension LedgerEntry {
     /// - Throws: `PayloadFault` where this build cannot read what the verifier passed.
     public init(_ notification: VerifiedNotification, position: LogPosition) throws {
         let payload = try DecodedNotification(decoded: notification.decoded)
-        self.init(notification, news: News(notification, payload), position: position)
+        self.init(notification, news: PurchaseEvent(notification, payload), position: position)
     }
 
-    private init(_ notification: VerifiedNotification, news: News?, position: LogPosition) {
+    private init(_ notification: VerifiedNotification, news: PurchaseEvent?, position: LogPosition) {
         self.init(
             notificationUUID: notification.notificationUUID, notificationType: notification.notificationType,
             subtype: notification.subtype, environment: notification.environment, bundleId: notification.bundleId,
@@ -25,7 +25,7 @@ extension LedgerEntry {
     }
 }
 
-extension News {
+extension PurchaseEvent {
     /// From Apple's words to what we believe; nil where the notification is about no single purchase.
     ///
     /// What has no date of its own is as old as the part that has one, and as old as its arrival where none has.
@@ -37,7 +37,7 @@ extension News {
         self.init(
             key: SubscriptionKey(
                 environment: notification.environment, originalTransactionId: originalTransactionId),
-            stamp: Stamp(signedDate: signedDate, notificationUUID: notification.notificationUUID),
+            version: EventVersion(signedDate: signedDate, notificationUUID: notification.notificationUUID),
             bundleId: notification.bundleId, notificationType: notification.notificationType,
             subtype: notification.subtype,
             status: (payload.envelope.data?.status?.rawValue).map { Int(clamping: $0) },

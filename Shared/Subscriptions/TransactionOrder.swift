@@ -10,26 +10,26 @@ import struct Foundation.Date
 /// purchase lie further apart than a millisecond rank by that date, not by their age.
 ///
 /// This is a total order over versions, so that keeping the greatest is the same in any order and any repetition.
-public struct TransactionRank: Sendable, Comparable {
+public struct TransactionOrder: Sendable, Comparable {
     private let purchase: Purchase
     private let signedDate: Date
-    private let stamp: Stamp
+    private let version: EventVersion
 
     /// - Parameters:
     ///   - transaction: without a purchase date it ranks below all that have one.
-    ///   - stamp: of the news that held this version.
-    public init(_ transaction: TransactionFacts, stamp: Stamp) {
+    ///   - version: of the event that held this version.
+    public init(_ transaction: TransactionFacts, version: EventVersion) {
         let date = transaction.purchaseDate.flatMap { $0.isPlausible ? $0.wholeMilliseconds : nil }
         purchase = Purchase(date: date ?? .distantPast, transactionId: transaction.transactionId)
         signedDate = transaction.signedDate
-        self.stamp = stamp
+        self.version = version
     }
 
     /// By purchase, then transaction id (the longer is the greater, being a number), then version.
     public static func < (left: Self, right: Self) -> Bool {
         guard left.purchase == right.purchase else { return left.purchase < right.purchase }
         guard left.signedDate == right.signedDate else { return left.signedDate < right.signedDate }
-        return left.stamp < right.stamp
+        return left.version < right.version
     }
 
     /// When, and under which number.
@@ -50,7 +50,7 @@ extension TransactionFacts {
     /// Whether it was bought before another one, by the dates as they stand; never true in both directions.
     func isEarlierPurchase(than other: TransactionFacts) -> Bool { purchase < other.purchase }
 
-    private var purchase: TransactionRank.Purchase {
-        TransactionRank.Purchase(date: purchaseDate ?? .distantPast, transactionId: transactionId)
+    private var purchase: TransactionOrder.Purchase {
+        TransactionOrder.Purchase(date: purchaseDate ?? .distantPast, transactionId: transactionId)
     }
 }

@@ -2,8 +2,8 @@ import Contracts
 
 /// What a notification announces: a row of Apple's event table, as `TYPE` or `TYPE/SUBTYPE`.
 ///
-/// A pair that is not here is kept and shown by its raw name; see ``News/event``.
-public enum Happening: String, Sendable, Hashable, CaseIterable {
+/// A pair that is not here is kept and shown by its raw name; see ``PurchaseEvent/event``.
+public enum EventType: String, Sendable, Hashable, CaseIterable {
     case subscribed = "SUBSCRIBED/INITIAL_BUY"
     case resubscribed = "SUBSCRIBED/RESUBSCRIBE"
     /// What `SUBSCRIBED/INITIAL_BUY` with an offer was called until January 2024.
@@ -52,17 +52,17 @@ public enum Happening: String, Sendable, Hashable, CaseIterable {
 
     /// Nil for a pair that this build does not know.
     public init?(notificationType: String, subtype: String?) {
-        self.init(rawValue: Self.event(notificationType, subtype))
+        self.init(rawValue: Self.name(notificationType, subtype))
     }
 
     /// The name of any pair, known or not. An empty subtype is none.
-    public static func event(_ notificationType: String, _ subtype: String?) -> String {
+    public static func name(_ notificationType: String, _ subtype: String?) -> String {
         guard let subtype, !subtype.isEmpty else { return notificationType }
         return notificationType + "/" + subtype
     }
 }
 
-extension Happening {
+extension EventType {
     /// Whether it begins a period with a transaction of its own.
     var bringsTransaction: Bool {
         switch self {
@@ -98,12 +98,12 @@ extension Happening {
     }
 }
 
-extension News {
+extension PurchaseEvent {
     /// What happened, by the name of its row: `TYPE` or `TYPE/SUBTYPE`, whether known or not.
-    public var event: String { Happening.event(notificationType, subtype) }
+    public var eventName: String { EventType.name(notificationType, subtype) }
 
     /// What happened; nil where this build does not know the pair.
-    public var happening: Happening? { Happening(notificationType: notificationType, subtype: subtype) }
+    public var eventType: EventType? { EventType(notificationType: notificationType, subtype: subtype) }
 
     /// What Apple signed by itself, where this is no notification: nothing happened, it only says how things stood.
     public var part: SignedPart? { SignedPart(rawValue: notificationType) }

@@ -2,9 +2,9 @@ import Foundation
 import Subscriptions
 import Testing
 
-@Suite struct HappeningTests {
+@Suite struct EventTypeTests {
     /// Apple's whole event table: what is told of each row on day 27 of a period of 30 days of gold.
-    static let table: [Happening: String] = [
+    static let table: [EventType: String] = [
         .subscribed: "The customer subscribed to gold with an offer code (spring) until 2026-01-31T00:00:00.000Z.",
         .resubscribed:
             "The customer subscribed again, to gold with an offer code (spring) until 2026-01-31T00:00:00.000Z.",
@@ -60,7 +60,7 @@ import Testing
         .tested: "This is a test that we asked for.",
     ]
 
-    static func news(_ event: String) -> News {
+    static func news(_ event: String) -> PurchaseEvent {
         var transaction = Sample.period()
         transaction.offerType = 3
         transaction.offerIdentifier = "spring"
@@ -73,32 +73,32 @@ import Testing
         return news
     }
 
-    @Test(arguments: Happening.allCases) func `each row of the event table is told in words and leaves its mark`(
-        happening: Happening
+    @Test(arguments: EventType.allCases) func `each row of the event table is told in words and leaves its mark`(
+        eventType: EventType
     ) {
-        let news = Self.news(happening.rawValue)
-        #expect(news.happening == happening)
-        #expect(news.sentence == Self.table[happening])
-        #expect(Marks(news.marks)[happening]?.stamp == news.stamp)
-        #expect(!news.doubts.contains(.unknownEvent))
+        let news = Self.news(eventType.rawValue)
+        #expect(news.eventType == eventType)
+        #expect(news.sentence == Self.table[eventType])
+        #expect(Marks(news.marks)[eventType]?.version == news.version)
+        #expect(!news.anomalies.contains(.unknownEvent))
     }
 
     @Test func `a kind to come is told by its raw name, kept and doubted`() {
         let news = Self.news("DID_DREAM/OF_SHEEP")
-        #expect(news.happening == nil)
+        #expect(news.eventType == nil)
         #expect(news.sentence.contains("DID_DREAM/OF_SHEEP"))
-        #expect(news.doubts == [.unknownEvent])
+        #expect(news.anomalies == [.unknownEvent])
         #expect(Sample.state(news)?.transaction == news.transaction)
     }
 
     @Test func `an unknown variant of a known kind is unknown, and an empty one is none`() {
-        #expect(Happening(notificationType: "EXPIRED", subtype: "BORED") == nil)
-        #expect(Happening(notificationType: "EXPIRED", subtype: "") == .expired)
+        #expect(EventType(notificationType: "EXPIRED", subtype: "BORED") == nil)
+        #expect(EventType(notificationType: "EXPIRED", subtype: "") == .expired)
     }
 
     @Test func `news without any facts is told without inventing them`() {
-        for happening in Happening.allCases {
-            let sentence = Sample.news(happening.rawValue, signed: 1).sentence
+        for eventType in EventType.allCases {
+            let sentence = Sample.news(eventType.rawValue, signed: 1).sentence
             #expect(sentence.hasSuffix("."))
             #expect(!sentence.contains("nil"))
         }
@@ -126,7 +126,7 @@ import Testing
         (30, "less than a minute before"), (-1e9, "thousands of years before"),
     ]) func `a moment is told by its distance from the end`(signed: Double, words: String) {
         var news = Sample.news("DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", signed: 0, transaction: Sample.period())
-        news.stamp.signedDate = Sample.day(signed)
+        news.version.signedDate = Sample.day(signed)
         #expect(news.sentence == "Auto-renew was switched off \(words) the end of the period.")
     }
 }

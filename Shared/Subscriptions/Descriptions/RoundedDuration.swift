@@ -2,7 +2,7 @@ import struct Foundation.Date
 import struct Foundation.TimeInterval
 
 /// A length of time as an operator says it: one unit, rounded down.
-struct Lapse {
+struct RoundedDuration {
     private let seconds: TimeInterval
 
     init(from start: Date, to end: Date) { seconds = end.timeIntervalSince(start) }

@@ -1,21 +1,22 @@
 import struct Foundation.Date
 
-extension Holding {
+extension PurchaseSnapshot {
     /// What the purchase gives by itself, before others of the customer are looked at.
-    func ruling(levels: GroupLevels, at now: Date) -> Ruling {
-        let phase = subscription.phase(at: now)
+    func decision(levels: ServiceLevels, at now: Date) -> EntitlementDecision {
+        let state = subscription.state(at: now)
         let transaction = subscription.transaction
-        switch (phase, transaction?.kind) {
-        case (.active, .nonRenewing): return ruling(.nonRenewing, levels, until: transaction?.expiresDate)
-        case (.expired, .nonRenewing): return ruling(.nonRenewingEnded, levels)
-        case (.active, _): return ruling(.active, levels, until: transaction?.expiresDate)
-        case (.gracePeriod, _): return ruling(.gracePeriod, levels, until: subscription.renewal?.gracePeriodExpiresDate)
-        case (.owned, _): return ruling(.owned, levels)
+        switch (state, transaction?.kind) {
+        case (.active, .nonRenewing): return decision(.nonRenewing, levels, until: transaction?.expiresDate)
+        case (.expired, .nonRenewing): return decision(.nonRenewingEnded, levels)
+        case (.active, _): return decision(.active, levels, until: transaction?.expiresDate)
+        case (.gracePeriod, _):
+            return decision(.gracePeriod, levels, until: subscription.renewal?.gracePeriodExpiresDate)
+        case (.owned, _): return decision(.owned, levels)
         default:
             if let earlier = standing(at: now) {
-                return ruling(.active, levels, by: earlier, until: earlier.expiresDate)
+                return decision(.active, levels, by: earlier, until: earlier.expiresDate)
             }
-            return ruling(phase.refusal, levels)
+            return decision(state.refusal, levels)
         }
     }
 
@@ -24,7 +25,7 @@ extension Holding {
     /// `isUpgraded` anew but tells nobody.
     private func standing(at now: Date) -> TransactionFacts? {
         guard let current = subscription.transaction, current.kind == .autoRenewable else { return nil }
-        let early = Commerce.earlyRenewal(in: subscription.key.environment)
+        let early = BillingRules.earlyRenewal(in: subscription.key.environment)
         return transactions.filter { candidate in
             guard candidate.transactionId != current.transactionId, candidate.kind == .autoRenewable,
                 candidate.revocationDate == nil, !candidate.isUpgraded, candidate.hasPeriod,
@@ -37,19 +38,20 @@ extension Holding {
         }.max { $0.isEarlierPurchase(than: $1) }
     }
 
-    private func ruling(
-        _ verdict: Verdict, _ levels: GroupLevels, by transaction: TransactionFacts? = nil, until: Date? = nil
-    ) -> Ruling {
+    private func decision(
+        _ status: EntitlementStatus, _ levels: ServiceLevels, by transaction: TransactionFacts? = nil,
+        until: Date? = nil
+    ) -> EntitlementDecision {
         let decisive = transaction ?? subscription.transaction
-        return Ruling(
+        return EntitlementDecision(
             key: subscription.key, bundleId: subscription.bundleId, transaction: decisive,
-            level: decisive.flatMap { levels[$0.productId] }, until: until, verdict: verdict)
+            level: decisive.flatMap { levels[$0.productId] }, until: until, status: status)
     }
 }
 
-extension Phase {
-    /// Why a purchase in this phase gives nothing.
-    fileprivate var refusal: Verdict {
+extension SubscriptionState {
+    /// Why a purchase in this state gives nothing.
+    fileprivate var refusal: EntitlementStatus {
         switch self {
         case .expired: .expired
         case .billingRetry: .billingRetry

@@ -3,7 +3,7 @@ import Contracts
 import struct Foundation.TimeInterval
 
 /// Apple's rules of time, in seconds.
-public enum Commerce {
+public enum BillingRules {
     /// How long Apple tries to charge after the end of a period.
     public static let billingRetry: TimeInterval = 60 * day
 

@@ -4,7 +4,7 @@ import struct Foundation.Date
 
 /// What contradicts itself in what Apple signed. Recorded and shown; nothing is dropped on account of it but where
 /// said.
-public enum Doubt: String, Sendable, Hashable, CaseIterable {
+public enum Anomaly: String, Sendable, Hashable, CaseIterable {
     /// The period ends before or when it begins: it gives no access.
     case expiryBeforePurchase
     /// Taken back more than a day before it was bought: it is revoked all the same.
@@ -33,13 +33,13 @@ public enum Doubt: String, Sendable, Hashable, CaseIterable {
     /// A pair of type and subtype that this build does not know: its facts count like any others.
     case unknownEvent
     /// A field of an enumeration holds a value that this build does not know, or the transaction is of no kind that it
-    /// knows: what needs the value counts as not told. Which fields, ``News/unknownFields`` says.
+    /// knows: what needs the value counts as not told. Which fields, ``PurchaseEvent/unknownFields`` says.
     case unknownValue
     /// A field that decides nothing holds another kind of value than Apple documents: it counts as missing. Which fields,
-    /// ``News/unreadableFields`` says.
+    /// ``PurchaseEvent/unreadableFields`` says.
     case unreadableField
     /// Several apps spoke of one purchase: the facts count whoever told them, and the purchase stays with the app that
-    /// spoke first. See ``Marks/doubts``; no single news has it.
+    /// spoke first. See ``Marks/anomalies``; no single event has it.
     case otherApp
 
     /// One sentence for an operator.
@@ -68,12 +68,12 @@ public enum Doubt: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-extension News {
-    /// What contradicts itself in this news, in the order of ``Doubt``.
-    public var doubts: [Doubt] { Doubt.allCases.filter(isDoubtful) }
+extension PurchaseEvent {
+    /// What contradicts itself in this event, in the order of ``Anomaly``.
+    public var anomalies: [Anomaly] { Anomaly.allCases.filter(has) }
 
-    private func isDoubtful(_ doubt: Doubt) -> Bool {
-        switch doubt {
+    private func has(_ anomaly: Anomaly) -> Bool {
+        switch anomaly {
         case .expiryBeforePurchase: transaction.map { $0.expiresDate != nil && !$0.hasPeriod } ?? false
         case .revocationBeforePurchase: isRevokedBeforePurchase
         case .implausibleDate: dates.contains { !$0.isPlausible }
@@ -84,11 +84,11 @@ extension News {
         case .renewalOfOtherPurchase: renewal != nil && believedRenewal == nil
         case .graceWithoutEnd: status == 4 && believedRenewal?.gracePeriodExpiresDate == nil
         case .revocationWithoutDate: isRevocation && transaction?.revocationDate == nil
-        case .reversalWithRevocation: happening == .refundReversed && transaction?.revocationDate != nil
+        case .reversalWithRevocation: eventType == .refundReversed && transaction?.revocationDate != nil
         case .expiredBeforeEnd: isExpiredBeforeEnd
         case .subscriptionWithoutEnd:
             transaction?.kind == .autoRenewable && transaction?.expiresDate == nil
-        case .unknownEvent: happening == nil && part == nil
+        case .unknownEvent: eventType == nil && part == nil
         case .unknownValue: !unknownFields.isEmpty || transaction.map { $0.kind == nil } ?? false
         case .unreadableField: !unreadableFields.isEmpty
         case .otherApp: false
@@ -97,7 +97,7 @@ extension News {
 
     private var dates: [Date] {
         [
-            stamp.signedDate, transaction?.purchaseDate, transaction?.originalPurchaseDate, transaction?.expiresDate,
+            version.signedDate, transaction?.purchaseDate, transaction?.originalPurchaseDate, transaction?.expiresDate,
             transaction?.revocationDate, transaction?.signedDate, renewal?.gracePeriodExpiresDate,
             renewal?.recentSubscriptionStartDate, renewal?.renewalDate, renewal?.signedDate,
         ].compactMap(\.self)
@@ -106,30 +106,30 @@ extension News {
     /// A period may be charged for a day before it begins, and refunded at once.
     private var isRevokedBeforePurchase: Bool {
         guard let revoked = transaction?.revocationDate, let bought = transaction?.purchaseDate else { return false }
-        return revoked < bought.addingTimeInterval(-Commerce.earlyRenewal(in: .production))
+        return revoked < bought.addingTimeInterval(-BillingRules.earlyRenewal(in: .production))
     }
 
-    /// News about money taken back may hold an older transaction, of what the customer had before an upgrade.
+    /// PurchaseEvent about money taken back may hold an older transaction, of what the customer had before an upgrade.
     private var isRenewalOfOtherProduct: Bool {
         guard let renewed = believedRenewal?.productId, let bought = transaction?.productId else { return false }
-        switch happening {
+        switch eventType {
         case .refunded, .refundReversed, .refundDeclined, .consumptionRequested, .familyAccessRevoked: return false
         default: return renewed != bought
         }
     }
 
     private var isRevocation: Bool {
-        status == 5 || happening == .refunded || happening == .familyAccessRevoked
+        status == 5 || eventType == .refunded || eventType == .familyAccessRevoked
     }
 
     private var isExpiredBeforeEnd: Bool {
-        guard status == 2 || happening?.isEnd == true, let transaction, transaction.hasPeriod else { return false }
+        guard status == 2 || eventType?.isEnd == true, let transaction, transaction.hasPeriod else { return false }
         guard let end = transaction.expiresDate, transaction.revocationDate == nil else { return false }
-        return end.timeIntervalSince(stamp.signedDate) > 86_400
+        return end.timeIntervalSince(version.signedDate) > 86_400
     }
 }
 
-extension Doubt {
+extension Anomaly {
     /// Transaction ids that occur in several environments. They are different purchases and never meet, since the
     /// environment is part of every key; listed because Apple gives no id twice.
     public static func transactionIdsInSeveralEnvironments(

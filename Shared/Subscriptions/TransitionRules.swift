@@ -4,39 +4,39 @@ import struct Foundation.Date
 import struct Foundation.TimeInterval
 
 /// Two neighbouring steps, to be asked what is missing between them. What neither says is given the benefit of the
-/// doubt.
-struct Passage {
-    private let earlier: News
-    private let later: News
-    private let happening: Happening
+/// anomaly.
+struct TransitionRules {
+    private let earlier: PurchaseEvent
+    private let later: PurchaseEvent
+    private let eventType: EventType
 
-    init(_ earlier: News, _ later: News, _ happening: Happening) {
+    init(_ earlier: PurchaseEvent, _ later: PurchaseEvent, _ eventType: EventType) {
         self.earlier = earlier
         self.later = later
-        self.happening = happening
+        self.eventType = eventType
     }
 
-    func hasSkipped(_ kind: SkippedStep.Kind) -> Bool {
+    func hasSkipped(_ kind: LifecycleGap.Kind) -> Bool {
         switch kind {
         case .beginning: false
         case .period: isPeriodMissing
-        case .renewalTurnedOff: happening == .expiredVoluntarily && wasRenewing && !hasEnded
-        case .renewalTurnedOn: happening == .renewed && earlier.renewal?.autoRenewStatus == false && !hasEnded
+        case .renewalTurnedOff: eventType == .expiredVoluntarily && wasRenewing && !hasEnded
+        case .renewalTurnedOn: eventType == .renewed && earlier.renewal?.autoRenewStatus == false && !hasEnded
         case .billingFailure:
-            (happening == .billingRecovered || happening == .expiredInBillingRetry) && !wasFailing && !hasEnded
-        case .gracePeriod: happening == .graceEnded && !wasFailing
-        case .end: happening.isReturn && isEndMissing
-        case .return: hasEnded && !happening.isReturn && hasNewTransaction
+            (eventType == .billingRecovered || eventType == .expiredInBillingRetry) && !wasFailing && !hasEnded
+        case .gracePeriod: eventType == .graceEnded && !wasFailing
+        case .end: eventType.isReturn && isEndMissing
+        case .return: hasEnded && !eventType.isReturn && hasNewTransaction
         }
     }
 
-    private var hasEnded: Bool { earlier.happening?.isEnd == true || earlier.status == 2 }
+    private var hasEnded: Bool { earlier.eventType?.isEnd == true || earlier.status == 2 }
 
     private var wasRenewing: Bool { earlier.renewal?.autoRenewStatus == true }
 
     private var wasFailing: Bool {
         if let isInBillingRetry = earlier.renewal?.isInBillingRetry { return isInBillingRetry }
-        switch earlier.happening {
+        switch earlier.eventType {
         case .billingFailed, .billingFailedWithGrace, .graceEnded: return true
         default: return false
         }
@@ -48,22 +48,22 @@ struct Passage {
     }
 
     private var wasTakenBack: Bool {
-        earlier.happening == .refunded || earlier.happening == .familyAccessRevoked || earlier.status == 5
+        earlier.eventType == .refunded || earlier.eventType == .familyAccessRevoked || earlier.status == 5
     }
 
     /// Another transaction without an announcement; or a renewal that does not begin where the last period ended; or an
     /// end that moved.
     private var isPeriodMissing: Bool {
         // A refund may hold an older transaction.
-        guard !hasEnded, earlier.happening != .refunded, happening != .refunded else { return false }
+        guard !hasEnded, earlier.eventType != .refunded, eventType != .refunded else { return false }
         guard let old = earlier.transaction, let new = later.transaction else { return false }
         guard hasNewTransaction else {
             // Apple announces a transaction twice where an offer and a renewal coincide.
-            return happening != .extended && old.expiresDate != new.expiresDate && !happening.bringsTransaction
+            return eventType != .extended && old.expiresDate != new.expiresDate && !eventType.bringsTransaction
         }
-        if !happening.bringsTransaction { return true }
-        guard happening == .renewed, let end = old.expiresDate, let start = new.purchaseDate else { return false }
-        return start.timeIntervalSince(end) > Commerce.earlyRenewal(in: later.key.environment)
+        if !eventType.bringsTransaction { return true }
+        guard eventType == .renewed, let end = old.expiresDate, let start = new.purchaseDate else { return false }
+        return start.timeIntervalSince(end) > BillingRules.earlyRenewal(in: later.key.environment)
     }
 
     /// It was bought again after the end of the period that was last seen. Before that end a refund explains it.
@@ -76,7 +76,7 @@ struct Passage {
     }
 }
 
-extension Happening {
+extension EventType {
     var isStep: Bool {
         switch self {
         case .subscribed, .resubscribed, .subscribedByOffer, .resubscribedByOffer, .offerRedeemed, .upgradedByOffer,

@@ -1,5 +1,5 @@
 /// One purchase of a customer, as stored.
-public struct Holding: Sendable, Equatable {
+public struct PurchaseSnapshot: Sendable, Equatable {
     /// Its newest facts.
     public var subscription: Subscription
     /// Its transactions, the newest version of each, in any order. May leave out the current one.

@@ -3,14 +3,15 @@ import Foundation
 import Subscriptions
 import Testing
 
-@Suite struct LearningTests {
+@Suite struct TransitionTests {
     static let key = SubscriptionKey(environment: .production, originalTransactionId: "1")
 
-    /// News number `n` in Apple's order. Parts are there or not by the bits of `parts`.
-    static func news(_ n: Int, parts: Int = 7, uuid: UUID = UUID()) -> News {
+    /// PurchaseEvent number `n` in Apple's order. Parts are there or not by the bits of `parts`.
+    static func news(_ n: Int, parts: Int = 7, uuid: UUID = UUID()) -> PurchaseEvent {
         let signedDate = Date(milliseconds: 1_700_000_000_000 + Int64(n) * 1000)
-        return News(
-            key: key, stamp: Stamp(signedDate: signedDate, notificationUUID: uuid), bundleId: "com.example.app",
+        return PurchaseEvent(
+            key: key, version: EventVersion(signedDate: signedDate, notificationUUID: uuid),
+            bundleId: "com.example.app",
             notificationType: "DID_RENEW", subtype: nil, status: parts & 1 != 0 ? n % 5 + 1 : nil,
             transaction: parts & 2 != 0
                 ? TransactionFacts(
@@ -19,13 +20,13 @@ import Testing
             renewal: parts & 4 != 0 ? RenewalFacts(autoRenewStatus: n % 2 == 0, signedDate: signedDate) : nil)
     }
 
-    static func state(after news: [News]) -> Subscription? {
-        news.reduce(nil) { Subscription.learning($1, known: $0).subscription }
+    static func state(after news: [PurchaseEvent]) -> Subscription? {
+        news.reduce(nil) { Subscription.applying($1, known: $0).subscription }
     }
 
     @Test func `the first news is all that is known`() {
         let news = Self.news(1)
-        let learned = Subscription.learning(news, known: nil)
+        let learned = Subscription.applying(news, known: nil)
         #expect(learned.isAdvance)
         #expect(learned.subscription.status == news.status)
         #expect(learned.subscription.transaction == news.transaction)
@@ -35,11 +36,11 @@ import Testing
 
     @Test func `older news never overwrites newer`() {
         let known = Self.state(after: [Self.news(6)])
-        let learned = Subscription.learning(Self.news(3), known: known)
+        let learned = Subscription.applying(Self.news(3), known: known)
         var expected = known
-        expected?.bundleStamp = Self.news(3).stamp
-        #expect(learned.subscription.bundleStamp.signedDate == expected?.bundleStamp.signedDate)
-        expected?.bundleStamp = learned.subscription.bundleStamp
+        expected?.bundleIdVersion = Self.news(3).version
+        #expect(learned.subscription.bundleIdVersion.signedDate == expected?.bundleIdVersion.signedDate)
+        expected?.bundleIdVersion = learned.subscription.bundleIdVersion
         #expect(learned.subscription == expected)
         #expect(!learned.isAdvance)
         #expect(learned.changes.isEmpty)
@@ -47,7 +48,7 @@ import Testing
 
     @Test func `older news still tells what newer news did not hold`() {
         let known = Self.state(after: [Self.news(6, parts: 2)])
-        let learned = Subscription.learning(Self.news(3, parts: 5), known: known)
+        let learned = Subscription.applying(Self.news(3, parts: 5), known: known)
         #expect(learned.isAdvance)
         #expect(learned.subscription.renewal == Self.news(3).renewal)
         #expect(learned.subscription.transaction == known?.transaction)
@@ -56,7 +57,7 @@ import Testing
     @Test func `a repetition changes nothing`() {
         let news = Self.news(1)
         let known = Self.state(after: [news])
-        #expect(Subscription.learning(news, known: known) == Learned(unchanged: known))
+        #expect(Subscription.applying(news, known: known) == Transition(unchanged: known))
     }
 
     @Test func `two pieces signed in the same millisecond end the same in either order`() {
@@ -75,7 +76,7 @@ import Testing
     }
 
     @Test func `a change is written the way a person reads it`() {
-        let learned = Subscription.learning(Self.news(2), known: Self.state(after: [Self.news(1)]))
+        let learned = Subscription.applying(Self.news(2), known: Self.state(after: [Self.news(1)]))
         #expect(
             learned.changes == [
                 Change(fact: .status, from: "2", to: "3"),
@@ -87,7 +88,7 @@ import Testing
     }
 }
 
-extension Learned {
+extension Transition {
     fileprivate init?(unchanged known: Subscription?) {
         guard let known else { return nil }
         self.init(subscription: known, isAdvance: false, changes: [])

@@ -1,5 +1,5 @@
 /// What becomes of one purchase when a customer's entitlements are computed.
-public enum Verdict: String, Sendable, Hashable, CaseIterable {
+public enum EntitlementStatus: String, Sendable, Hashable, CaseIterable {
     /// A subscription whose period runs, and of its group the best.
     case active
     /// A subscription whose charge failed, with access until the grace ends, and of its group the best.

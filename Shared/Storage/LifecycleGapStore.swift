@@ -5,18 +5,18 @@ import Subscriptions
 import struct Foundation.Date
 
 /// What nobody told. Written by `LedgerStore.apply` only.
-public struct SkippedStepStore: Sendable {
+public struct LifecycleGapStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// What is missing in the life of one purchase, in Apple's order.
-    public func skippedSteps(of key: SubscriptionKey) async throws -> [SkippedStep] {
+    public func skippedSteps(of key: SubscriptionKey) async throws -> [LifecycleGap] {
         try await connection.execute(Self.find, key.environment.rawValue, key.originalTransactionId).map { row in
             let kind: String = try row.value("kind")
-            guard let kind = SkippedStep.Kind(rawValue: kind) else { throw UnknownSkippedStep(kind: kind) }
-            return SkippedStep(
+            guard let kind = LifecycleGap.Kind(rawValue: kind) else { throw UnknownSkippedStep(kind: kind) }
+            return LifecycleGap(
                 kind: kind, after: try row.optional("after_uuid"), before: try row.value("before_uuid"),
                 from: try row.optional("from_at"), to: try row.value("to_at"))
         }
