@@ -2,7 +2,7 @@ import ArgumentParser
 import Contracts
 
 /// `storekeeper acls`: the access-control list of the brokers, as the commands that make it.
-struct ACLs: Verb {
+struct ACLs: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "acls", abstract: "Print the commands that give every service its rights at the brokers.",
         discussion: """
@@ -22,8 +22,8 @@ struct ACLs: Verb {
     @Option(help: "File with the administrator's own Kafka settings.")
     var commandConfig: String?
 
-    func run(in surroundings: Surroundings) {
-        for rule in AccessRule.all { surroundings.print(line(for: rule)) }
+    func run(in context: CommandContext) {
+        for rule in AccessRule.all { context.print(line(for: rule)) }
     }
 
     private func line(for rule: AccessRule) -> String {

@@ -4,7 +4,7 @@ import Foundation
 import Kafka
 
 /// `storekeeper broker`: the development broker alone.
-struct Broker: Verb {
+struct Broker: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "broker", abstract: "Run a development broker until it is stopped.",
         discussion: """
@@ -12,14 +12,14 @@ struct Broker: Verb {
             listens on 127.0.0.1 only: for one's desk and for tests, never for notifications that matter.
             """)
 
-    func run(in surroundings: Surroundings) async throws {
+    func run(in context: CommandContext) async throws {
         do {
-            try await Interruption.interrupting {
+            try await SignalHandler.cancellingOnSignal {
                 let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, $0.partitions) })
                 try FileHandle.standardOutput.write(contentsOf: Data("\(broker.bootstrapServers)\n".utf8))
                 defer { withExtendedLifetime(broker) {} }
                 while true { try await Task.sleep(for: .seconds(3600)) }
             }
-        } catch is Interruption {}
+        } catch is Interrupted {}
     }
 }

@@ -1,38 +1,41 @@
 import ArgumentParser
 import Chassis
 
-/// What an operator and a developer do by hand.
+/// The root of the command line.
 struct CommandLineTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "storekeeper",
-        abstract: "Looks after the line that turns App Store notifications into state.",
+        abstract: "Operate and inspect a Storekeeper deployment.",
         discussion: """
-            Commands that reach the database, Kafka or Apple read the same variables as the services; storekeeper config \
-            shows what they say. What prints a table prints JSON with --json. \
-            --generate-completion-script bash (zsh, fish) prints a script that completes all of this.
+            Commands that connect to Postgres, Kafka or Apple read the same environment variables as the services; \
+            storekeeper config shows their effective values. Every command that prints data accepts --json.
+
+            Examples:
+              storekeeper status
+              storekeeper events list --app com.example.app --from 1h
+              storekeeper dead-letters list --reason app-unknown --json
+              storekeeper --generate-completion-script bash
 
             \(Exit.table)
             """,
         groupedSubcommands: [
             CommandGroup(
-                name: "Look:",
+                name: "Inspect:",
                 subcommands: [
-                    Status.self, Events.self, Rejected.self, Customers.self, Products.self, CoverageCommand.self,
-                    Trail.self, Verify.self, Config.self,
+                    Status.self, Events.self, DeadLetters.self, Customers.self, Products.self, CoverageCommand.self,
+                    Audit.self, Verify.self, Config.self,
                 ]),
             CommandGroup(
-                name: "Mend:",
-                subcommands: [Recover.self, Backfill.self, Replay.self, Reread.self, Rebuild.self, Retention.self]),
+                name: "Recover and repair:",
+                subcommands: [Recover.self, Backfill.self, Offsets.self, Rebuild.self, Retention.self]),
             CommandGroup(
-                name: "Ask Apple:", subcommands: [TestNotification.self, Lookup.self, Extend.self, Token.self]),
+                name: "Call Apple's API:", subcommands: [TestNotification.self, Lookup.self, Extend.self, Token.self]),
             CommandGroup(
-                name: "Run:",
-                subcommands: [
-                    Dev.self, CheckBook.self, Setup.self, ACLs.self, Broker.self, Healthcheck.self,
-                ]),
+                name: "Run and deploy:",
+                subcommands: [Dev.self, CheckRun.self, ACLs.self, Broker.self, Healthcheck.self]),
         ])
 
-    // Not the configuration's, which would stand in the help of every subcommand.
+    // Not the configuration's version, which would appear in the help of every subcommand.
     @Flag(help: "Print name and version.")
     var version = false
 
@@ -42,13 +45,13 @@ struct CommandLineTool: ParsableCommand {
     }
 }
 
-/// A subcommand, given what it may not fetch for itself.
-protocol Verb: ParsableCommand {
-    func run(in surroundings: Surroundings) async throws
+/// A command that gets its clock, identifiers, environment and terminal from ``CommandContext``.
+protocol Subcommand: ParsableCommand {
+    func run(in context: CommandContext) async throws
 }
 
-/// Something that cannot be done, said in one sentence with what to do about it.
-struct Failure: Error, CustomStringConvertible, Equatable {
+/// What failed, why, and what to do, in one sentence for the operator.
+struct CommandError: Error, CustomStringConvertible, Equatable {
     var description: String
 
     init(_ description: String) { self.description = description }

@@ -3,7 +3,7 @@ import Chassis
 import Foundation
 
 /// `storekeeper config`: what the variables say, with nothing secret.
-struct Config: Verb {
+struct Config: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "Show the effective configuration of this command line, without secrets.",
         discussion: """
@@ -13,23 +13,23 @@ struct Config: Verb {
 
     @OptionGroup var output: OutputOptions
 
-    func run(in surroundings: Surroundings) async throws {
-        let rows = VariableRow.all(in: surroundings.environment)
-        try output.list(rows, none: "", in: surroundings)
+    func run(in context: CommandContext) async throws {
+        let rows = VariableRow.all(in: context.environment)
+        try output.list(rows, none: "", in: context)
         // Says what is wrong, all of it at once, of each place that is given at all.
         var problems: [ConfigurationProblem] = []
         func check(_ variable: String, _ body: () async throws -> Void) async throws {
-            guard surroundings.environment[variable]?.isEmpty == false else { return }
+            guard context.environment[variable]?.isEmpty == false else { return }
             do { try await body() } catch let found as ConfigurationProblems { problems += found.problems }
         }
         try await check("DATABASE_URL") {
-            _ = try DatabaseOptions.parse([]).configuration(for: "config", in: surroundings)
+            _ = try DatabaseOptions.parse([]).configuration(for: "config", in: context)
         }
         try await check("KAFKA_BOOTSTRAP_SERVERS") {
-            _ = try KafkaOptions.parse([]).configuration(in: surroundings)
+            _ = try KafkaOptions.parse([]).configuration(in: context)
         }
         try await check("STOREKEEPER_API_KEYS_FILE") {
-            try await AppleOptions.parse([]).withClients(in: surroundings) { _ in }
+            try await AppleOptions.parse([]).withClients(in: context) { _ in }
         }
         if !problems.isEmpty { throw ConfigurationProblems(problems) }
     }

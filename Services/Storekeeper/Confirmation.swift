@@ -11,7 +11,7 @@ enum Confirmation {
     /// Everything but a yes is a no, an interruption too. Whoever waits does so on a thread of its own, so that a signal
     /// finds somebody who hears it.
     private static func ask(_ question: String) async -> Bool {
-        try? FileHandle.standardError.write(contentsOf: Data("\(question.visible) [y/N] ".utf8))
+        try? FileHandle.standardError.write(contentsOf: Data("\(question.escaped) [y/N] ".utf8))
         let answers = AsyncStream<String> { answers in
             Thread.detachNewThread {
                 answers.yield(readLine() ?? "")

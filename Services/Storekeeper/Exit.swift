@@ -1,7 +1,7 @@
 import ArgumentParser
 import Chassis
 
-/// How a command ends, for scripts and for whoever is called at night. Nothing ends with another code.
+/// Exit codes. Every command ends with one of these.
 enum Exit: Int32, CaseIterable {
     case done = 0
     case failed = 1
@@ -12,26 +12,26 @@ enum Exit: Int32, CaseIterable {
 
     private var meaning: String {
         switch self {
-        case .done: "done, and what was asked is so"
-        case .failed: "it is not so, or the world failed"
-        case .attention: "status found something that wants attention"
-        case .usage: "the command line is wrong"
-        case .configuration: "a variable is missing or wrong"
+        case .done: "success"
+        case .failed: "check failed, or a dependency was unavailable"
+        case .attention: "status found something that needs attention"
+        case .usage: "invalid command line"
+        case .configuration: "missing or invalid configuration"
         case .interrupted: "interrupted"
         }
     }
 
-    /// For the help.
+    /// For the help of `storekeeper`.
     static let table = "Exit codes: " + allCases.map { "\($0.rawValue) \($0.meaning)" }.joined(separator: "; ") + "."
 
-    /// To be thrown where everything has been said.
+    /// Thrown to end the command without printing anything more.
     var code: ArgumentParser.ExitCode { ArgumentParser.ExitCode(rawValue) }
 
     /// The code for what a command threw.
     static func code(for error: any Error) -> Int32 {
         switch error {
         case is ConfigurationProblems: configuration.rawValue
-        case is Interruption: interrupted.rawValue
+        case is Interrupted: interrupted.rawValue
         default: CommandLineTool.exitCode(for: error).rawValue
         }
     }

@@ -6,7 +6,7 @@ import Postgres
 import Storage
 
 /// `storekeeper retention`: what is kept for how long, what would go now, and, where somebody says so, drop it now.
-struct Retention: Verb {
+struct Retention: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "retention",
         abstract: "Show what the ledger keeps and what its retention would drop, or drop it now.",
@@ -19,7 +19,7 @@ struct Retention: Verb {
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
-    @OptionGroup var hand: HandOptions
+    @OptionGroup var audit: AuditOptions
 
     @Option(help: "Keep so many days of what notifications said. Default: STOREKEEPER_LEDGER_DAYS, else 400.")
     var ledgerDays: Int?
@@ -39,31 +39,31 @@ struct Retention: Verb {
         }
     }
 
-    func run(in surroundings: Surroundings) async throws {
-        let connection = try database.connection(for: "retention", in: surroundings)
-        let (store, policy, now) = (RetentionStore(connection), try policy(in: surroundings), surroundings.now())
+    func run(in context: CommandContext) async throws {
+        let connection = try database.connection(for: "retention", in: context)
+        let (store, policy, now) = (RetentionStore(connection), try policy(in: context), context.now())
         let (months, expired) = (try await store.months(), try await store.expired(policy, now: now))
         let due = try await SightingStore(connection).count(
             before: policy.oldestSighting(now: now), limit: Self.countedSightings)
         let report = isRun ? try await store.run(policy, now: now) : nil
         if let report, !report.dropped.isEmpty {
-            try await hand.record(
-                "retention --run", on: report.dropped.map(\.name), to: OperatorActionStore(connection), in: surroundings
+            try await audit.record(
+                "retention --run", on: report.dropped.map(\.name), to: OperatorActionStore(connection), in: context
             )
         }
         let rows = months.map { month in Row(month, Self.state(of: month, expired, report)) }
         if output.json {
-            try output.print(json: Summary(policy, months: rows, dueSightings: due, report), in: surroundings)
+            try output.print(json: Summary(policy, months: rows, dueSightings: due, report), in: context)
         } else {
-            try output.list(rows, none: "The ledger has no month of its own yet.", in: surroundings)
-            surroundings.print(
+            try output.list(rows, none: "The ledger has no month of its own yet.", in: context)
+            context.print(
                 "Kept: \(policy.ledgerDays) days of what notifications said, \(policy.sightingDays) days of sightings.")
-            surroundings.print(
+            context.print(
                 report.map { "Sightings forgotten: \($0.forgotten)." }
                     ?? "Sightings that would go: \(due)\(due < Self.countedSightings ? "" : " or more").")
         }
         if let report, !report.left.isEmpty || !report.unmade.isEmpty {
-            throw Failure(
+            throw CommandError(
                 "somebody reads the ledger, so months were left; end long reports and backups and run it again")
         }
     }
@@ -79,8 +79,8 @@ struct Retention: Verb {
         return report.dropped.contains(month) ? .dropped : report.left.contains(month) ? .left : .kept
     }
 
-    private func policy(in surroundings: Surroundings) throws -> RetentionPolicy {
-        var environment = surroundings.environment(of: ["STOREKEEPER_LEDGER_DAYS", "STOREKEEPER_SIGHTING_DAYS"])
+    private func policy(in context: CommandContext) throws -> RetentionPolicy {
+        var environment = context.environment(of: ["STOREKEEPER_LEDGER_DAYS", "STOREKEEPER_SIGHTING_DAYS"])
         if let ledgerDays { environment["STOREKEEPER_LEDGER_DAYS"] = "\(ledgerDays)" }
         if let sightingDays { environment["STOREKEEPER_SIGHTING_DAYS"] = "\(sightingDays)" }
         let settings = try Settings(Variables(), environment: environment)

@@ -75,7 +75,7 @@ extension EndToEnd {
 
         /// One subscriber, then all of a product; what Apple says of both arrives, and the trail keeps who asked.
         private static func extend(_ known: String, _ apple: SimulatedApple) async throws {
-            let production = ["--environment", "Production", "--as", "ann"]
+            let production = ["--environment", "Production", "--actor", "ann"]
             let refused = try await apple.storekeeper(
                 ["extend", "404", "--days", "3", "--reason", "other"] + production)
             #expect(refused.ending == .exit(1) && refused.log.contains("4040005"), "\(refused.log)")
@@ -107,10 +107,11 @@ extension EndToEnd {
                 summary.subtype = "SUMMARY"
                 return try await !NotificationStore(apple.ledger.connection).newest(1, where: summary).isEmpty
             }
-            let trail = try await apple.storekeeper(["trail"])
-            #expect(trail.text.contains("purchase \(active.originalTransactionId) by 3 days"), "\(trail.text)")
-            #expect(trail.text.contains("product \(product), everywhere, by 2 days, request after-the-outage  sorry"))
-            #expect(!trail.text.contains("404 by"))
+            let auditLog = try await apple.storekeeper(["audit"])
+            #expect(auditLog.text.contains("purchase \(active.originalTransactionId) by 3 days"), "\(auditLog.text)")
+            #expect(
+                auditLog.text.contains("product \(product), everywhere, by 2 days, request after-the-outage  sorry"))
+            #expect(!auditLog.text.contains("404 by"))
         }
 
         private static func search(for part: SignedPart) -> NotificationSearch {

@@ -43,7 +43,7 @@ extension EndToEnd {
         @Test func `every kind of bad input gets its answer, ends in its place, and stops nothing`() async throws {
             try await EndToEnd.withLine(settings: [.ingest: ["STOREKEEPER_INGEST_READ_TIMEOUT": "1s"]]) { stand in
                 let target = try #require(await stand.line.target)
-                let letters = try await DeadLetters(stand.kafka, logger: .silent)
+                let letters = try await RejectionCounter(stand.kafka, logger: .silent)
                 let watching = Task { await letters.watch() }
                 for (body, status, error) in Self.impossible {
                     let answer = try await Self.post(body, to: target)
@@ -60,7 +60,7 @@ extension EndToEnd {
                     let body = try await EndToEnd.make(specimen, seed: 100 + number, stand)
                     #expect(try await Self.post(body, to: target).status == 200, "\(specimen)")
                     uuids[specimen] =
-                        LetterContents(signedPayload: try SignedInput(Array(body.utf8)).jws).notificationUUID
+                        DeadLetterContents(signedPayload: try SignedInput(Array(body.utf8)).jws).notificationUUID
                 }
                 // The good one was posted last: when it is there, none of the others has stopped the line.
                 let good = try #require(uuids["subscribed"])
@@ -78,14 +78,16 @@ extension EndToEnd {
                     #expect(letter.map { .refused($0.reason) } ?? .stored == end, "\(specimen)")
                 }
                 #expect(letters.all.contains { $0.uuid == nil && $0.reason == "malformed" })
-                #expect(await stand.line.running.count == Role.allCases.count)
+                #expect(await stand.line.running.count == ServiceKind.allCases.count)
                 watching.cancel()
                 await watching.value
             }
         }
 
         /// Sends half a request and waits for whatever comes; nothing is sent in between.
-        private static func slowClientIsSentAway(from target: String, _ stand: Bench.Stand) async throws {
+        private static func slowClientIsSentAway(from target: String, _ stand: DevelopmentEnvironment.RunningServices)
+            async throws
+        {
             let port = try #require(URL(string: target)?.port)
             let script = """
                 exec 3<>/dev/tcp/127.0.0.1/\(port)

@@ -8,14 +8,14 @@ import Testing
 /// The built programs, a broker, a database. One after the other: each test has all cores for its own processes.
 @Suite(.serialized) struct EndToEnd {
     /// What one build put beside the tests.
-    static let programs = Programs(
+    static let binaries = InstalledBinaries(
         in: URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path)
 
     /// Lends a line on a fresh database and on a broker of its own, or the one of KAFKA_BOOTSTRAP_SERVERS.
     static func withLine<Result: Sendable>(
-        counts: [Role: Int] = [:], settings: [Role: [String: String]] = [:],
+        counts: [ServiceKind: Int] = [:], settings: [ServiceKind: [String: String]] = [:],
         environment further: [String: String] = [:],
-        _ body: @escaping @Sendable (Bench.Stand) async throws -> Result
+        _ body: @escaping @Sendable (DevelopmentEnvironment.RunningServices) async throws -> Result
     ) async throws -> Result {
         try await TestDatabase.use(isMigrated: false) { database in
             try await withLine(
@@ -25,9 +25,9 @@ import Testing
 
     /// The same on a database of whoever asks for it.
     static func withLine<Result: Sendable>(
-        on databaseURL: String, counts: [Role: Int] = [:], settings: [Role: [String: String]] = [:],
+        on databaseURL: String, counts: [ServiceKind: Int] = [:], settings: [ServiceKind: [String: String]] = [:],
         environment further: [String: String] = [:],
-        _ body: @escaping @Sendable (Bench.Stand) async throws -> Result
+        _ body: @escaping @Sendable (DevelopmentEnvironment.RunningServices) async throws -> Result
     ) async throws -> Result {
         // Members that were killed are missed sooner than a real line would miss them.
         var environment = [
@@ -35,13 +35,13 @@ import Testing
         ]
         environment.merge(further) { _, further in further }
         environment.merge(ProcessInfo.processInfo.environment) { ours, _ in ours }
-        return try await Bench(
-            programs: programs, environment: environment, counts: counts, settings: settings, now: { Date() }
+        return try await DevelopmentEnvironment(
+            binaries: binaries, environment: environment, counts: counts, settings: settings, now: { Date() }
         ).use(telling: { _ in }, body)
     }
 
     /// Looks at the ledger of a line.
-    static func ledger(of stand: Bench.Stand) -> LedgerReader {
+    static func ledger(of stand: DevelopmentEnvironment.RunningServices) -> LedgerReader {
         LedgerReader(
             connection: TestDatabase.connection(
                 PostgresConfiguration(url: stand.databaseURL, applicationName: "storekeeper-tests")))
@@ -56,16 +56,18 @@ import Testing
             if try await isSo() { return }
         }
         Issue.record("never came to be: \(what)")
-        throw Failure("\(what)")
+        throw CommandError("\(what)")
     }
 
     /// The body of a post as the simulator makes it, signed by the line's authority.
     /// - Parameter specimen: the simulator's name of the case.
-    static func make(_ specimen: String, seed: Int, _ stand: Bench.Stand) async throws -> String {
+    static func make(_ specimen: String, seed: Int, _ stand: DevelopmentEnvironment.RunningServices) async throws
+        -> String
+    {
         let plan = stand.line.plan
         let output = "\(plan.directory)/\(specimen).json"
         let maker = try await stand.spawner.start(
-            "make", program: try plan.programs.path(of: "simulator"),
+            "make", program: try plan.binaries.path(of: "simulator"),
             arguments: ["make", "--case", specimen, "--seed", "\(seed)", "--authority", plan.authority],
             environment: [:], log: plan.log(of: "make"), output: output)
         #expect(await maker.ending() == .exit(0), "\(maker.logTail())")

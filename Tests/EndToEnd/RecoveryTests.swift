@@ -169,7 +169,7 @@ extension EndToEnd {
             let genuine = Set(book.notifications.filter { $0.forgery == nil }.map(\.uuid))
             let stored = try await apple.ledger.uuids()
             #expect(genuine.subtracting(stored).isEmpty, "missing")
-            let check = Check(
+            let check = RunCheck(
                 ledger: try await apple.ledger.entries(), refused: [], beliefs: try await apple.ledger.beliefs(),
                 effectsTwice: try await apple.ledger.effectsTwice(except: []))
             var findings = check.against(book)
@@ -183,7 +183,7 @@ extension EndToEnd {
         private static func expectNoSecrets(_ apple: SimulatedApple) async throws {
             let plan = apple.stand.line.plan
             let logs = try FileManager.default.contentsOfDirectory(atPath: plan.logDirectory)
-            #expect(logs.count >= Role.allCases.count)
+            #expect(logs.count >= ServiceKind.allCases.count)
             for log in logs {
                 let text = try String(contentsOfFile: "\(plan.logDirectory)/\(log)", encoding: .utf8)
                 for secret in ["PRIVATE KEY", "eyJ", "Bearer ", "x5c", "signedTransactionInfo", "appAccountToken"] {
@@ -199,9 +199,9 @@ extension EndToEnd {
             on databaseURL: String? = nil, count: Int, droppingOneIn oneIn: Int,
             _ body: @escaping @Sendable (SimulatedApple) async throws -> Void
         ) async throws {
-            let settings: [Role: [String: String]] = [.scheduler: ["STOREKEEPER_WINDOW_LEASE": "4s"]]
+            let settings: [ServiceKind: [String: String]] = [.scheduler: ["STOREKEEPER_WINDOW_LEASE": "4s"]]
             let environment = ["STOREKEEPER_LOG_LEVEL": "trace"]
-            let use: @Sendable (Bench.Stand) async throws -> Void = { stand in
+            let use: @Sendable (DevelopmentEnvironment.RunningServices) async throws -> Void = { stand in
                 try await SimulatedApple.use(stand, count: count, droppingOneIn: oneIn, body)
             }
             if let databaseURL {

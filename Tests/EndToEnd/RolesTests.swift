@@ -24,7 +24,7 @@ extension EndToEnd {
                     try await Self.log(of: "scheduler", in: stand).contains("permission denied for table coverage")
                 }
                 let options = SimulatorRun.Options(count: 40, seed: 31, subscriptions: 10)
-                let run = DevRun(stand: stand, options: options, show: Show(isQuiet: true))
+                let run = DevRun(stand: stand, options: options, show: LiveDisplay(isQuiet: true))
                 async let verdict = run.run()
                 try await EndToEnd.eventually("the deduplicator is refused") {
                     try await Self.log(of: "deduplicator", in: stand).contains("permission denied for table sighting")
@@ -40,9 +40,11 @@ extension EndToEnd {
         }
 
         /// Asked of the file together with the process, so that asking again waits for an answer from elsewhere.
-        private static func log(of name: String, in stand: Bench.Stand) async throws -> String {
+        private static func log(of name: String, in stand: DevelopmentEnvironment.RunningServices) async throws
+            -> String
+        {
             let instance = try #require(await stand.line.running.first { $0.name == name })
-            _ = try await Page(at: instance.metricsURL)
+            _ = try await HTTPPage(at: instance.metricsURL)
             return instance.process.logTail(lines: 200)
         }
     }

@@ -31,8 +31,8 @@ extension EndToEnd {
             }
         }
 
-        private static func metrics(of instance: Line.Instance) async throws -> MetricsPage {
-            MetricsPage(try await Page(at: instance.metricsURL).text)
+        private static func metrics(of instance: ServiceProcesses.Instance) async throws -> MetricsPage {
+            MetricsPage(try await HTTPPage(at: instance.metricsURL).text)
         }
 
         private static let app = "com.example.app"

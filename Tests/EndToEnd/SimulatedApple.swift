@@ -8,7 +8,7 @@ import TestSupport
 
 /// A simulated App Store that sends to a line through a receiver with a fault, and answers questions.
 struct SimulatedApple: Sendable {
-    let stand: Bench.Stand
+    let stand: DevelopmentEnvironment.RunningServices
     let receiver: DroppingReceiver
     let run: SimulatorRun
     let ledger: LedgerReader
@@ -17,10 +17,10 @@ struct SimulatedApple: Sendable {
 
     /// Lends one that sends its notifications while the body works, and is ended afterwards.
     static func use(
-        _ stand: Bench.Stand, count: Int, droppingOneIn oneIn: Int,
+        _ stand: DevelopmentEnvironment.RunningServices, count: Int, droppingOneIn oneIn: Int,
         _ body: @escaping @Sendable (SimulatedApple) async throws -> Void
     ) async throws {
-        guard let ingest = await stand.line.target else { throw Failure("no ingest runs") }
+        guard let ingest = await stand.line.target else { throw CommandError("no ingest runs") }
         let receiver = DroppingReceiver(before: ingest, droppingOneIn: oneIn)
         try await withThrowingTaskGroup(of: Bool.self) { group in
             let (targets, target) = AsyncStream.makeStream(of: String.self)
@@ -81,9 +81,9 @@ struct SimulatedApple: Sendable {
 
     /// Those whom the simulator knows.
     func customers() async throws -> [Customer] {
-        struct Page: Decodable { var customers: [Customer] }
-        let page = try await Storekeeper.Page(at: control.address + "/simulator/customers?limit=100")
-        return try JSONDecoder().decode(Page.self, from: Data(page.text.utf8)).customers
+        struct HTTPPage: Decodable { var customers: [Customer] }
+        let page = try await Storekeeper.HTTPPage(at: control.address + "/simulator/customers?limit=100")
+        return try JSONDecoder().decode(HTTPPage.self, from: Data(page.text.utf8)).customers
     }
 
     /// Makes the simulated API misbehave.
@@ -93,14 +93,14 @@ struct SimulatedApple: Sendable {
         request.body = .bytes(Array(json.utf8))
         let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
         guard (200...299).contains(answer.status.code) else {
-            throw Failure(String(buffer: try await answer.body.collect(upTo: 1 << 16)))
+            throw CommandError(String(buffer: try await answer.body.collect(upTo: 1 << 16)))
         }
     }
 
     /// The key that takes the other's place.
     var nextKey: APIKeyFile { Self.nextKey(stand) }
 
-    private static func nextKey(_ stand: Bench.Stand) -> APIKeyFile {
+    private static func nextKey(_ stand: DevelopmentEnvironment.RunningServices) -> APIKeyFile {
         APIKeyFile(directory: stand.line.plan.directory + "/next", keyId: "LINEKEY002")
     }
 
@@ -117,7 +117,7 @@ struct SimulatedApple: Sendable {
         var request = HTTPClientRequest(url: control.address + "/simulator/keys/\(plan.apiKey.keyId)")
         request.method = .DELETE
         let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
-        guard answer.status == .ok else { throw Failure("the simulator revokes no key: \(answer.status)") }
+        guard answer.status == .ok else { throw CommandError("the simulator revokes no key: \(answer.status)") }
     }
 
     /// Runs a command as an operator would.
@@ -125,7 +125,7 @@ struct SimulatedApple: Sendable {
         let plan = stand.line.plan
         let output = "\(plan.directory)/command-\(UUID().uuidString)"
         let child = try await stand.spawner.start(
-            "storekeeper", program: try plan.programs.path(of: "storekeeper"), arguments: arguments,
+            "storekeeper", program: try plan.binaries.path(of: "storekeeper"), arguments: arguments,
             environment: plan.operatorEnvironment, log: output + ".log", output: output)
         let ending = await child.ending()
         let text = try String(contentsOfFile: output, encoding: .utf8)

@@ -9,7 +9,7 @@ extension EndToEnd {
     struct StopTests {
         @Test func `every process ends with exit 0 when it is asked to`() async throws {
             try await EndToEnd.withLine { stand in
-                for role in Role.allCases.reversed() {
+                for role in ServiceKind.allCases.reversed() {
                     let ending = try await stand.line.stop(role.rawValue)
                     #expect(ending == .exit(0), "\(role)")
                 }
@@ -47,7 +47,8 @@ extension EndToEnd {
             let place = try Place()
             let dev = try await place.start(["dev", "--count", "120", "--seed", "5", "--json"])
             #expect(await dev.ending() == .exit(0), "\(dev.logTail(lines: 40))")
-            let verdict = try JSONDecoder().decode(Verdict.self, from: Data(contentsOf: URL(fileURLWithPath: dev.log)))
+            let verdict = try JSONDecoder().decode(
+                RunReport.self, from: Data(contentsOf: URL(fileURLWithPath: dev.log)))
             #expect(verdict.isClean)
             #expect(verdict.findings.sent == 120 && verdict.seed == 5)
             #expect(try place.leftovers() == [])
@@ -89,7 +90,7 @@ final class Place: Sendable {
     /// Starts `storekeeper`; everything it writes is in the log.
     func start(_ arguments: [String]) async throws -> ChildProcess {
         try await spawner.start(
-            "storekeeper", program: try EndToEnd.programs.path(of: "storekeeper"), arguments: arguments,
+            "storekeeper", program: try EndToEnd.binaries.path(of: "storekeeper"), arguments: arguments,
             environment: ["PATH": "/usr/bin:/bin", "TMPDIR": directory + "/tmp"], log: directory + "/log")
     }
 

@@ -9,7 +9,7 @@ struct Lookup: ParsableCommand {
 }
 
 /// `storekeeper lookup order`: what was bought under the order number of a receipt.
-struct LookupOrder: Verb {
+struct LookupOrder: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "order", abstract: "Show what was bought under the order number of a customer's receipt.",
         discussion: "Exits 1 where Apple calls the number invalid. Asks in production, for the sandbox has no orders.")
@@ -26,15 +26,15 @@ struct LookupOrder: Verb {
         }
     }
 
-    func run(in surroundings: Surroundings) async throws {
+    func run(in context: CommandContext) async throws {
         var apple = apple
         apple.environment = apple.environment ?? .production
-        let answer = try await apple.withClient(in: surroundings) { try await $0.lookUpOrder(order) }
+        let answer = try await apple.withClient(in: context) { try await $0.lookUpOrder(order) }
         guard answer.status == .valid else {
-            throw Failure("Apple knows no order \(order.visible) of this app: mistyped, or of another app")
+            throw CommandError("Apple knows no order \(order.escaped) of this app: mistyped, or of another app")
         }
         try output.list(
-            answer.transactions.map(TransactionRow.init), none: "The order holds no transactions.", in: surroundings)
+            answer.transactions.map(TransactionRow.init), none: "The order holds no transactions.", in: context)
     }
 }
 

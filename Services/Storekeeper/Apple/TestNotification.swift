@@ -4,7 +4,7 @@ import Foundation
 import Storage
 
 /// `storekeeper test-notification`: does what Apple sends reach the database?
-struct TestNotification: Verb {
+struct TestNotification: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "test-notification", abstract: "Let Apple send a test notification and follow it to the database.",
         discussion: """
@@ -19,24 +19,24 @@ struct TestNotification: Verb {
     @Option(help: "Seconds to wait for it.")
     var timeout = Seconds(120)
 
-    func run(in surroundings: Surroundings) async throws {
-        let connection = try database.connection(for: "test-notification", in: surroundings)
+    func run(in context: CommandContext) async throws {
+        let connection = try database.connection(for: "test-notification", in: context)
         let ledger = NotificationStore(connection)
-        let course = try await apple.withClient(in: surroundings) { client in
-            try await Interruption.interrupting {
-                try await follow(client, ledger, surroundings)
+        let course = try await apple.withClient(in: context) { client in
+            try await SignalHandler.cancellingOnSignal {
+                try await follow(client, ledger, context)
             }
         }
-        if output.json { try output.print(json: course, in: surroundings) }
-        guard course.recordedAt != nil else { throw Failure(course.diagnosis) }
+        if output.json { try output.print(json: course, in: context) }
+        guard course.recordedAt != nil else { throw CommandError(course.diagnosis) }
     }
 
     private func follow(
-        _ client: AppStoreServerAPI, _ ledger: NotificationStore, _ surroundings: Surroundings
-    ) async throws -> TestCourse {
-        func say(_ line: String) { if !output.json { surroundings.print(line) } }
-        var course = TestCourse(
-            bundleId: client.app.bundleId, environment: client.environment.rawValue, requestedAt: surroundings.now())
+        _ client: AppStoreServerAPI, _ ledger: NotificationStore, _ context: CommandContext
+    ) async throws -> TestNotificationProgress {
+        func say(_ line: String) { if !output.json { context.print(line) } }
+        var course = TestNotificationProgress(
+            bundleId: client.app.bundleId, environment: client.environment.rawValue, requestedAt: context.now())
         course.token = try await client.requestTestNotification()
         say("Apple was asked to send a test notification for \(course.bundleId), \(course.environment).")
         let deadline = ContinuousClock.now + timeout.duration
@@ -65,7 +65,7 @@ struct TestNotification: Verb {
 }
 
 /// What is known of a test notification.
-struct TestCourse: Sendable, Encodable {
+struct TestNotificationProgress: Sendable, Encodable {
     /// One attempt of Apple's to reach us.
     struct Attempt: Sendable, Encodable, Equatable {
         var at: Date?
@@ -91,7 +91,7 @@ struct TestCourse: Sendable, Encodable {
 
     /// Takes Apple's word on it. Nothing of it is proven; the ledger says what is.
     mutating func note(_ item: NotificationHistoryItem) {
-        notificationUUID = item.signedPayload.flatMap { LetterContents(signedPayload: $0).notificationUUID }
+        notificationUUID = item.signedPayload.flatMap { DeadLetterContents(signedPayload: $0).notificationUUID }
         attempts = item.sendAttempts.map {
             Attempt(at: $0.attemptDate, result: $0.sendAttemptResult?.rawValue ?? "unknown")
         }

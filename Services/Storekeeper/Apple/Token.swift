@@ -2,7 +2,7 @@ import AppStore
 import ArgumentParser
 
 /// `storekeeper token`: for trying Apple's API with another tool.
-struct Token: Verb {
+struct Token: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "token", abstract: "Print a token (JWT) for Apple's API, valid for some minutes.",
         discussion: """
@@ -15,11 +15,11 @@ struct Token: Verb {
     @Option(help: "Which key, by its id. Default: the first of the app.")
     var key: String?
 
-    func run(in surroundings: Surroundings) async throws {
-        let (bundleId, keys) = try apple.keys(in: surroundings)
+    func run(in context: CommandContext) async throws {
+        let (bundleId, keys) = try apple.keys(in: context)
         guard let chosen = keys.first(where: { (key ?? $0.keyId) == $0.keyId }) else {
             throw ValidationError("\(bundleId) has the keys \(keys.map(\.keyId).joined(separator: ", "))")
         }
-        surroundings.print(try chosen.secretToken(bundleId: bundleId, now: surroundings.now()))
+        context.print(try chosen.secretToken(bundleId: bundleId, now: context.now()))
     }
 }

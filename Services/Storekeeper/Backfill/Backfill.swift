@@ -6,7 +6,7 @@ import Storage
 
 /// `storekeeper backfill`: what Apple knows of customers comes onto the line, for a start or where its history of
 /// notifications does not reach.
-struct Backfill: Verb {
+struct Backfill: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "backfill", abstract: "Put all that Apple knows of customers onto the line.",
         discussion: """
@@ -25,7 +25,7 @@ struct Backfill: Verb {
     @OptionGroup var apple: AppleOptions
     @OptionGroup var kafka: KafkaOptions
     @OptionGroup var database: DatabaseOptions
-    @OptionGroup var hand: HandOptions
+    @OptionGroup var audit: AuditOptions
     @OptionGroup var output: OutputOptions
 
     @Argument(help: "The file of original transaction ids and receipts.")
@@ -44,38 +44,38 @@ struct Backfill: Verb {
         guard (1...200).contains(parallel) else { throw ValidationError("--parallel must lie between 1 and 200") }
     }
 
-    func run(in surroundings: Surroundings) async throws {
+    func run(in context: CommandContext) async throws {
         guard let content = FileManager.default.contents(atPath: file) else {
-            throw ValidationError("\(file.visible) cannot be read")
+            throw ValidationError("\(file.escaped) cannot be read")
         }
         let list = try CustomerList(String(decoding: content, as: UTF8.self))
-        let kafka = dryRun ? nil : try kafka.configuration(in: surroundings)
-        let summary = try await apple.withClient(in: surroundings) { client in
-            let book = try BackfillBook(
+        let kafka = dryRun ? nil : try kafka.configuration(in: context)
+        let summary = try await apple.withClient(in: context) { client in
+            let book = try BackfillJournal(
                 at: progress ?? file + ".progress", of: "\(client.app.bundleId) \(client.environment.rawValue)")
             let strangers = list.customers.filter { ($0.bundleId ?? client.app.bundleId) != client.app.bundleId }
             let ids = list.customers.filter { !strangers.contains($0) }.map(\.id)
             let left = ids.filter { !book.done.contains($0) }
-            report(list.faults, strangers, to: surroundings)
+            report(list.faults, strangers, to: context)
             var summary = BackfillSummary(
                 dryRun: dryRun, customers: ids.count, left: left.count, unreadableReceipts: list.faults.count,
                 strangers: strangers.count)
             guard let kafka else { return summary }
             // Before anything is done: an interruption leaves its trace, too.
-            if database.isGiven(in: surroundings) {
-                let connection = try database.connection(for: "backfill", in: surroundings)
-                try await hand.record(
+            if database.isGiven(in: context) {
+                let connection = try database.connection(for: "backfill", in: context)
+                try await audit.record(
                     "backfill", on: ["\(book.place), \(left.count) customers of \(file)"],
-                    to: OperatorActionStore(connection), in: surroundings)
+                    to: OperatorActionStore(connection), in: context)
             }
             let producer = try Producer(kafka, logger: .silent)
             let run = BackfillRun(
-                client: client, producer: producer, book: book, parallel: parallel, now: surroundings.now)
-            let tally: BackfillRun.Tally
+                client: client, producer: producer, book: book, parallel: parallel, now: context.now)
+            let tally: BackfillRun.Counts
             do {
-                tally = try await Interruption.interrupting { try await run.run(left, of: ids.count) }
-            } catch let interruption as Interruption {
-                surroundings.warn("What is done is kept; the same command goes on from here.")
+                tally = try await SignalHandler.cancellingOnSignal { try await run.run(left, of: ids.count) }
+            } catch let interruption as Interrupted {
+                context.warn("What is done is kept; the same command goes on from here.")
                 throw interruption
             }
             await producer.close(deadline: .seconds(5))
@@ -83,12 +83,12 @@ struct Backfill: Verb {
             return summary
         }
         for (id, reason) in summary.refused.sorted(by: { $0.key < $1.key }) {
-            surroundings.warn("\(id): \(reason)".visible)
+            context.warn("\(id): \(reason)".escaped)
         }
         if output.json {
-            try output.print(json: summary, in: surroundings)
+            try output.print(json: summary, in: context)
         } else {
-            surroundings.print(summary.sentence)
+            context.print(summary.sentence)
         }
         if !dryRun, !summary.isWhole { throw Exit.failed.code }
     }
@@ -96,11 +96,11 @@ struct Backfill: Verb {
     /// What is not asked about.
     private func report(
         _ faults: [(line: Int, fault: ReceiptFault)], _ strangers: [CustomerList.Customer],
-        to surroundings: Surroundings
+        to context: CommandContext
     ) {
-        for (line, fault) in faults { surroundings.warn("line \(line): the receipt cannot be used: \(fault)") }
+        for (line, fault) in faults { context.warn("line \(line): the receipt cannot be used: \(fault)") }
         for stranger in strangers {
-            surroundings.warn("\(stranger.id): its receipt is of another app, \((stranger.bundleId ?? "").visible)")
+            context.warn("\(stranger.id): its receipt is of another app, \((stranger.bundleId ?? "").escaped)")
         }
     }
 }

@@ -7,7 +7,7 @@ import Pipeline
 /// Asks Apple about customers, some at a time, and puts what is signed onto the line.
 struct BackfillRun: Sendable {
     /// What came of it.
-    struct Tally: Sendable, Equatable {
+    struct Counts: Sendable, Equatable {
         var customers = 0
         var parts = 0
         /// By original transaction id: why Apple told nothing, or what could not be proven.
@@ -16,7 +16,7 @@ struct BackfillRun: Sendable {
 
     let client: AppStoreServerAPI
     let producer: Producer
-    let book: BackfillBook
+    let book: BackfillJournal
     let parallel: Int
     let now: @Sendable () -> Date
 
@@ -33,11 +33,11 @@ struct BackfillRun: Sendable {
     ///   - ids: those that are left.
     ///   - total: with those that an earlier run has done.
     /// - Throws: what is no single customer's fault: Apple or Kafka away, a key refused. Who was not done is not noted.
-    func run(_ ids: [String], of total: Int) async throws -> Tally {
+    func run(_ ids: [String], of total: Int) async throws -> Counts {
         let display = ProgressDisplay()
         var progress = ProgressLine(
             noun: "customers", total: total, done: total - ids.count, doneBefore: total - ids.count, elapsed: .zero)
-        var tally = Tally()
+        var tally = Counts()
         try await withThrowingTaskGroup(of: Customer.self) { group in
             var waiting = ids.makeIterator()
             for _ in 0..<parallel {
@@ -86,13 +86,14 @@ struct BackfillRun: Sendable {
             try book.note(id)
             return Customer(id: id, outcome: .success(parts.signed.count))
         } catch let error as KafkaError {
-            let end = error.advice == nil ? "." : ""
-            throw Failure("\(error.advised)\(end) What is done is kept, and the same command goes on from here.")
+            let end = error.hint == nil ? "." : ""
+            throw CommandError(
+                "\(error.messageWithHint)\(end) What is done is kept, and the same command goes on from here.")
         } catch let error as APIError {
             if case .rateLimited = error { throw error }
             // What Apple says of this customer is an answer; all else concerns everybody.
             guard case .refused = error, !error.isRetryable else {
-                throw Failure("\(error). What is done is kept; the same command goes on from here.")
+                throw CommandError("\(error). What is done is kept; the same command goes on from here.")
             }
             return Customer(id: id, outcome: .failure(Refused(reason: "\(error)")))
         }

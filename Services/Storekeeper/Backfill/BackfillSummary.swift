@@ -26,7 +26,7 @@ struct BackfillSummary: Encodable, Sendable {
         self.strangers = strangers
     }
 
-    mutating func join(_ tally: BackfillRun.Tally) {
+    mutating func join(_ tally: BackfillRun.Counts) {
         asked = tally.customers
         parts = tally.parts
         refused = tally.refused

@@ -40,7 +40,7 @@ struct CustomerList {
                     faults.append((number + 1, error))
                 }
             } else {
-                problems.append("line \(number + 1): \(word.prefix(40).description.visible)")
+                problems.append("line \(number + 1): \(word.prefix(40).description.escaped)")
             }
         }
         guard problems.isEmpty else {

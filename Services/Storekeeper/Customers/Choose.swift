@@ -4,7 +4,7 @@ import Foundation
 import Storage
 
 /// `storekeeper customers choose`: serve this account of the app where it shares an Apple account.
-struct Choose: Verb {
+struct Choose: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "choose",
         abstract: "Serve an account of the app wherever it shares an Apple account, or stop that.",
@@ -14,7 +14,7 @@ struct Choose: Verb {
             """)
 
     @OptionGroup var database: DatabaseOptions
-    @OptionGroup var hand: HandOptions
+    @OptionGroup var audit: AuditOptions
 
     @Option(help: "Production or Sandbox.")
     var environment: StoreEnvironment
@@ -28,28 +28,28 @@ struct Choose: Verb {
     @Argument(help: "The account: its appAccountToken.", transform: Self.token)
     var account: String
 
-    func run(in surroundings: Surroundings) async throws {
-        let connection = try database.connection(for: "customers", in: surroundings)
-        try await KnownApps(connection: connection).warn(about: app, in: surroundings)
+    func run(in context: CommandContext) async throws {
+        let connection = try database.connection(for: "customers", in: context)
+        try await KnownAppsWarning(connection: connection).warn(about: app, in: context)
         let store = SharingStore(connection)
         if undo {
             guard try await store.unchoose(account, of: app, in: environment) else {
-                throw Failure("\(account) was not chosen in \(app.visible), \(environment.rawValue)")
+                throw CommandError("\(account) was not chosen in \(app.escaped), \(environment.rawValue)")
             }
         } else {
-            try await store.choose(account, of: app, in: environment, at: surroundings.now())
+            try await store.choose(account, of: app, in: environment, at: context.now())
         }
-        try await hand.record(
+        try await audit.record(
             undo ? "customers choose --undo" : "customers choose", on: ["\(app) \(environment.rawValue) \(account)"],
-            to: OperatorActionStore(connection), in: surroundings)
-        surroundings.print(
+            to: OperatorActionStore(connection), in: context)
+        context.print(
             undo
                 ? "\(account) is served as the policy says."
                 : "\(account) is served wherever it shares an Apple account.")
     }
 
     private static func token(_ text: String) throws -> String {
-        guard let token = UUID(uuidString: text) else { throw ValidationError("\(text.visible) is not a UUID") }
+        guard let token = UUID(uuidString: text) else { throw ValidationError("\(text.escaped) is not a UUID") }
         return token.uuidString.lowercased()
     }
 }

@@ -3,14 +3,14 @@ import Storage
 import Subscriptions
 
 /// `storekeeper customers policy`: what is done in an app where an Apple account is shared.
-struct Policy: Verb {
+struct Policy: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "policy", abstract: "Show or set what is done where an Apple account is shared.",
         discussion: "It is kept in the database and takes effect at once. Exit codes: 0 done; 1 the world failed.")
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
-    @OptionGroup var hand: HandOptions
+    @OptionGroup var audit: AuditOptions
 
     @Option(help: "The app, by its bundle id.")
     var app: String
@@ -18,20 +18,20 @@ struct Policy: Verb {
     @Argument(help: "The new policy: \(SharingPolicy.allCases.map(\.rawValue).joined(separator: ", ")).")
     var policy: SharingPolicy?
 
-    func run(in surroundings: Surroundings) async throws {
-        let connection = try database.connection(for: "customers", in: surroundings)
-        try await KnownApps(connection: connection).warn(about: app, in: surroundings)
+    func run(in context: CommandContext) async throws {
+        let connection = try database.connection(for: "customers", in: context)
+        try await KnownAppsWarning(connection: connection).warn(about: app, in: context)
         let store = SharingStore(connection)
         if let policy {
-            try await store.setPolicy(policy, of: app, at: surroundings.now())
-            try await hand.record(
+            try await store.setPolicy(policy, of: app, at: context.now())
+            try await audit.record(
                 "customers policy \(policy.rawValue)", on: [app], to: OperatorActionStore(connection),
-                in: surroundings)
+                in: context)
         }
         let stored = try await store.policies()[app]
         let answer = Answer(app: app, policy: (stored ?? .standard).rawValue, isDefault: stored == nil)
-        guard !output.json else { return try output.print(json: answer, in: surroundings) }
-        surroundings.print("\(answer.app.visible): \(answer.policy)\(answer.isDefault ? " (the default)" : "")")
+        guard !output.json else { return try output.print(json: answer, in: context) }
+        context.print("\(answer.app.escaped): \(answer.policy)\(answer.isDefault ? " (the default)" : "")")
     }
 
     struct Answer: Encodable {

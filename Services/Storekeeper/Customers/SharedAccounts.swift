@@ -5,7 +5,7 @@ import Storage
 import Subscriptions
 
 /// `storekeeper customers shared`: the Apple accounts that feed several accounts of an app.
-struct SharedAccounts: Verb {
+struct SharedAccounts: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "shared", abstract: "List Apple accounts that feed several accounts of the app.",
         discussion: "Exit codes: 0 done, whether any is shared or not; 1 the world failed.")
@@ -19,8 +19,8 @@ struct SharedAccounts: Verb {
     @Option(help: "One app only, by its bundle id.")
     var app: String?
 
-    func run(in surroundings: Surroundings) async throws {
-        let connection = try database.connection(for: "customers", in: surroundings)
+    func run(in context: CommandContext) async throws {
+        let connection = try database.connection(for: "customers", in: context)
         let policies = try await SharingStore(connection).policies()
         var rows: [Row] = []
         for environment in environment.map({ [$0] }) ?? StoreEnvironment.allCases {
@@ -28,7 +28,7 @@ struct SharedAccounts: Verb {
             rows += Self.rows(of: shared, in: environment, under: policies)
         }
         let place = environment.map { " in \($0.rawValue)" } ?? ""
-        try output.list(rows, none: "No Apple account is shared\(place).", in: surroundings)
+        try output.list(rows, none: "No Apple account is shared\(place).", in: context)
     }
 
     private static func rows(

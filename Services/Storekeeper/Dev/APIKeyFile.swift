@@ -25,12 +25,12 @@ struct APIKeyFile: Sendable {
     }
 
     /// Makes a key on first use, and lists it for each app.
-    func write(for apps: [LinePlan.App]) throws {
+    func write(for apps: [ProcessPlan.App]) throws {
         if !FileManager.default.fileExists(atPath: key) {
             // Made with its permissions, never open to others for a moment.
             let pem = Data(try P256PrivateKey.generate().pem().utf8)
             guard FileManager.default.createFile(atPath: key, contents: pem, attributes: [.posixPermissions: 0o600])
-            else { throw Failure("\(key) cannot be written; make the directory writable") }
+            else { throw CommandError("\(key) cannot be written; make the directory writable") }
         }
         let entries = apps.map { Entry(bundleId: $0.bundleId, keyId: keyId, privateKeyFile: key) }
         try JSONEncoder().encode(entries).write(to: URL(fileURLWithPath: list))

@@ -6,20 +6,20 @@ import Synchronization
 /// How much waits before each stage, asked of the broker again and again.
 final class Backlog: Sendable {
     /// One look.
-    struct Look: Sendable, Equatable {
+    struct Measurement: Sendable, Equatable {
         /// Counts the looks from 1.
         var number = 0
         /// Records that wait before each stage.
-        var waiting: [Role: Int64] = [:]
+        var waiting: [ServiceKind: Int64] = [:]
         /// Whether nothing at all waited when the look began. The other figures are newer and cannot say that.
         var isSettled = true
         /// The records that would wait if each partition had as many as the fullest: it is a partition that forgets.
         var pressure: Int64 = 0
-        /// See ``Loss``.
+        /// See ``DroppedRecords``.
         var dropped: Int64 = 0
 
         /// Two stages of the same look.
-        mutating func add(_ other: Look) {
+        mutating func add(_ other: Measurement) {
             waiting.merge(other.waiting) { $0 + $1 }
             isSettled = isSettled && other.isSettled
             pressure = max(pressure, other.pressure)
@@ -31,18 +31,18 @@ final class Backlog: Sendable {
 
     private let readers: [Reader]
     private let forgets: Bool
-    private let newest = Mutex<Look?>(nil)
+    private let newest = Mutex<Measurement?>(nil)
 
     /// - Parameter forgets: whether what the broker drops is to be counted. Of a real one it is what has grown old.
     init(_ configuration: KafkaConfiguration, forgets: Bool, logger: Logger) throws {
         self.forgets = forgets
-        readers = try Role.allCases.flatMap { role in
+        readers = try ServiceKind.allCases.flatMap { role in
             try role.readings.map { try Reader(role, $0.route, $0.group, configuration, logger) }
         }
     }
 
     /// Nil before the first look.
-    var look: Look? { newest.withLock { $0 } }
+    var look: Measurement? { newest.withLock { $0 } }
 
     /// Waits until nothing waits; at once with a broker that is new.
     func becomesEmpty() async throws {
@@ -73,29 +73,29 @@ final class Backlog: Sendable {
         for reader in readers { await reader.close() }
     }
 
-    private static func look(_ readers: [Reader]) async throws -> Look {
-        try await withThrowingTaskGroup(of: Look.self) { group in
+    private static func look(_ readers: [Reader]) async throws -> Measurement {
+        try await withThrowingTaskGroup(of: Measurement.self) { group in
             for reader in readers { group.addTask { try await reader.look() } }
-            return try await group.reduce(into: Look()) { $0.add($1) }
+            return try await group.reduce(into: Measurement()) { $0.add($1) }
         }
     }
 
     /// Reads a group's positions without being a member.
     private actor Reader {
-        private let role: Role
+        private let role: ServiceKind
         private let partitions: [TopicPartition]
         private let consumer: Consumer
-        private var loss = Loss()
+        private var loss = DroppedRecords()
 
         init(
-            _ role: Role, _ route: Route, _ group: String, _ configuration: KafkaConfiguration, _ logger: Logger
+            _ role: ServiceKind, _ route: Route, _ group: String, _ configuration: KafkaConfiguration, _ logger: Logger
         ) throws {
             self.role = role
             partitions = (0..<route.partitions).map { TopicPartition(topic: route.name, partition: Int32($0)) }
             consumer = try Consumer(configuration, group: group, logger: logger)
         }
 
-        func look() async throws -> Look {
+        func look() async throws -> Measurement {
             let before = try await consumer.committed(partitions)
             var marks: [(low: Int64, high: Int64)] = []
             for partition in partitions { marks.append(try await consumer.watermarks(partition)) }
@@ -104,7 +104,7 @@ final class Backlog: Sendable {
             let lags = lags(after, marks)
             loss.look(at: lags)
             let records = lags.map(\.records)
-            return Look(
+            return Measurement(
                 waiting: [role: records.reduce(0, +)],
                 isSettled: self.lags(before, marks).allSatisfy { $0.records == 0 },
                 pressure: (records.max() ?? 0) * Int64(records.count), dropped: loss.records)

@@ -3,7 +3,7 @@ import Foundation
 import Logging
 
 /// `storekeeper dev`: the whole line on one machine, with a simulator sending traffic.
-struct Dev: Verb {
+struct Dev: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "dev", abstract: "Run the whole line on this machine with a simulated App Store.",
         discussion: """
@@ -80,7 +80,7 @@ struct Dev: Verb {
         if !problems.isEmpty { throw ValidationError(problems.joined(separator: "; ")) }
     }
 
-    func run(in surroundings: Surroundings) async throws {
+    func run(in context: CommandContext) async throws {
         // Whoever reads our output may go away; what was started is still to be stopped in order.
         signal(SIGPIPE, SIG_IGN)
         // The services log to files; what our own clients log would tear the live view.
@@ -91,28 +91,28 @@ struct Dev: Verb {
         }
         let options = SimulatorRun.Options(
             count: count, rate: rate ?? (count == 0 ? 50 : 0),
-            seed: seed ?? surroundings.seed(), subscriptions: subscriptions, duplicates: duplicates,
+            seed: seed ?? context.seed(), subscriptions: subscriptions, duplicates: duplicates,
             reorder: reorder, tampered: tampered)
-        let bench = Bench(
-            programs: try Programs(beside: surroundings.executable), environment: surroundings.environment,
+        let environment = DevelopmentEnvironment(
+            binaries: try InstalledBinaries(beside: context.executable), environment: context.environment,
             counts: [
                 .verifier: verifiers, .deduplicator: deduplicators, .stateUpdater: stateUpdaters, .ingest: ingests,
             ],
-            keep: keep, logDirectory: logDir, now: surroundings.now)
-        let show = Show(isQuiet: json)
-        let verdict: Verdict?
+            keep: keep, logDirectory: logDir, now: context.now)
+        let show = LiveDisplay(isQuiet: json)
+        let verdict: RunReport?
         do {
-            verdict = try await Interruption.interrupting {
-                try await bench.use(telling: { show.say($0) }) { stand in
+            verdict = try await SignalHandler.cancellingOnSignal {
+                try await environment.use(telling: { show.say($0) }) { stand in
                     try await DevRun(stand: stand, options: options, show: show).run()
                 }
             }
-        } catch is Interruption {
+        } catch is Interrupted {
             show.say("Stopped.")
             if count > 0 { throw Exit.interrupted.code }
             return
         }
         guard let verdict else { return }
-        try verdict.pronounce(asJSON: json, in: surroundings)
+        try verdict.pronounce(asJSON: json, in: context)
     }
 }

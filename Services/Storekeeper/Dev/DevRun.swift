@@ -9,23 +9,25 @@ struct DevRun: Sendable {
     private static let tick: Duration = .milliseconds(200)
     private static let stallLimit: Duration = .seconds(60)
 
-    let stand: Bench.Stand
+    let stand: DevelopmentEnvironment.RunningServices
     let options: SimulatorRun.Options
-    let show: Show
+    let show: LiveDisplay
     /// An endless run sends until this returns; nil sends until the count is reached, or for ever.
     var enough: (@Sendable () async throws -> Void)?
 
     private enum Step: Sendable {
         case companionEnded
-        case done(Verdict?)
+        case done(RunReport?)
     }
 
     /// - Returns: nil for an endless run, which ends by cancellation only.
-    /// - Throws: `Line.Death` where a process ends that should not.
-    func run() async throws -> Verdict? {
-        guard let target = await stand.line.target else { throw Failure("no ingest runs: there is nothing to post to") }
+    /// - Throws: `ServiceProcesses.UnexpectedExit` where a process ends that should not.
+    func run() async throws -> RunReport? {
+        guard let target = await stand.line.target else {
+            throw CommandError("no ingest runs: there is nothing to post to")
+        }
         let backlog = try Backlog(stand.kafka, forgets: stand.forgets, logger: .silent)
-        let letters = try await DeadLetters(stand.kafka, logger: .silent)
+        let letters = try await RejectionCounter(stand.kafka, logger: .silent)
         let connection = PostgresConnection(
             PostgresConfiguration(url: stand.databaseURL, applicationName: "storekeeper dev"), logger: .silent)
         show.begin(target: target)
@@ -73,7 +75,7 @@ struct DevRun: Sendable {
 
     private func conduct(
         _ observer: Observer, target: String, pacePort: Int, _ isEnough: Flag
-    ) async throws -> Verdict? {
+    ) async throws -> RunReport? {
         let simulatorRun = SimulatorRun(
             options: options, target: target,
             paceURL: stand.forgets ? "http://127.0.0.1:\(pacePort)/backlog" : nil, plan: stand.line.plan)
@@ -90,7 +92,7 @@ struct DevRun: Sendable {
 
     private func follow(
         _ simulator: ChildProcess, _ simulatorRun: SimulatorRun, _ observer: Observer, _ isEnough: Flag
-    ) async throws -> Verdict? {
+    ) async throws -> RunReport? {
         let clock = ContinuousClock()
         let start = clock.now
         var progress = Progress(limit: Self.stallLimit)
@@ -129,20 +131,20 @@ struct DevRun: Sendable {
     private func judgeEnd(of simulator: ChildProcess, wasStopped: Bool) async throws {
         let ending = await simulator.ending()
         guard options.count > 0 || wasStopped, ending == .exit(0) || ending == .exit(1) else {
-            throw Line.Death(of: simulator, ending)
+            throw ServiceProcesses.UnexpectedExit(of: simulator, ending)
         }
     }
 
     private func verdict(
         _ book: SimulatorBook, _ observer: Observer, stalled: Bool, seconds: Double
-    ) async throws -> Verdict {
+    ) async throws -> RunReport {
         let ledger = observer.ledger
-        let check = Check(
+        let check = RunCheck(
             ledger: try await ledger.entries(), before: observer.before, refused: observer.letters.all,
             beliefs: try await ledger.beliefs(),
             effectsTwice: try await ledger.effectsTwice(except: observer.before))
         let findings = check.against(book)
-        return Verdict(
+        return RunReport(
             findings: findings, droppedByBroker: observer.backlog.look?.dropped ?? 0,
             stalled: stalled,
             latency: findings.inLedger > 0 ? try await ledger.latency(ofLast: findings.inLedger) : nil,

@@ -22,7 +22,7 @@ struct Expectation: Sendable {
     /// - Parameters:
     ///   - stored: rows of the ledger that the run added.
     ///   - refused: uuids in the dead letters.
-    func isMet(stored: Int, refused: Set<String>, backlog: Backlog.Look?) -> Bool {
+    func isMet(stored: Int, refused: Set<String>, backlog: Backlog.Measurement?) -> Bool {
         // The next look after the last one seen may have begun before the simulator's end.
         guard let backlog, backlog.number >= lookNumber + 2, backlog.isSettled else { return false }
         return stored >= genuine && forged.isSubset(of: refused)

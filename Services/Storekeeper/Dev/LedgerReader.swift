@@ -16,22 +16,22 @@ struct LedgerReader: Sendable {
     }
 
     /// What the scheduler and recovery say of themselves.
-    func recovery() async throws -> Verdict.Recovery {
+    func recovery() async throws -> RunReport.Recovery {
         let status = try await CoverageStore(connection).status()
-        return Verdict.Recovery(
+        return RunReport.Recovery(
             windows: Dictionary(uniqueKeysWithValues: status.windows.map { ($0.key.rawValue, $0.value) }),
             missing: status.missing.values.reduce(0, +))
     }
 
     func count() async throws -> Int { try await StatusStore(connection).notifications() }
 
-    func entries() async throws -> [Check.Entry] {
-        var entries: [Check.Entry] = []
+    func entries() async throws -> [RunCheck.Entry] {
+        var entries: [RunCheck.Entry] = []
         try await NotificationStore(connection).forEach { line in
             // What Apple told when it was asked about a customer is no notification.
             guard SignedPart(rawValue: line.notificationType) == nil else { return }
             entries.append(
-                Check.Entry(
+                RunCheck.Entry(
                     uuid: line.notificationUUID.uuidString.lowercased(), notificationType: line.notificationType,
                     subtype: line.subtype, environment: line.environment, bundleId: line.bundleId,
                     originalTransactionId: line.originalTransactionId, transactionId: line.transactionId,
@@ -40,8 +40,8 @@ struct LedgerReader: Sendable {
         return entries
     }
 
-    func beliefs() async throws -> Check.Beliefs {
-        var beliefs: Check.Beliefs = [:]
+    func beliefs() async throws -> RunCheck.FinalStates {
+        var beliefs: RunCheck.FinalStates = [:]
         for subscription in try await SubscriptionStore(connection).all() {
             let purchase = SimulatorBook.Purchase(
                 environment: subscription.key.environment,

@@ -22,7 +22,7 @@ struct LiveView: Sendable {
             "",
             Self.row("stage", ["records", "per second", "waiting", "repeats", "refused"]),
         ]
-        for role in Role.allCases.reversed() {
+        for role in ServiceKind.allCases.reversed() {
             let counts = snapshot.stages[role] ?? StageCounts()
             let waiting = role == .ingest ? "" : snapshot.backlog.map { Self.grouped($0.waiting[role] ?? 0) } ?? "?"
             lines.append(
@@ -45,7 +45,7 @@ struct LiveView: Sendable {
     /// One line, for a log.
     mutating func line(_ snapshot: Snapshot) -> String {
         defer { previous = snapshot }
-        let stages = Role.allCases.reversed().map { role in
+        let stages = ServiceKind.allCases.reversed().map { role in
             let waiting = role == .ingest ? "" : " (\(snapshot.backlog?.waiting[role] ?? 0) waiting)"
             return "\(role.rawValue) \(Int64(snapshot.stages[role]?.handled ?? 0))\(waiting)"
         }
@@ -68,7 +68,7 @@ struct LiveView: Sendable {
         return snapshot.notices + ["the development broker dropped \(dropped) records that nobody had read yet"]
     }
 
-    private func rate(of role: Role, _ snapshot: Snapshot) -> String {
+    private func rate(of role: ServiceKind, _ snapshot: Snapshot) -> String {
         guard let previous, let before = previous.stages[role], let now = snapshot.stages[role] else { return "" }
         let seconds = (snapshot.elapsed - previous.elapsed).seconds
         return seconds > 0 ? Self.grouped(Int64((max(0, now.handled - before.handled) / seconds).rounded())) : ""

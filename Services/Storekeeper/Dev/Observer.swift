@@ -2,9 +2,9 @@ import Foundation
 
 /// Looks at the line from outside: at its metrics, its broker and its database.
 struct Observer: Sendable {
-    let line: Line
+    let line: ServiceProcesses
     let backlog: Backlog
-    let letters: DeadLetters
+    let letters: RejectionCounter
     let ledger: LedgerReader
     /// Uuids that were in the ledger before the run.
     let before: Set<String>
@@ -12,11 +12,11 @@ struct Observer: Sendable {
     /// One moment of the run.
     func snapshot(elapsed: Duration, planned: Int?, _ totals: inout StageCounts.Total) async throws -> Snapshot {
         let running = await line.running
-        let pages = await withTaskGroup(of: (Line.Instance, MetricsPage)?.self) { group in
+        let pages = await withTaskGroup(of: (ServiceProcesses.Instance, MetricsPage)?.self) { group in
             for instance in running {
                 group.addTask {
                     // A process that is just starting or stopping does not answer.
-                    guard let page = try? await Page(at: instance.metricsURL) else { return nil }
+                    guard let page = try? await HTTPPage(at: instance.metricsURL) else { return nil }
                     return (instance, MetricsPage(page.text))
                 }
             }
@@ -36,7 +36,7 @@ struct Observer: Sendable {
 
     /// What changes as long as anything moves.
     func mark(_ snapshot: Snapshot) -> [Int64] {
-        [snapshot.stored, Int64(letters.count)] + Role.allCases.map { snapshot.backlog?.waiting[$0] ?? -1 }
-            + Role.allCases.map { Int64(snapshot.stages[$0]?.handled ?? -1) }
+        [snapshot.stored, Int64(letters.count)] + ServiceKind.allCases.map { snapshot.backlog?.waiting[$0] ?? -1 }
+            + ServiceKind.allCases.map { Int64(snapshot.stages[$0]?.handled ?? -1) }
     }
 }

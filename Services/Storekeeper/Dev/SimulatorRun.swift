@@ -25,7 +25,7 @@ struct SimulatorRun: Sendable {
     var target: String
     /// Nil where the broker remembers everything.
     var paceURL: String?
-    var plan: LinePlan
+    var plan: ProcessPlan
 
     /// Where it writes what it sent.
     var book: String { plan.directory + "/book.jsonl" }
@@ -40,7 +40,7 @@ struct SimulatorRun: Sendable {
             try FileManager.default.removeItem(atPath: file)
         }
         return try await spawner.start(
-            "simulator", program: try plan.programs.path(of: "simulator"), arguments: arguments,
+            "simulator", program: try plan.binaries.path(of: "simulator"), arguments: arguments,
             environment: plan.inherited, log: plan.log(of: "simulator"), output: summary)
     }
 

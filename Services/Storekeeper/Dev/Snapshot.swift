@@ -20,15 +20,15 @@ struct Snapshot: Sendable {
 
     /// How long the run has lasted.
     var elapsed: Duration = .zero
-    var stages: [Role: StageCounts] = [:]
-    var backlog: Backlog.Look?
+    var stages: [ServiceKind: StageCounts] = [:]
+    var backlog: Backlog.Measurement?
     /// Rows of the ledger that this run added.
     var stored: Int64 = 0
     /// Distinct notifications the simulator is to send; nil where it sends until stopped.
     var planned: Int?
     var latency: Latency?
     /// Nil where nobody could say.
-    var recovery: Verdict.Recovery?
+    var recovery: RunReport.Recovery?
     /// Newest first.
     var newest: [TimelineRow] = []
     /// Something to be told, most urgent first.

@@ -46,7 +46,8 @@ actor Spawner {
         var identifier: pid_t = 0
         let error = posix_spawn(&identifier, command[0], &actions, &attributes, &words, &variables)
         guard error == 0 else {
-            throw Failure("\(program) cannot be started with its log in \(log): \(String(cString: strerror(error)))")
+            throw CommandError(
+                "\(program) cannot be started with its log in \(log): \(String(cString: strerror(error)))")
         }
         return watch(ChildProcess(name: name, identifier: identifier, log: log, startedBy: self))
     }

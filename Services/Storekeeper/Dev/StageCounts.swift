@@ -19,7 +19,7 @@ struct StageCounts: Sendable, Equatable {
     }
 
     /// What one process says of itself.
-    init(_ page: MetricsPage, of role: Role) {
+    init(_ page: MetricsPage, of role: ServiceKind) {
         if role == .ingest {
             let requests = MetricsPage.ingestRequests
             handled = page.sum(requests)
@@ -34,11 +34,11 @@ struct StageCounts: Sendable, Equatable {
 
     /// Adds up over restarts: a process that starts again counts from zero.
     struct Total: Sendable {
-        private var ended: [Role: StageCounts] = [:]
-        private var current: [String: (process: Int32, role: Role, counts: StageCounts)] = [:]
+        private var ended: [ServiceKind: StageCounts] = [:]
+        private var current: [String: (process: Int32, role: ServiceKind, counts: StageCounts)] = [:]
 
         /// Takes note of what a process says.
-        mutating func note(_ counts: StageCounts, of name: String, _ role: Role, process: Int32) {
+        mutating func note(_ counts: StageCounts, of name: String, _ role: ServiceKind, process: Int32) {
             if let known = current[name], known.process != process {
                 ended[role] = (ended[role] ?? StageCounts()) + known.counts
             }
@@ -46,7 +46,7 @@ struct StageCounts: Sendable, Equatable {
         }
 
         /// The sums.
-        var counts: [Role: StageCounts] {
+        var counts: [ServiceKind: StageCounts] {
             current.values.reduce(into: ended) { $0[$1.role] = ($0[$1.role] ?? StageCounts()) + $1.counts }
         }
     }

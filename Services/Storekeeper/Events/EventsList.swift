@@ -5,7 +5,7 @@ import Storage
 import Subscriptions
 
 /// `storekeeper events list`: the newest notifications of a kind, or those of one purchase.
-struct EventsList: Verb {
+struct EventsList: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List notifications, the one recorded last first.",
         discussion: "With --purchase: those of one purchase, in Apple's order.")
@@ -31,23 +31,23 @@ struct EventsList: Verb {
     @Option(help: "How it came: \(NotificationSource.allCases.map(\.rawValue).joined(separator: ", ")).")
     var source: NotificationSource?
 
-    @Option(help: "Recorded at or after, \(When.help).")
-    var from: When?
+    @Option(help: "Recorded at or after, \(TimeArgument.help).")
+    var from: TimeArgument?
 
     @Option(help: "Recorded before.")
-    var to: When?
+    var to: TimeArgument?
 
     @OptionGroup var limits: LimitOptions
 
-    func run(in surroundings: Surroundings) async throws {
-        KnownType.warn(about: type, in: surroundings)
-        let stretch = try Stretch(from: from, to: to, now: surroundings.now())
-        let store = NotificationStore(try database.connection(for: "events list", in: surroundings))
+    func run(in context: CommandContext) async throws {
+        KnownTypeWarning.warn(about: type, in: context)
+        let stretch = try DateRange(from: from, to: to, now: context.now())
+        let store = NotificationStore(try database.connection(for: "events list", in: context))
         let lines = try await lines(of: store, in: stretch)
-        try output.list(lines.map(EventRow.init), none: "No such notification in the ledger.", in: surroundings)
+        try output.list(lines.map(EventRow.init), none: "No such notification in the ledger.", in: context)
     }
 
-    private func lines(of store: NotificationStore, in stretch: Stretch) async throws -> [LedgerLine] {
+    private func lines(of store: NotificationStore, in stretch: DateRange) async throws -> [LedgerLine] {
         var search = NotificationSearch()
         search.notificationType = type
         search.subtype = subtype

@@ -6,7 +6,7 @@ import Storage
 import Subscriptions
 
 /// `storekeeper events purchase`: how one purchase stands, what it gives, and what is doubtful about it.
-struct EventsPurchase: Verb {
+struct EventsPurchase: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "purchase", abstract: "Show how one purchase stands, what it gives and what is doubtful about it.",
         discussion: """
@@ -24,18 +24,18 @@ struct EventsPurchase: Verb {
     @Option(help: "Production or Sandbox. Default: every one that knows the purchase.")
     var environment: StoreEnvironment?
 
-    func run(in surroundings: Surroundings) async throws {
-        let connection = try database.connection(for: "events purchase", in: surroundings)
+    func run(in context: CommandContext) async throws {
+        let connection = try database.connection(for: "events purchase", in: context)
         var found: [PurchaseSheet] = []
         for environment in environment.map({ [$0] }) ?? StoreEnvironment.allCases {
             let key = SubscriptionKey(environment: environment, originalTransactionId: purchase)
-            if let sheet = try await PurchaseSheet(key, at: surroundings.now(), connection) { found.append(sheet) }
+            if let sheet = try await PurchaseSheet(key, at: context.now(), connection) { found.append(sheet) }
         }
-        guard !found.isEmpty else { throw Failure(unknownPurchase: purchase) }
-        if output.json { return try output.print(json: found, in: surroundings) }
+        guard !found.isEmpty else { throw CommandError(unknownPurchase: purchase) }
+        if output.json { return try output.print(json: found, in: context) }
         for (place, sheet) in found.enumerated() {
-            if place > 0 { surroundings.print("") }
-            FactLines.of(sheet.facts).forEach(surroundings.print)
+            if place > 0 { context.print("") }
+            FactLines.of(sheet.facts).forEach(context.print)
         }
     }
 }

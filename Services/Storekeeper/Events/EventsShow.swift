@@ -4,29 +4,33 @@ import Storage
 import Subscriptions
 
 /// `storekeeper events show`: one notification, decoded or as Apple signed it.
-struct EventsShow: Verb {
+struct EventsShow: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one notification with its payload decoded.",
         discussion: """
-            --original prints the signed payload as Apple sent it, for storekeeper verify or for Apple. Exits 1 where the \
-            ledger has no such notification, or with --original where retention has dropped what it said.
+            --original prints the signed payload as Apple sent it, for storekeeper verify or for Apple's support. Exit \
+            codes: 0 found; 1 not in the ledger, or with --original deleted by retention.
+
+            Examples:
+              storekeeper events show 0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0
+              storekeeper events show 0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0 --original | storekeeper verify -
             """)
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
 
-    @Argument(help: "Its notificationUUID.", transform: UUIDArgument.read)
+    @Argument(help: "notificationUUID of the notification.", transform: UUIDArgument.read)
     var uuid: UUID
 
-    @Flag(help: "Print the signed payload (JWS) and nothing else.")
+    @Flag(help: "Print only the signed payload (JWS).")
     var original = false
 
-    func run(in surroundings: Surroundings) async throws {
-        let store = NotificationStore(try database.connection(for: "events show", in: surroundings))
-        guard let line = try await store.line(uuid) else { throw Failure(unknown: uuid) }
+    func run(in context: CommandContext) async throws {
+        let store = NotificationStore(try database.connection(for: "events show", in: context))
+        guard let line = try await store.line(uuid) else { throw CommandError(unknown: uuid) }
         if original {
-            guard let signed = try await store.original(uuid) else { throw Failure(dropped: uuid) }
-            return surroundings.print(String(decoding: signed, as: UTF8.self).visible)
+            guard let signed = try await store.original(uuid) else { throw CommandError(dropped: uuid) }
+            return context.print(String(decoding: signed, as: UTF8.self).escaped)
         }
         let decoded = try await store.decoded(uuid)
         let row = Row(line, decoded: decoded)
@@ -45,10 +49,10 @@ struct EventsShow: Verb {
             ("conflicts", conflicts == 0 ? nil : "\(conflicts): the same uuid came with other content"),
         ]
         facts += row.anomalies.map { ("anomaly", $0) }
-        try FactSheet(
+        try DetailView(
             row: row, facts: facts, payload: decoded.map { Array($0.utf8) },
-            noPayload: decoded?.visible ?? "What it said was dropped by age (STOREKEEPER_LEDGER_DAYS)."
-        ).print(output, in: surroundings)
+            noPayload: decoded?.escaped ?? "deleted by retention (STOREKEEPER_LEDGER_DAYS)"
+        ).print(output, in: context)
     }
 
     /// For programs: the line of the list, with what it means beside it.
@@ -76,11 +80,31 @@ struct EventsShow: Verb {
     }
 }
 
+extension CommandError {
+    /// The ledger never stored it.
+    init(unknown uuid: UUID) {
+        self.init(
+            """
+            no notification \(uuid.uuidString.lowercased()) in the ledger; search with storekeeper events list, or \
+            storekeeper dead-letters list for rejected ones
+            """)
+    }
+
+    /// The ledger stored it; retention deleted its contents.
+    init(dropped uuid: UUID) {
+        self.init(
+            """
+            the signed original of notification \(uuid.uuidString.lowercased()) was deleted by retention \
+            (STOREKEEPER_LEDGER_DAYS); storekeeper events show prints what remains
+            """)
+    }
+}
+
 /// A uuid in an argument.
 enum UUIDArgument {
     static func read(_ text: String) throws -> UUID {
         guard let uuid = UUID(uuidString: text) else {
-            throw ValidationError("\(text.visible) is not a uuid such as 0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0")
+            throw ValidationError("\(text.escaped) is not a uuid such as 0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0")
         }
         return uuid
     }

@@ -5,7 +5,7 @@ import Storage
 import Subscriptions
 
 /// `storekeeper events timeline`: what became of one purchase, notification by notification.
-struct EventsTimeline: Verb {
+struct EventsTimeline: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "timeline", abstract: "Show what became of one purchase, notification by notification.",
         discussion: """
@@ -23,8 +23,8 @@ struct EventsTimeline: Verb {
     @Option(help: "Production or Sandbox. Default: every one that knows the purchase.")
     var environment: StoreEnvironment?
 
-    func run(in surroundings: Surroundings) async throws {
-        let connection = try database.connection(for: "events timeline", in: surroundings)
+    func run(in context: CommandContext) async throws {
+        let connection = try database.connection(for: "events timeline", in: context)
         let (ledger, timeline) = (NotificationStore(connection), TimelineStore(connection))
         var rows: [TimelineEntry] = []
         for environment in environment.map({ [$0] }) ?? StoreEnvironment.allCases {
@@ -38,15 +38,15 @@ struct EventsTimeline: Verb {
             // Of a notification that the ledger has lost nothing else is known.
             rows += changes.values.joined().sorted { $0.id < $1.id }.map(TimelineEntry.init)
         }
-        guard !rows.isEmpty else { throw Failure(unknownPurchase: purchase) }
-        try output.list(rows, none: "", in: surroundings)
+        guard !rows.isEmpty else { throw CommandError(unknownPurchase: purchase) }
+        try output.list(rows, none: "", in: context)
     }
 }
 
-extension Failure {
+extension CommandError {
     /// Neither a notification nor a change of it is known.
     init(unknownPurchase purchase: String) {
-        self.init("nothing is known of a purchase \(purchase.visible); is it an original transaction id?")
+        self.init("nothing is known of a purchase \(purchase.escaped); is it an original transaction id?")
     }
 }
 

@@ -4,52 +4,52 @@ import ArgumentParser
 import Chassis
 import Contracts
 
-/// How Apple's API is called: the services' variables, and options that outweigh them.
+/// Apple's API: the services' variables, overridden by options.
 struct AppleOptions: ParsableArguments {
-    @Option(help: "The file of apps. Default: STOREKEEPER_APPS_FILE.")
+    @Option(help: "File of apps (default: STOREKEEPER_APPS_FILE).")
     var appsFile: String?
 
-    @Option(name: .customLong("api-keys-file"), help: "The file of API keys. Default: STOREKEEPER_API_KEYS_FILE.")
+    @Option(name: .customLong("api-keys-file"), help: "File of API keys (default: STOREKEEPER_API_KEYS_FILE).")
     var keysFile: String?
 
     @Option(
         name: .customLong("api-url"),
-        help: "A simulator's address in the place of Apple's. Default: STOREKEEPER_API_URL, else Apple's own.")
+        help: "URL of a simulated API (default: STOREKEEPER_API_URL, then Apple's API).")
     var url: String?
 
-    @Option(help: "The app, by its bundle id. Default: the only one there is.")
+    @Option(help: "Bundle id of the app (default: the only configured app).")
     var app: String?
 
-    @Option(help: "Production or Sandbox. Default: the only one the app accepts.")
+    @Option(help: "Environment: Production or Sandbox (default: the only one of the app).")
     var environment: StoreEnvironment?
 
-    /// Lends the client of the chosen app and environment.
-    /// - Throws: `ConfigurationProblems`; `ValidationError` where the choice is not clear.
+    /// Runs `body` with the client of the selected app and environment.
+    /// - Throws: `ConfigurationProblems`; `ValidationError` where the selection is ambiguous.
     func withClient<Result>(
-        in surroundings: Surroundings, _ body: (AppStoreServerAPI) async throws -> Result
+        in context: CommandContext, _ body: (AppStoreServerAPI) async throws -> Result
     ) async throws -> Result {
-        try await withClients(in: surroundings) { clients in try await body(try chosen(of: clients)) }
+        try await withClients(in: context) { clients in try await body(try chosen(of: clients)) }
     }
 
-    /// Lends the clients of all apps for which there are keys.
+    /// Runs `body` with the clients of all apps that have keys.
     func withClients<Result>(
-        in surroundings: Surroundings, _ body: (APIClients) async throws -> Result
+        in context: CommandContext, _ body: (APIClients) async throws -> Result
     ) async throws -> Result {
-        let settings = try settings(in: surroundings)
+        let settings = try settings(in: context)
         let trusted = try trusted(settings)
         let api = try AppleAPI(
             trusted, keys: settings.keys, url: settings.url, limitShare: settings.limitShare,
             developmentMode: settings.developmentMode,
-            clock: APIClock(now: surroundings.now, random: { .random(in: 0..<1) }))
+            clock: APIClock(now: context.now, random: { .random(in: 0..<1) }))
         let result: Swift.Result<Result, any Error>
         do { result = .success(try await body(api.clients)) } catch { result = .failure(error) }
         try? await api.close()
         return try result.get()
     }
 
-    /// The keys of the chosen app, that which is tried first at the front.
-    func keys(in surroundings: Surroundings) throws -> (bundleId: String, keys: [APIKey]) {
-        let settings = try settings(in: surroundings)
+    /// The keys of the selected app, the preferred one first.
+    func keys(in context: CommandContext) throws -> (bundleId: String, keys: [APIKey]) {
+        let settings = try settings(in: context)
         let trusted = try trusted(settings)
         let file: APIKeysFile
         do throws(APIKeysFileFault) {
@@ -64,8 +64,8 @@ struct AppleOptions: ParsableArguments {
         guard fitting.count == 1, let (bundleId, credentials) = fitting.first else {
             let apps = file.credentials.keys.sorted().joined(separator: ", ")
             throw ValidationError(
-                app.map { "there is no key for \($0.visible), only for \(apps)" }
-                    ?? "say which app is meant with --app: \(apps)")
+                app.map { "no API key for app \($0.escaped); there are keys for \(apps)" }
+                    ?? "several apps have API keys; choose one with --app: \(apps)")
         }
         return (bundleId, credentials.keys)
     }
@@ -82,11 +82,12 @@ struct AppleOptions: ParsableArguments {
         if fitting.count == 1 { return fitting[0] }
         let names = clients.all.map { "--app \($0.app.bundleId) --environment \($0.environment.rawValue)" }
         throw ValidationError(
-            "\(fitting.isEmpty ? "none of these is meant" : "say which is meant"): \(names.joined(separator: ", "))")
+            "\(fitting.isEmpty ? "no such app and environment; choose one of" : "ambiguous; choose one of"): "
+                + names.joined(separator: ", "))
     }
 
-    private func settings(in surroundings: Surroundings) throws -> Settings<Variables> {
-        var environment = surroundings.environment(of: Self.names)
+    private func settings(in context: CommandContext) throws -> Settings<Variables> {
+        var environment = context.environment(of: Self.names)
         environment["STOREKEEPER_APPS_FILE"] = appsFile ?? environment["STOREKEEPER_APPS_FILE"]
         environment["STOREKEEPER_API_KEYS_FILE"] = keysFile ?? environment["STOREKEEPER_API_KEYS_FILE"]
         environment["STOREKEEPER_API_URL"] = url ?? environment["STOREKEEPER_API_URL"]
@@ -104,7 +105,7 @@ struct AppleOptions: ParsableArguments {
         let url = Variable.apiURL.optional
         let roots = Variable.rootFiles.optional
         let developmentMode = Variable.developmentMode
-        // What is done by hand leaves the larger part to the services.
+        // Commands leave the larger share of Apple's rate limit to the services.
         let limitShare = Variable.apiLimitShare(default: "0.1")
     }
 }

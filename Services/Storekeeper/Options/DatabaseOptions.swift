@@ -3,14 +3,14 @@ import Chassis
 import Database
 import Postgres
 
-/// Where the database is: the services' variables, and options that outweigh them.
+/// The database: the services' variables, overridden by options.
 struct DatabaseOptions: ParsableArguments {
     @Option(
         name: .customLong("database-url"),
-        help: "The database; a password in it is seen by whoever lists processes. Default: DATABASE_URL.")
+        help: "Database URL; a password in it is visible in the process list (default: DATABASE_URL).")
     var url: String?
 
-    @Option(help: "The schema that holds the tables. Default: STOREKEEPER_DATABASE_SCHEMA, else public.")
+    @Option(help: "Schema of the tables (default: STOREKEEPER_DATABASE_SCHEMA, then public).")
     var schema: String?
 
     func validate() throws {
@@ -19,27 +19,27 @@ struct DatabaseOptions: ParsableArguments {
             throw ValidationError("--database-url is not \(PostgresConfiguration.addressForm)")
         }
         if let schema, !PostgresConfiguration.isSchemaName(schema) {
-            throw ValidationError("--schema \(schema.visible) is not \(PostgresConfiguration.schemaForm)")
+            throw ValidationError("--schema \(schema.escaped) is not \(PostgresConfiguration.schemaForm)")
         }
     }
 
-    /// A connection that is known to the server by the command's name.
-    /// - Throws: `ConfigurationProblems` where nothing says which database.
-    func connection(for command: String, in surroundings: Surroundings) throws -> PostgresConnection {
-        PostgresConnection(try configuration(for: command, in: surroundings), logger: .silent)
+    /// A connection whose application name is the command's.
+    /// - Throws: `ConfigurationProblems` where no database is configured.
+    func connection(for command: String, in context: CommandContext) throws -> PostgresConnection {
+        PostgresConnection(try configuration(for: command, in: context), logger: .silent)
     }
 
-    /// Whether anything says which database, rightly or wrongly.
-    func isGiven(in surroundings: Surroundings) -> Bool {
-        !(url ?? surroundings.environment["DATABASE_URL"] ?? "").allSatisfy(\.isWhitespace)
+    /// Whether a database is configured, validly or not.
+    func isGiven(in context: CommandContext) -> Bool {
+        !(url ?? context.environment["DATABASE_URL"] ?? "").allSatisfy(\.isWhitespace)
     }
 
-    func configuration(for command: String, in surroundings: Surroundings) throws -> PostgresConfiguration {
-        try settings(in: surroundings).postgres(for: command)
+    func configuration(for command: String, in context: CommandContext) throws -> PostgresConfiguration {
+        try settings(in: context).postgres(for: command)
     }
 
-    private func settings(in surroundings: Surroundings) throws -> Settings<Variables> {
-        var environment = surroundings.environment(of: Self.names)
+    private func settings(in context: CommandContext) throws -> Settings<Variables> {
+        var environment = context.environment(of: Self.names)
         if let url { environment["DATABASE_URL"] = url }
         if let schema { environment["STOREKEEPER_DATABASE_SCHEMA"] = schema }
         return try Settings(Variables(), environment: environment)

@@ -3,17 +3,17 @@ import Chassis
 import Kafka
 import Pipeline
 
-/// Where Kafka is: the services' variables, and an option that outweighs the first of them.
+/// Kafka: the services' variables, the brokers overridden by an option.
 struct KafkaOptions: ParsableArguments {
     @Option(
         name: .customLong("kafka-servers"),
-        help: "host:port of one or more brokers, by comma. Default: KAFKA_BOOTSTRAP_SERVERS; other KAFKA_ settings too."
+        help: "Brokers, host:port separated by commas (default: KAFKA_BOOTSTRAP_SERVERS)."
     )
     var servers: String?
 
-    /// - Throws: `ConfigurationProblems` where nothing says which brokers, or librdkafka does not know a setting.
-    func configuration(in surroundings: Surroundings) throws -> KafkaConfiguration {
-        var environment = surroundings.environment.filter { $0.key.hasPrefix("KAFKA_") }
+    /// - Throws: `ConfigurationProblems` where no broker is configured, or librdkafka does not know a setting.
+    func configuration(in context: CommandContext) throws -> KafkaConfiguration {
+        var environment = context.environment.filter { $0.key.hasPrefix("KAFKA_") }
         if let servers { environment["KAFKA_BOOTSTRAP_SERVERS"] = servers }
         return try Settings(Variables(), environment: environment).kafka()
     }

@@ -15,15 +15,15 @@ struct OutputOptions: ParsableArguments {
 
     /// Prints a table, or an array of objects.
     /// - Parameter none: what people read in place of an empty table.
-    func list<Row: ListedRow>(_ rows: [Row], none: String, in surroundings: Surroundings) throws {
-        if json { return try print(json: rows, in: surroundings) }
-        guard !rows.isEmpty else { return surroundings.print(none) }
-        TextTable(columns: Row.columns, rows: rows.map(\.cells)).lines.forEach(surroundings.print)
+    func list<Row: ListedRow>(_ rows: [Row], none: String, in context: CommandContext) throws {
+        if json { return try print(json: rows, in: context) }
+        guard !rows.isEmpty else { return context.print(none) }
+        TextTable(columns: Row.columns, rows: rows.map(\.cells)).lines.forEach(context.print)
     }
 
     /// Prints one value as JSON.
-    func print(json value: some Encodable, in surroundings: Surroundings) throws {
-        surroundings.print(try Self.json(value))
+    func print(json value: some Encodable, in context: CommandContext) throws {
+        context.print(try Self.json(value))
     }
 
     /// Pretty, sorted, and safe for a terminal.
@@ -35,6 +35,6 @@ struct OutputOptions: ParsableArguments {
             try container.encode(date.text)
         }
         let text = String(decoding: try encoder.encode(value), as: UTF8.self)
-        return text.split(separator: "\n").map { String($0).visible }.joined(separator: "\n")
+        return text.split(separator: "\n").map { String($0).escaped }.joined(separator: "\n")
     }
 }

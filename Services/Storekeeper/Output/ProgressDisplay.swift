@@ -30,7 +30,7 @@ final class ProgressDisplay: Sendable {
             return true
         }
         guard isDue else { return }
-        let text = text.visible
+        let text = text.escaped
         let line = isTerminal ? "\r\(text)\u{1B}[K\(isLast ? "\n" : "")" : "\(text)\n"
         try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
     }

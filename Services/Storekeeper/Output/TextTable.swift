@@ -20,7 +20,7 @@ struct TextTable: Sendable {
 
     /// Heading first; no spaces at the ends.
     var lines: [String] {
-        let cells = [columns.map(\.heading)] + rows.map { $0.map(\.visible) }
+        let cells = [columns.map(\.heading)] + rows.map { $0.map(\.escaped) }
         let widths = columns.indices.map { index in cells.map { $0[index].count }.max() ?? 0 }
         return cells.map { row in
             let line = columns.indices.map { index in

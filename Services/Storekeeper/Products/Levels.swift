@@ -2,7 +2,7 @@ import ArgumentParser
 import Storage
 
 /// `storekeeper products levels`: which product of a group counts where a customer has several.
-struct Levels: Verb {
+struct Levels: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "levels", abstract: "Show or set the level of an app's products within their groups.",
         discussion: """
@@ -13,7 +13,7 @@ struct Levels: Verb {
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
-    @OptionGroup var hand: HandOptions
+    @OptionGroup var audit: AuditOptions
 
     @Option(help: "The app, by its bundle id.")
     var app: String
@@ -27,9 +27,9 @@ struct Levels: Verb {
         }
     }
 
-    func run(in surroundings: Surroundings) async throws {
-        let connection = try database.connection(for: "products", in: surroundings)
-        try await KnownApps(connection: connection).warn(about: app, in: surroundings)
+    func run(in context: CommandContext) async throws {
+        let connection = try database.connection(for: "products", in: context)
+        try await KnownAppsWarning(connection: connection).warn(about: app, in: context)
         let store = EntitlementStore(connection)
         if !settings.isEmpty {
             try await store.setLevels(
@@ -38,17 +38,17 @@ struct Levels: Verb {
                         setting.level.map { (setting.product, $0) }
                     }), ofApp: app)
             try await store.removeLevels(of: settings.filter { $0.level == nil }.map(\.product), ofApp: app)
-            let trail = OperatorActionStore(connection)
+            let auditLog = OperatorActionStore(connection)
             for setting in settings {
-                try await hand.record(
+                try await audit.record(
                     "products levels \(setting.level.map { "\($0)" } ?? "none")", on: ["\(app) \(setting.product)"],
-                    to: trail, in: surroundings)
+                    to: auditLog, in: context)
             }
         }
         let rows = try await store.levels(ofApp: app).map { Row(product: $0.key, level: $0.value) }
         try output.list(
             rows.sorted { ($0.level, $0.product) < ($1.level, $1.product) },
-            none: "No product of \(app.visible) has a level: what lasts longer counts.", in: surroundings)
+            none: "No product of \(app.escaped) has a level: what lasts longer counts.", in: context)
     }
 
     /// A product and its level; nil takes it back.
@@ -59,12 +59,12 @@ struct Levels: Verb {
         init(_ text: String) throws {
             let parts = text.split(separator: "=", omittingEmptySubsequences: false)
             guard let last = parts.last, parts.count == 2, !parts[0].isEmpty else {
-                throw ValidationError("\(text.visible) is not PRODUCT=LEVEL, such as pro.yearly=1")
+                throw ValidationError("\(text.escaped) is not PRODUCT=LEVEL, such as pro.yearly=1")
             }
             product = String(parts[0])
             guard last != "none" else { return }
             guard let number = Int32(last), number > 0 else {
-                throw ValidationError("\(String(last).visible) is no level: 1 is the highest, none takes it back")
+                throw ValidationError("\(String(last).escaped) is no level: 1 is the highest, none takes it back")
             }
             level = number
         }

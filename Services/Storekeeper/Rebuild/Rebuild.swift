@@ -4,7 +4,7 @@ import Postgres
 import Storage
 
 /// `storekeeper rebuild`: proves that what is believed follows from the ledger.
-struct Rebuild: Verb {
+struct Rebuild: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "rebuild", abstract: "Replay the ledger into a fresh schema and report every row that differs.",
         discussion: """
@@ -28,7 +28,7 @@ struct Rebuild: Verb {
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
-    @OptionGroup var hand: HandOptions
+    @OptionGroup var audit: AuditOptions
 
     @Flag(help: "Put the rebuilt rows in the place of those that differ.")
     var repair = false
@@ -53,8 +53,8 @@ struct Rebuild: Verb {
         guard limit > 0 else { throw ValidationError("--limit must be at least 1") }
     }
 
-    func run(in surroundings: Surroundings) async throws {
-        var live = try database.configuration(for: "rebuild", in: surroundings)
+    func run(in context: CommandContext) async throws {
+        var live = try database.configuration(for: "rebuild", in: context)
         // A ledger takes as long as it takes.
         live.statementTimeout = nil
         var fresh = live
@@ -63,21 +63,21 @@ struct Rebuild: Verb {
             throw ValidationError("--into names the live schema \(live.schema); name another one")
         }
         let run = RebuildRun(
-            live: live, fresh: fresh, isKept: keep, limit: limit, repair: try remedy(in: surroundings),
-            now: surroundings.now)
-        let report = try await Interruption.interrupting { try await run.report() }
+            live: live, fresh: fresh, isKept: keep, limit: limit, repair: try remedy(in: context),
+            now: context.now)
+        let report = try await SignalHandler.cancellingOnSignal { try await run.report() }
         if output.json {
-            try output.print(json: RebuildSummary(report), in: surroundings)
+            try output.print(json: RebuildSummary(report), in: context)
         } else {
-            report.lines.forEach { surroundings.print($0.visible) }
-            if keep { surroundings.print("The schema \(fresh.schema) is kept; drop it by hand.") }
+            report.lines.forEach { context.print($0.escaped) }
+            if keep { context.print("The schema \(fresh.schema) is kept; drop it by hand.") }
         }
         if !report.isClean { throw Exit.failed.code }
     }
 
-    private func remedy(in surroundings: Surroundings) throws -> RebuildRepair? {
+    private func remedy(in context: CommandContext) throws -> RebuildRepair? {
         guard repair else { return nil }
-        let (actor, note, now) = (hand.actor ?? surroundings.user, hand.note, surroundings.now)
+        let (actor, note, now) = (audit.actor ?? context.user, audit.note, context.now)
         func remedy(_ extent: RebuildRepair.Extent) -> RebuildRepair {
             RebuildRepair(extent: extent) { subject in
                 OperatorAction(
@@ -86,7 +86,7 @@ struct Rebuild: Verb {
         }
         if dryRun { return remedy(.plan) }
         if yes { return remedy(.whereAgreed { _ in true }) }
-        guard let confirm = surroundings.confirm else {
+        guard let confirm = context.confirm else {
             throw ValidationError("--repair asks before it changes anything: run it on a terminal, or say --yes")
         }
         return remedy(.whereAgreed(confirm))

@@ -16,11 +16,11 @@ struct RebuildRepair: Sendable {
     /// Who does it and why, for a subject.
     let note: @Sendable (String) -> OperatorAction
 
-    /// - Throws: `Failure` naming what this user may not change.
+    /// - Throws: `CommandError` naming what this user may not change.
     func check(_ comparison: BeliefComparison) async throws {
         let forbidden = try await BeliefRepair(comparison).forbidden()
         guard forbidden.isEmpty else {
-            throw Failure(
+            throw CommandError(
                 """
                 this user may not change \(forbidden.joined(separator: ", ")): run it as the owner of the tables, or as a \
                 user that has the role storekeeper_migrator
@@ -41,14 +41,14 @@ struct RebuildRepair: Sendable {
         let display = ProgressDisplay()
         var progress = ProgressLine(noun: "purchases put right", total: purchases, done: 0, elapsed: .zero)
         for (key, suspect) in report.suspects.sorted(by: { $0.key < $1.key }) {
-            guard !Task.isCancelled else { throw Interruption() }
+            guard !Task.isCancelled else { throw Interrupted() }
             let outcome: BeliefRepair.Outcome
             do {
                 outcome = try await repair.repair(key, found: suspect.fingerprint) { [note] differences in
                     note(differences.subject(of: key))
                 }
             } catch {
-                throw Failure(
+                throw CommandError(
                     "\(report.repairedPurchases) of \(purchases) purchases were put right, the trail names them; then: "
                         + "\(error). Run it again.")
             }

@@ -35,7 +35,7 @@ struct RebuildRun: Sendable {
         } catch { result = .failure(error) }
         if !isKept {
             do { try await schema.drop() } catch {
-                throw Failure("the schema \(fresh.schema) could not be dropped (\(error)); drop it by hand")
+                throw CommandError("the schema \(fresh.schema) could not be dropped (\(error)); drop it by hand")
             }
         }
         return try result.get()

@@ -4,7 +4,7 @@ import Foundation
 import Storage
 
 /// `storekeeper coverage`: the calendar of what is proven.
-struct CoverageCommand: Verb {
+struct CoverageCommand: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "coverage", abstract: "Show, day by day, what is proven to be complete.",
         discussion: """
@@ -16,11 +16,11 @@ struct CoverageCommand: Verb {
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
 
-    @Option(help: "From this day on, \(When.help). Default: 30 days ago.")
-    var from: When?
+    @Option(help: "From this day on, \(TimeArgument.help). Default: 30 days ago.")
+    var from: TimeArgument?
 
     @Option(help: "Before this day. Default: now.")
-    var to: When?
+    var to: TimeArgument?
 
     @Option(help: "Only of this app, by its bundle id.")
     var app: String?
@@ -39,8 +39,8 @@ struct CoverageCommand: Verb {
         if windows, from != nil || to != nil { throw ValidationError("--from and --to choose days, not windows") }
     }
 
-    func run(in surroundings: Surroundings) async throws {
-        let connection = try database.connection(for: "coverage", in: surroundings)
+    func run(in context: CommandContext) async throws {
+        let connection = try database.connection(for: "coverage", in: context)
         guard !windows else {
             var filter = RecoveryWindowStore.Filter()
             filter.environment = environment
@@ -48,17 +48,17 @@ struct CoverageCommand: Verb {
             filter.onlyWhole = true
             let rows = try await RecoveryWindowStore(connection).windows(filter, limit: limit).map(
                 WindowRow.init)
-            return try output.list(rows, none: "No window was opened yet.", in: surroundings)
+            return try output.list(rows, none: "No window was opened yet.", in: context)
         }
-        let now = surroundings.now()
-        let stretch = try Stretch(from: from ?? .ago(30 * 86_400), to: to ?? .ago(0), now: now)
+        let now = context.now()
+        let stretch = try DateRange(from: from ?? .ago(30 * 86_400), to: to ?? .ago(0), now: now)
         let days = try await CoverageStore(connection).days(
             from: stretch.from ?? now, to: stretch.to ?? now, environment: environment,
             bundleId: app)
         let rows = days.map(DayRow.init)
         try output.list(
             rows, none: "No day was looked at yet; the scheduler does, from the app's first notification on.",
-            in: surroundings)
+            in: context)
         if rows.contains(where: { $0.isWrong }) { throw Exit.failed.code }
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 import Storage
 
 /// `storekeeper recover`: a stretch of Apple's history is fetched and compared, and what we lack is put onto the line.
-struct Recover: Verb {
+struct Recover: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "recover", abstract: "Fetch a stretch of Apple's notification history and mend what is missing.",
         discussion: """
@@ -16,13 +16,13 @@ struct Recover: Verb {
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
-    @OptionGroup var hand: HandOptions
+    @OptionGroup var audit: AuditOptions
 
-    @Option(help: "Apple's first attempt was at or after, \(When.help).")
-    var from: When
+    @Option(help: "Apple's first attempt was at or after, \(TimeArgument.help).")
+    var from: TimeArgument
 
     @Option(help: "And before. Default: now.")
-    var to: When?
+    var to: TimeArgument?
 
     @Option(help: "Only this app, by its bundle id. Default: all that the scheduler knows.")
     var app: String?
@@ -52,43 +52,43 @@ struct Recover: Verb {
         if subtype != nil, type == nil { throw ValidationError("--subtype needs --type") }
     }
 
-    func run(in surroundings: Surroundings) async throws {
-        let now = surroundings.now()
+    func run(in context: CommandContext) async throws {
+        let now = context.now()
         // What is still to come cannot be missing yet.
-        let stretch = try Stretch(from: from, to: .at(min(to?.date(now: now) ?? now, now)), now: now)
-        KnownType.warn(about: type, in: surroundings)
-        let connection = try database.connection(for: "recover", in: surroundings)
+        let stretch = try DateRange(from: from, to: .at(min(to?.date(now: now) ?? now, now)), now: now)
+        KnownTypeWarning.warn(about: type, in: context)
+        let connection = try database.connection(for: "recover", in: context)
         let plan = RecoverPlan(
             from: from.date(now: now), to: stretch.to ?? now, now: now, notificationType: type,
             subtype: subtype, onlyFailures: failures)
         let known = try await CoverageStore(connection).coverage().map { RecoverPlan.App($0.environment, $0.bundleId) }
         let apps = try RecoverPlan.chosen(of: known, app: app, environment: environment)
-        let requests = try plan.requests(for: apps, id: surroundings.id)
-        plan.warnings(for: apps).forEach { surroundings.warn($0) }
+        let requests = try plan.requests(for: apps, id: context.id)
+        plan.warnings(for: apps).forEach { context.warn($0) }
         guard !dryRun else {
-            return try output.list(requests.map(PlannedWindowRow.init), none: "", in: surroundings)
+            return try output.list(requests.map(PlannedWindowRow.init), none: "", in: context)
         }
         let store = RecoveryWindowStore(connection)
         try await store.open(requests, at: now)
-        try await hand.record(
-            "recover", on: requests.map(\.subject), to: OperatorActionStore(connection), in: surroundings)
-        guard !noWait else { return try await show(requests.map(\.id), store, surroundings) }
+        try await audit.record(
+            "recover", on: requests.map(\.subject), to: OperatorActionStore(connection), in: context)
+        guard !noWait else { return try await show(requests.map(\.id), store, context) }
         do {
-            try await Interruption.interrupting {
-                try await WindowWatch(store: store).follow(requests.map(\.id))
+            try await SignalHandler.cancellingOnSignal {
+                try await WindowFollower(store: store).follow(requests.map(\.id))
             }
-        } catch let interruption as Interruption {
-            surroundings.warn("The looking stops, the work goes on: storekeeper coverage --windows shows it.")
+        } catch let interruption as Interrupted {
+            context.warn("The looking stops, the work goes on: storekeeper coverage --windows shows it.")
             throw interruption
         }
-        try await show(requests.map(\.id), store, surroundings)
+        try await show(requests.map(\.id), store, context)
     }
 
-    private func show(_ ids: [UUID], _ store: RecoveryWindowStore, _ surroundings: Surroundings) async throws {
+    private func show(_ ids: [UUID], _ store: RecoveryWindowStore, _ context: CommandContext) async throws {
         var filter = RecoveryWindowStore.Filter()
         filter.ids = ids
         let windows = try await store.windows(filter)
-        try output.list(windows.map(WindowRow.init), none: "", in: surroundings)
+        try output.list(windows.map(WindowRow.init), none: "", in: context)
         if windows.contains(where: { $0.state == .failed || ($0.state == .closed && $0.counts.stillMissing > 0) }) {
             throw Exit.failed.code
         }

@@ -30,7 +30,7 @@ struct RecoverPlan: Sendable {
         }
         guard !fitting.isEmpty else {
             let names = Set(known).map { "\($0.bundleId) \($0.environment.rawValue)" }.sorted()
-            throw Failure(
+            throw CommandError(
                 names.isEmpty
                     ? "the scheduler, which would fetch it, knows no app yet: start it, with keys for Apple's API"
                     : "the scheduler, which would fetch it, knows no such app, only \(names.joined(separator: ", ")): is it "
@@ -49,7 +49,7 @@ struct RecoverPlan: Sendable {
         try apps.map { app in
             let first = max(from, now.addingTimeInterval(-Self.memory(of: app.environment)))
             guard first < to else {
-                throw Failure(
+                throw CommandError(
                     "Apple's history of \(app.environment.rawValue) does not go back to \(to.text); "
                         + "use storekeeper backfill")
             }

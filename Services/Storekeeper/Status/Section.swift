@@ -7,7 +7,7 @@ enum Section<Value: Sendable & Encodable>: Sendable, Encodable {
         do {
             self = .read(try await body())
         } catch {
-            self = .unreadable((error as? any Advised)?.advised ?? "\(error)")
+            self = .unreadable((error as? any HintedError)?.messageWithHint ?? "\(error)")
         }
     }
 

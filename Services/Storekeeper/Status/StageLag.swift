@@ -16,7 +16,7 @@ struct StageLag: Sendable {
     private static let patience: Duration = .seconds(5)
 
     /// In the order in which a message meets them.
-    static let readers = Role.allCases.reversed().flatMap { role in
+    static let readers = ServiceKind.allCases.reversed().flatMap { role in
         role.readings.map { reading in
             let isOnly = role.readings.count == 1
             return Reader(
@@ -28,7 +28,7 @@ struct StageLag: Sendable {
     func stages(now: Date) async throws -> [StatusReport.Stage] {
         let topics = try await KafkaAdmin(configuration, patience: Self.patience, logger: .silent).topics()
         if let reader = Self.readers.first(where: { topics[$0.topic] == nil }) {
-            throw Failure("the topic \(reader.topic) does not exist; run storekeeper setup")
+            throw CommandError("the topic \(reader.topic) does not exist; run storekeeper setup")
         }
         return try await withThrowingTaskGroup(of: (Int, StatusReport.Stage).self) { group in
             for (index, reader) in Self.readers.enumerated() {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 
 /// `storekeeper status`: the one screen an operator looks at in an incident.
-struct Status: Verb {
+struct Status: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show how the line is, on one screen.",
         discussion: """
@@ -31,34 +31,34 @@ struct Status: Verb {
         if last < 1 { throw ValidationError("--last must be at least 1") }
     }
 
-    func run(in surroundings: Surroundings) async throws {
+    func run(in context: CommandContext) async throws {
         let reader = StatusReader(
-            database: try database.configuration(for: "status", in: surroundings),
-            kafka: try kafka.configuration(in: surroundings), sample: last)
+            database: try database.configuration(for: "status", in: context),
+            kafka: try kafka.configuration(in: context), sample: last)
         guard watch else {
-            let report = await reader.report(at: surroundings.now())
-            try show(report, in: surroundings)
+            let report = await reader.report(at: context.now())
+            try show(report, in: context)
             if !report.attention.isEmpty { throw Exit.attention.code }
             return
         }
         do {
-            try await Interruption.interrupting { [self] in
-                var screen = Screen()
+            try await SignalHandler.cancellingOnSignal { [self] in
+                var screen = TerminalScreen()
                 while true {
-                    let report = await reader.report(at: surroundings.now())
+                    let report = await reader.report(at: context.now())
                     if screen.isTerminal, !output.json {
                         screen.draw(StatusText(report: report).lines.map { String($0.prefix(screen.width)) })
                     } else {
-                        try show(report, in: surroundings)
+                        try show(report, in: context)
                     }
                     try await Task.sleep(for: every.duration)
                 }
             }
-        } catch is Interruption {}
+        } catch is Interrupted {}
     }
 
-    private func show(_ report: StatusReport, in surroundings: Surroundings) throws {
-        if output.json { return try output.print(json: report, in: surroundings) }
-        StatusText(report: report).lines.forEach(surroundings.print)
+    private func show(_ report: StatusReport, in context: CommandContext) throws {
+        if output.json { return try output.print(json: report, in: context) }
+        StatusText(report: report).lines.forEach(context.print)
     }
 }

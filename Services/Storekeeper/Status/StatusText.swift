@@ -40,7 +40,7 @@ struct StatusText: Sendable {
             ).lines
         }
         lines += section("recovery", report.recovery) { $0.lines(at: report.at) }
-        return lines.map(\.visible)
+        return lines.map(\.escaped)
     }
 
     private func section<Value>(

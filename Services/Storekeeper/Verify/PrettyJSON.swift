@@ -29,7 +29,7 @@ struct PrettyJSON {
             }
             text += "\n" + indentation + "]"
         default:
-            text += String(decoding: value.rawBytes, as: UTF8.self).visible
+            text += String(decoding: value.rawBytes, as: UTF8.self).escaped
         }
     }
 
@@ -38,6 +38,6 @@ struct PrettyJSON {
         writer.beginArray()
         writer.element(key)
         writer.endArray()
-        return String(decoding: writer.bytes.dropFirst().dropLast(), as: UTF8.self).visible
+        return String(decoding: writer.bytes.dropFirst().dropLast(), as: UTF8.self).escaped
     }
 }

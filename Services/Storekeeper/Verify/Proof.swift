@@ -37,7 +37,7 @@ struct Proof: Sendable {
     /// Judges.
     /// - Parameter kind: nil guesses by the fields.
     init(of jws: [UInt8], kind: Kind?, trust: TrustStore, identity: Identity, now: Date) {
-        let claim = Claim(jws)
+        let claim = UnverifiedContents(jws)
         self.kind = kind ?? claim.kind
         isKindGuessed = kind == nil
         certificates = claim.certificates
@@ -62,7 +62,7 @@ struct Proof: Sendable {
 }
 
 /// What a payload says of itself, believed for nothing but choosing how to look at it and showing it.
-private struct Claim {
+private struct UnverifiedContents {
     let payload: [UInt8]?
     let certificates: [Certificate]
     private let root: JSONValue?

@@ -18,7 +18,7 @@ extension Proof {
         lines += ["", "certificates"]
         lines += certificates.enumerated().flatMap { index, certificate in
             [
-                "  \(index + 1) \(certificate.subject.visible)",
+                "  \(index + 1) \(certificate.subject.escaped)",
                 "      valid \(Self.time(certificate.notBefore)) to \(Self.time(certificate.notAfter)),"
                     + " \(Self.name(certificate.keyKind)), serial \(certificate.serialNumber)",
                 "      sha256 \(Self.hexadecimal(certificate.sha256))",

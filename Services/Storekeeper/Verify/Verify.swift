@@ -4,7 +4,7 @@ import Foundation
 import Signatures
 
 /// `storekeeper verify`: what a signed payload proves, or the one reason why it proves nothing.
-struct Verify: Verb {
+struct Verify: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Decode and prove a signed payload.",
         discussion: """
@@ -31,8 +31,8 @@ struct Verify: Verb {
     @Option(help: "The environment it must be from. Default: any.")
     var environment: String?
 
-    @Option(help: "The time to judge at, \(When.help). Default: now.")
-    var at: When?
+    @Option(help: "The time to judge at, \(TimeArgument.help). Default: now.")
+    var at: TimeArgument?
 
     @Flag(help: "Print a JSON object.")
     var json = false
@@ -45,7 +45,7 @@ struct Verify: Verb {
         }
     }
 
-    func run(in surroundings: Surroundings) async throws {
+    func run(in context: CommandContext) async throws {
         var trust = TrustStore.apple
         for root in roots {
             do {
@@ -59,8 +59,8 @@ struct Verify: Verb {
             environment: environment.map { AppStoreEnvironment(rawValue: $0) })
         let proof = Proof(
             of: try SignedInput(Self.content(of: input)).jws, kind: kind, trust: trust, identity: identity,
-            now: at?.date(now: surroundings.now()) ?? surroundings.now())
-        surroundings.print(json ? proof.json : proof.text)
+            now: at?.date(now: context.now()) ?? context.now())
+        context.print(json ? proof.json : proof.text)
         if proof.refusal != nil { throw Exit.failed.code }
     }
 

@@ -52,7 +52,9 @@ struct ACLsTests {
         #expect(Set(grants.map(\.principal)) == Set(principals))
     }
 
-    @Test(arguments: Role.allCases) func `each service may join the groups in which it reads`(role: Role) async throws {
+    @Test(arguments: ServiceKind.allCases) func `each service may join the groups in which it reads`(role: ServiceKind)
+        async throws
+    {
         let own = try await Self.grants().filter { $0.principal == "User:storekeeper-\(role.rawValue)" }
         let prefixes = own.filter { $0.operations.contains("Read") }.compactMap(\.groupPrefix)
         for reading in role.readings {
@@ -60,7 +62,7 @@ struct ACLsTests {
             #expect(own.contains { $0.topic == reading.route.name && $0.operations.contains("Read") })
         }
         // Nobody may take the place of another service in its group.
-        for other in Role.allCases where other != role {
+        for other in ServiceKind.allCases where other != role {
             for reading in other.readings { #expect(!prefixes.contains { reading.group.hasPrefix($0) }) }
         }
     }

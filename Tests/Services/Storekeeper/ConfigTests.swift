@@ -10,7 +10,7 @@ struct ConfigTests {
         ]
         for format in [[], ["--json"]] {
             let outcome = await CommandOutcome.of(["config"] + format, environment: environment)
-            #expect(outcome.code == 0, "\(outcome.complaint)")
+            #expect(outcome.code == 0, "\(outcome.errorOutput)")
             #expect(!outcome.text.contains("hunter2"))
             for shown in ["postgres://keeper:(hidden)@db:5432/store", "k1:9092", "KAFKA_SASL_PASSWORD", "public"] {
                 #expect(outcome.text.contains(shown), "\(shown)")
@@ -36,7 +36,7 @@ struct ConfigTests {
         let outcome = await CommandOutcome.of(
             ["config"], environment: ["KAFKA_BOOTSTRAP_SERVERS": "k1:9092", "KAFKA_NO_SUCH_THING": "1"])
         #expect(outcome.code == 78)
-        #expect(outcome.complaint.contains("no.such.thing"))
+        #expect(outcome.errorOutput.contains("no.such.thing"))
     }
 
     @Test func `everything that cannot be used is said at once, and what is set to nothing is not set`() async {
@@ -47,7 +47,7 @@ struct ConfigTests {
                 "STOREKEEPER_API_KEYS_FILE": "/none/keys", "STOREKEEPER_APPS_FILE": "/none/apps",
             ])
         #expect(outcome.code == 78)
-        for problem in ["no.such.thing", "/none/apps"] { #expect(outcome.complaint.contains(problem), "\(problem)") }
+        for problem in ["no.such.thing", "/none/apps"] { #expect(outcome.errorOutput.contains(problem), "\(problem)") }
         let empty = ["DATABASE_URL": "", "KAFKA_BOOTSTRAP_SERVERS": "", "STOREKEEPER_API_KEYS_FILE": ""]
         #expect(await CommandOutcome.of(["config"], environment: empty).code == 0)
     }

@@ -12,19 +12,18 @@ struct ExitTests {
             .attention
         ),
         (["nonsense"], [:], .usage),
-        (["trail", "--schema", "a;b"], Self.nowhere, .usage),
-        (["trail", "--database-url", "nonsense"], Self.nowhere, .usage),
+        (["audit", "--schema", "a;b"], Self.nowhere, .usage),
+        (["audit", "--database-url", "nonsense"], Self.nowhere, .usage),
         (["coverage", "--from", "yesterday"], [:], .usage),
         (["coverage", "--from", "1h", "--to", "2h"], Self.nowhere, .usage),
         (["coverage", "--to", "40d"], Self.nowhere, .usage),
         (["events", "list", "--from", "1h", "--to", "2h"], Self.nowhere, .usage),
-        (["rejected", "list", "--from", "1h", "--to", "2h"], Self.nowhere, .usage),
-        (["rejected", "replay", "--all", "--from", "1h", "--to", "2h"], Self.nowhere, .usage),
+        (["dead-letters", "list", "--from", "1h", "--to", "2h"], Self.nowhere, .usage),
+        (["dead-letters", "replay", "--all", "--from", "1h", "--to", "2h"], Self.nowhere, .usage),
         (["recover", "--from", "1h", "--to", "2h"], Self.nowhere, .usage),
         (["recover", "--from", "2099-01-01", "--to", "2099-02-01"], Self.nowhere, .usage),
         (["retention", "--ledger-days", "100"], Self.nowhere, .usage),
-        (["replay", "--from", "1h", "--to", "2h"], Self.nowhere, .usage),
-        (["replay", "--rejected", "--from", "1h", "--to", "2h"], Self.nowhere, .usage),
+        (["offsets"], [:], .done),
         (["lookup", "order", "X", "--environment", "Sandbox"], Self.nowhere, .usage),
         (["recover", "--from", "1h", "--environment", "Xcode"], Self.nowhere, .usage),
         (["customers", "choose", "--app", "a", "00000000-0000-0000-0000-000000000001"], Self.nowhere, .usage),
@@ -38,7 +37,7 @@ struct ExitTests {
         arguments: [String], environment: [String: String], exit: Exit
     ) async {
         let outcome = await CommandOutcome.of(arguments, environment: environment)
-        #expect(outcome.code == exit.rawValue, "\(outcome.complaint)")
+        #expect(outcome.code == exit.rawValue, "\(outcome.errorOutput)")
     }
 
     /// Said well, and nobody is there.
@@ -50,20 +49,20 @@ struct ExitTests {
     func `what is no address of a database is refused before anything is asked, and no password shown`(
         address: String
     ) async {
-        let outcome = await CommandOutcome.of(["trail"], environment: ["DATABASE_URL": address])
-        #expect(outcome.code == Exit.configuration.rawValue, "\(outcome.complaint)")
-        #expect(outcome.complaint.contains("which is not postgres://user@host:port/name"), "\(outcome.complaint)")
-        #expect(!outcome.complaint.contains("hush"))
+        let outcome = await CommandOutcome.of(["audit"], environment: ["DATABASE_URL": address])
+        #expect(outcome.code == Exit.configuration.rawValue, "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("which is not postgres://user@host:port/name"), "\(outcome.errorOutput)")
+        #expect(!outcome.errorOutput.contains("hush"))
     }
 
     @Test func `a schema that is no name is refused before anything is asked`() async {
         let outcome = await CommandOutcome.of(
-            ["trail"], environment: Self.nowhere.merging(["STOREKEEPER_DATABASE_SCHEMA": "a;b"]) { $1 })
-        #expect(outcome.code == Exit.configuration.rawValue, "\(outcome.complaint)")
+            ["audit"], environment: Self.nowhere.merging(["STOREKEEPER_DATABASE_SCHEMA": "a;b"]) { $1 })
+        #expect(outcome.code == Exit.configuration.rawValue, "\(outcome.errorOutput)")
     }
 
     @Test func `an interruption has the code that shells give it`() {
-        #expect(Exit.code(for: Interruption()) == Exit.interrupted.rawValue)
+        #expect(Exit.code(for: Interrupted()) == Exit.interrupted.rawValue)
     }
 
     @Test func `no help promises a code that the table does not have`() throws {

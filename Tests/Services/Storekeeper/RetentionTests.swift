@@ -60,7 +60,7 @@ struct RetentionTests {
             func run(_ arguments: String...) async throws -> Summary {
                 let outcome = await CommandOutcome.of(
                     ["retention", "--json"] + arguments, environment: database.environment, now: Self.now)
-                #expect(outcome.code == 0, "\(outcome.complaint)")
+                #expect(outcome.code == 0, "\(outcome.errorOutput)")
                 return try outcome.json()
             }
             for _ in 0..<2 {
@@ -76,7 +76,7 @@ struct RetentionTests {
             #expect(actions.map(\.actor) == ["olga"])
             let low = await CommandOutcome.of(
                 ["retention", "--ledger-days", "10"], environment: database.environment, now: Self.now)
-            #expect(low.code == 64 && low.complaint.contains("--ledger-days must lie between"))
+            #expect(low.code == 64 && low.errorOutput.contains("--ledger-days must lie between"))
         }
     }
 }

@@ -2,7 +2,7 @@ import AppStore
 import ArgumentParser
 
 /// `storekeeper extend product`: more days for all active subscribers of a product.
-struct ExtendProduct: Verb {
+struct ExtendProduct: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "product", abstract: "Give all active subscribers of a product more days.",
         discussion: """
@@ -35,12 +35,12 @@ struct ExtendProduct: Verb {
             throw ValidationError("say where: --storefront once or several times, or --everywhere")
         }
         for storefront in storefronts where storefront.range(of: "^[A-Z]{3}$", options: .regularExpression) == nil {
-            throw ValidationError("--storefront \(storefront.visible) is not three capital letters, such as DEU")
+            throw ValidationError("--storefront \(storefront.escaped) is not three capital letters, such as DEU")
         }
     }
 
-    func run(in surroundings: Surroundings) async throws {
-        let name = options.name(in: surroundings)
+    func run(in context: CommandContext) async throws {
+        let name = options.name(in: context)
         let request = MassExtendRenewalDateRequest(
             extendByDays: options.days, extendReasonCode: options.reason.code, requestIdentifier: name,
             storefrontCountryCodes: everywhere ? nil : storefronts, productId: product)
@@ -51,28 +51,28 @@ struct ExtendProduct: Verb {
         guard !options.dryRun else {
             asked.isDry = true
             return try options.say(
-                "Apple would be asked to give all active subscribers of \(product.visible), \(place), "
-                    + "\(options.days) days.", of: asked, in: surroundings)
+                "Apple would be asked to give all active subscribers of \(product.escaped), \(place), "
+                    + "\(options.days) days.", of: asked, in: context)
         }
-        let trail = try await options.trail(in: surroundings)
-        try await options.apple.withClient(in: surroundings) { [asked] client in
+        let auditLog = try await options.auditLog(in: context)
+        try await options.apple.withClient(in: context) { [asked] client in
             // Known before Apple is asked: without an answer it is the only way to learn what became of it.
-            surroundings.warn("The name of this request is \(name).")
+            context.warn("The name of this request is \(name).")
             do {
                 _ = try await client.extendRenewalDates(request)
             } catch APIError.unsettled(let reason) {
-                throw Failure(
+                throw CommandError(
                     "nobody knows whether Apple took it up (\(reason)): ask with storekeeper extend status "
-                        + "\(product.visible) \(name), and do not ask for it again under another name")
+                        + "\(product.escaped) \(name), and do not ask for it again under another name")
             }
-            try await options.record("product \(product), \(place),", request: name, to: trail, in: surroundings)
+            try await options.record("product \(product), \(place),", request: name, to: auditLog, in: context)
             guard !noWait else {
                 return try options.say(
-                    "Taken up; storekeeper extend status \(product.visible) \(name) tells how far it is.", of: asked,
-                    in: surroundings)
+                    "Taken up; storekeeper extend status \(product.escaped) \(name) tells how far it is.", of: asked,
+                    in: context)
             }
-            let course = ExtensionCourse(client: client, product: product, name: name)
-            try await course.follow().show(options.output, in: surroundings)
+            let course = ExtensionFollower(client: client, product: product, name: name)
+            try await course.follow().show(options.output, in: context)
         }
     }
 }

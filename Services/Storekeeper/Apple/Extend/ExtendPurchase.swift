@@ -4,7 +4,7 @@ import ArgumentParser
 import struct Foundation.Date
 
 /// `storekeeper extend purchase`: more days for one subscriber.
-struct ExtendPurchase: Verb {
+struct ExtendPurchase: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "purchase", abstract: "Give one subscriber more days.",
         discussion: """
@@ -17,30 +17,30 @@ struct ExtendPurchase: Verb {
     @Argument(help: "The subscription's original transaction id.")
     var purchase: String
 
-    func run(in surroundings: Surroundings) async throws {
-        let name = options.name(in: surroundings)
+    func run(in context: CommandContext) async throws {
+        let name = options.name(in: context)
         let request = ExtendRenewalDateRequest(
             extendByDays: options.days, extendReasonCode: options.reason.code, requestIdentifier: name)
         guard !options.dryRun else {
             return try options.say(
-                "Apple would be asked to give \(purchase.visible) \(options.days) days.",
+                "Apple would be asked to give \(purchase.escaped) \(options.days) days.",
                 of: ExtensionRequest(
                     requestIdentifier: name, days: options.days, originalTransactionId: purchase, isDry: true),
-                in: surroundings)
+                in: context)
         }
-        let trail = try await options.trail(in: surroundings)
-        let answer = try await options.apple.withClient(in: surroundings) { client in
-            surroundings.warn("The name of this request is \(name).")
+        let auditLog = try await options.auditLog(in: context)
+        let answer = try await options.apple.withClient(in: context) { client in
+            context.warn("The name of this request is \(name).")
             return try await client.extendRenewalDate(of: purchase, request)
         }
-        guard answer.success == true else { throw Failure("Apple did not extend it, and says no more than that") }
+        guard answer.success == true else { throw CommandError("Apple did not extend it, and says no more than that") }
         if options.output.json {
-            try options.output.print(json: Extended(answer, request: name), in: surroundings)
+            try options.output.print(json: Extended(answer, request: name), in: context)
         } else {
             let day = answer.effectiveDate?.text ?? "a later date"
-            surroundings.print("Extended; the subscription now renews on \(day).")
+            context.print("Extended; the subscription now renews on \(day).")
         }
-        try await options.record("purchase \(purchase)", request: name, to: trail, in: surroundings)
+        try await options.record("purchase \(purchase)", request: name, to: auditLog, in: context)
     }
 }
 

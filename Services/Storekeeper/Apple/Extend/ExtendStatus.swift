@@ -4,7 +4,7 @@ import ArgumentParser
 import struct Foundation.Date
 
 /// `storekeeper extend status`: how far Apple is with a product's subscribers.
-struct ExtendStatus: Verb {
+struct ExtendStatus: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show how far Apple is with extending a product's subscribers.",
         discussion: "Exits 1 where Apple knows no such request.")
@@ -21,16 +21,16 @@ struct ExtendStatus: Verb {
     @Flag(help: "Look again and again until it is complete.")
     var wait = false
 
-    func run(in surroundings: Surroundings) async throws {
-        try await apple.withClient(in: surroundings) { client in
-            let course = ExtensionCourse(client: client, product: product, name: name)
-            try await (wait ? course.follow() : course.look()).show(output, in: surroundings)
+    func run(in context: CommandContext) async throws {
+        try await apple.withClient(in: context) { client in
+            let course = ExtensionFollower(client: client, product: product, name: name)
+            try await (wait ? course.follow() : course.look()).show(output, in: context)
         }
     }
 }
 
 /// Looks at an extension of all until Apple says that it is complete.
-struct ExtensionCourse: Sendable {
+struct ExtensionFollower: Sendable {
     /// Apple allows one question a second, and the work takes hours.
     private static let pause: Duration = .seconds(10)
 
@@ -43,12 +43,13 @@ struct ExtensionCourse: Sendable {
         do {
             return try await client.massExtensionStatus(productId: product, requestIdentifier: name)
         } catch let error as APIError where error.code == .statusRequestNotFound {
-            throw Failure("Apple knows no request \(name.visible) for \(product.visible): mistyped, or never taken up")
+            throw CommandError(
+                "Apple knows no request \(name.escaped) for \(product.escaped): mistyped, or never taken up")
         }
     }
 
     func follow() async throws -> MassExtendRenewalDateStatusResponse {
-        try await Interruption.interrupting {
+        try await SignalHandler.cancellingOnSignal {
             while true {
                 let status = try await look()
                 let isComplete = status.complete == true
@@ -61,10 +62,10 @@ struct ExtensionCourse: Sendable {
 }
 
 extension MassExtendRenewalDateStatusResponse {
-    func show(_ output: OutputOptions, in surroundings: Surroundings) throws {
-        if output.json { return try output.print(json: ExtensionState(self), in: surroundings) }
-        guard complete == true else { return surroundings.print("Not complete yet.") }
-        surroundings.print(
+    func show(_ output: OutputOptions, in context: CommandContext) throws {
+        if output.json { return try output.print(json: ExtensionState(self), in: context) }
+        guard complete == true else { return context.print("Not complete yet.") }
+        context.print(
             "Complete since \(completeDate?.text ?? "a time Apple does not say"): \(succeededCount ?? 0) extended, "
                 + "\(failedCount ?? 0) not.")
     }

@@ -25,7 +25,7 @@ struct ExtensionOptions: ParsableArguments {
     @OptionGroup var apple: AppleOptions
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
-    @OptionGroup var hand: HandOptions
+    @OptionGroup var audit: AuditOptions
 
     @Option(help: "How many days, 1 to 90.")
     var days: Int64
@@ -44,34 +44,34 @@ struct ExtensionOptions: ParsableArguments {
     }
 
     /// The name that was given, or a new one.
-    func name(in surroundings: Surroundings) -> String { requestId ?? surroundings.id().uuidString.lowercased() }
+    func name(in context: CommandContext) -> String { requestId ?? context.id().uuidString.lowercased() }
 
     /// Where it is kept that it was done, if there is a database to write to. Looked at before Apple is asked: what Apple
     /// has done is not undone because it could not be written down.
-    func trail(in surroundings: Surroundings) async throws -> OperatorActionStore? {
-        guard database.isGiven(in: surroundings) else { return nil }
-        let trail = OperatorActionStore(try database.connection(for: "extend", in: surroundings))
-        _ = try await trail.newest(1)
-        return trail
+    func auditLog(in context: CommandContext) async throws -> OperatorActionStore? {
+        guard database.isGiven(in: context) else { return nil }
+        let auditLog = OperatorActionStore(try database.connection(for: "extend", in: context))
+        _ = try await auditLog.newest(1)
+        return auditLog
     }
 
     /// What Apple would be asked, or was: for people, or for programs with the name by which it is asked about.
-    func say(_ text: String, of request: ExtensionRequest, in surroundings: Surroundings) throws {
-        guard output.json else { return surroundings.print(text) }
-        try output.print(json: request, in: surroundings)
+    func say(_ text: String, of request: ExtensionRequest, in context: CommandContext) throws {
+        guard output.json else { return context.print(text) }
+        try output.print(json: request, in: context)
     }
 
     /// Keeps what Apple has taken up.
     /// - Parameter subject: who was given days.
     func record(
-        _ subject: String, request name: String, to trail: OperatorActionStore?, in surroundings: Surroundings
+        _ subject: String, request name: String, to auditLog: OperatorActionStore?, in context: CommandContext
     ) async throws {
-        guard let trail else { return }
+        guard let auditLog else { return }
         do {
-            try await hand.record(
-                "extend", on: ["\(subject) by \(days) days, request \(name)"], to: trail, in: surroundings)
+            try await audit.record(
+                "extend", on: ["\(subject) by \(days) days, request \(name)"], to: auditLog, in: context)
         } catch {
-            throw Failure("Apple has taken it up, but the trail could not be written: \(error). Do not ask again.")
+            throw CommandError("Apple has taken it up, but the trail could not be written: \(error). Do not ask again.")
         }
     }
 }

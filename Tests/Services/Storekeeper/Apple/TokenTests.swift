@@ -8,12 +8,12 @@ import Testing
 
 struct TokenTests {
     private static let apps = [
-        LinePlan.App(bundleId: "com.example.app", appAppleId: 1, environments: [.production]),
-        LinePlan.App(bundleId: "com.example.other", appAppleId: 2, environments: [.production]),
+        ProcessPlan.App(bundleId: "com.example.app", appAppleId: 1, environments: [.production]),
+        ProcessPlan.App(bundleId: "com.example.other", appAppleId: 2, environments: [.production]),
     ]
 
     /// The files of some apps with one key, and the arguments that name them.
-    private static func arguments(_ apps: [LinePlan.App], in place: TemporaryDirectory) throws -> [String] {
+    private static func arguments(_ apps: [ProcessPlan.App], in place: TemporaryDirectory) throws -> [String] {
         let keys = APIKeyFile(directory: place.path)
         try keys.write(for: apps)
         let list = place.path + "/apps.json"
@@ -29,7 +29,7 @@ struct TokenTests {
     @Test func `a token is signed by the app's key, names the app and ends within 20 minutes`() async throws {
         let place = try TemporaryDirectory()
         let outcome = await CommandOutcome.of(try Self.arguments([Self.apps[0]], in: place))
-        #expect(outcome.code == 0, "\(outcome.complaint)")
+        #expect(outcome.code == 0, "\(outcome.errorOutput)")
         let token = try #require(CompactJWS(Array(outcome.text.utf8)[...]))
         let header = try Self.claims(token.header)
         #expect(header["alg"] as? String == "ES256" && header["kid"] as? String == APIKeyFile.keyId)
@@ -51,16 +51,16 @@ struct TokenTests {
         let arguments = try Self.arguments(Self.apps, in: place)
         let unclear = await CommandOutcome.of(arguments)
         #expect(unclear.code == 64 && unclear.text.isEmpty)
-        #expect(unclear.complaint.contains("com.example.app, com.example.other"))
+        #expect(unclear.errorOutput.contains("com.example.app, com.example.other"))
         #expect(await CommandOutcome.of(arguments + ["--app", "com.example.other"]).code == 0)
         let wrong = await CommandOutcome.of(arguments + ["--app", "com.example.other", "--key", "NONE"])
         #expect(wrong.code == 64 && wrong.text.isEmpty)
-        #expect(wrong.complaint.contains(APIKeyFile.keyId))
+        #expect(wrong.errorOutput.contains(APIKeyFile.keyId))
     }
 
     @Test func `a file that is not there is said with its variable and exit 78`() async {
         let outcome = await CommandOutcome.of(["token", "--apps-file", "/none", "--api-keys-file", "/none"])
         #expect(outcome.code == 78)
-        #expect(outcome.complaint.contains("STOREKEEPER_APPS_FILE"))
+        #expect(outcome.errorOutput.contains("STOREKEEPER_APPS_FILE"))
     }
 }

@@ -43,14 +43,14 @@ import Testing
 
     static func shared(_ environment: [String: String]) async throws -> [Row] {
         let outcome = await CommandOutcome.of(["customers", "shared", "--json"], environment: environment)
-        #expect(outcome.code == 0, "\(outcome.complaint)")
+        #expect(outcome.code == 0, "\(outcome.errorOutput)")
         return try outcome.json()
     }
 
     @Test func `who is served and who is refused is listed, with the policy`() async throws {
         try await Self.use { _, environment async throws in
             let outcome = await CommandOutcome.of(["customers", "shared"], environment: environment)
-            #expect(outcome.code == 0, "\(outcome.complaint)")
+            #expect(outcome.code == 0, "\(outcome.errorOutput)")
             let lines = outcome.text.split(separator: "\n").map(String.init)
             #expect(lines.count == 3)
             #expect(lines[1].contains(Self.tokens[0]) && lines[1].hasSuffix("firstWins  served"), "\(lines)")
@@ -70,13 +70,13 @@ import Testing
             ] {
                 let set = await CommandOutcome.of(
                     ["customers", "policy", "--app", Self.app, policy, "--note", "as agreed"], environment: environment)
-                #expect(set.text == "com.example.app: \(policy)", "\(set.complaint)")
+                #expect(set.text == "com.example.app: \(policy)", "\(set.errorOutput)")
                 let rows = try await Self.shared(environment)
                 #expect(rows.map(\.isServed) == served)
                 #expect(rows.allSatisfy { $0.policy == policy })
             }
-            let trail = try await OperatorActionStore(connection).actions(on: [Self.app])
-            #expect(trail.map(\.actor) == ["olga", "olga", "olga"])
+            let auditLog = try await OperatorActionStore(connection).actions(on: [Self.app])
+            #expect(auditLog.map(\.actor) == ["olga", "olga", "olga"])
             let wrong = await CommandOutcome.of(
                 ["customers", "policy", "--app", Self.app, "sometimes"], environment: environment)
             #expect(wrong.code == 64)
@@ -86,16 +86,16 @@ import Testing
     @Test func `an app that the scheduler does not know is told of, for it is mostly a typo`() async throws {
         try await Self.use { connection, environment async throws in
             let policy = ["customers", "policy", "--app", Self.app]
-            #expect(await CommandOutcome.of(policy, environment: environment).complaint == "")
+            #expect(await CommandOutcome.of(policy, environment: environment).errorOutput == "")
             try await connection.run(
                 unsafeScript: """
                     insert into coverage (environment, bundle_id, kind, begins_at, planned_until, proven_until)
                     values ('Production', '\(Self.app)', 'failures', now(), now(), now())
                     """)
-            #expect(await CommandOutcome.of(policy, environment: environment).complaint == "")
+            #expect(await CommandOutcome.of(policy, environment: environment).errorOutput == "")
             let typo = await CommandOutcome.of(
                 ["customers", "policy", "--app", "com.nosuch"], environment: environment)
-            #expect(typo.code == 0 && typo.complaint.contains("com.nosuch is not among the apps"))
+            #expect(typo.code == 0 && typo.errorOutput.contains("com.nosuch is not among the apps"))
         }
     }
 
@@ -106,7 +106,7 @@ import Testing
                 "customers", "choose", "--app", Self.app, "--environment", "Production", Self.tokens[1].uppercased(),
             ]
             let chosen = await CommandOutcome.of(choose, environment: environment)
-            #expect(chosen.code == 0, "\(chosen.complaint)")
+            #expect(chosen.code == 0, "\(chosen.errorOutput)")
             #expect(try await Self.shared(environment).map(\.isServed) == [false, true])
             let undone = await CommandOutcome.of(choose + ["--undo"], environment: environment)
             #expect(undone.code == 0)

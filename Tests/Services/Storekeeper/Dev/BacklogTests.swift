@@ -42,11 +42,11 @@ struct BacklogTests {
     }
 
     @Test func `stages of one look add up`() {
-        var look = Backlog.Look(waiting: [.verifier: 1], isSettled: true, pressure: 7, dropped: 1)
-        look.add(Backlog.Look(waiting: [.deduplicator: 2], isSettled: false, pressure: 3, dropped: 2))
+        var look = Backlog.Measurement(waiting: [.verifier: 1], isSettled: true, pressure: 7, dropped: 1)
+        look.add(Backlog.Measurement(waiting: [.deduplicator: 2], isSettled: false, pressure: 3, dropped: 2))
         #expect(
             look
-                == Backlog.Look(
+                == Backlog.Measurement(
                     waiting: [.verifier: 1, .deduplicator: 2], isSettled: false, pressure: 7, dropped: 3))
     }
 }

@@ -78,7 +78,7 @@ struct ChildProcessTests {
 
     @Test func `a program that is not there is an error and not a child`() async throws {
         let directory = try TemporaryDirectory()
-        let programs = Programs(in: directory.path)
-        #expect(throws: Failure.self) { try programs.path(of: "ingest") }
+        let binaries = InstalledBinaries(in: directory.path)
+        #expect(throws: CommandError.self) { try binaries.path(of: "ingest") }
     }
 }

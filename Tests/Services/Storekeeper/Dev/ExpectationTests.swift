@@ -20,8 +20,8 @@ struct ExpectationTests {
         return book
     }
 
-    private static func look(_ number: Int, isSettled: Bool = true) -> Backlog.Look {
-        Backlog.Look(number: number, isSettled: isSettled)
+    private static func look(_ number: Int, isSettled: Bool = true) -> Backlog.Measurement {
+        Backlog.Measurement(number: number, isSettled: isSettled)
     }
 
     @Test func `it is met when all that was accepted is there and nothing is on its way`() {

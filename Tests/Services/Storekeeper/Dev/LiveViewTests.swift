@@ -7,7 +7,7 @@ struct LiveViewTests {
     private static let snapshot = Snapshot(
         elapsed: .seconds(65),
         stages: [.ingest: StageCounts(handled: 1200), .verifier: StageCounts(handled: 1100, refused: 13)],
-        backlog: Backlog.Look(number: 1, waiting: [.verifier: 100]), stored: 1_234_567, planned: 2_000_000,
+        backlog: Backlog.Measurement(number: 1, waiting: [.verifier: 100]), stored: 1_234_567, planned: 2_000_000,
         latency: Snapshot.Latency(p50: 12.4, p95: 40, max: 12_600),
         newest: [
             Snapshot.TimelineRow(
@@ -18,7 +18,7 @@ struct LiveViewTests {
     @Test func `a frame shows every stage in the order a notification meets them`() throws {
         var view = LiveView(target: "http://127.0.0.1:1/v1/notifications")
         let frame = view.frame(Self.snapshot)
-        let stages = frame.compactMap { line in Role.allCases.first { line.hasPrefix($0.rawValue) } }
+        let stages = frame.compactMap { line in ServiceKind.allCases.first { line.hasPrefix($0.rawValue) } }
         #expect(stages == [.ingest, .verifier, .deduplicator, .stateUpdater, .recovery, .scheduler])
         let verifier = try #require(frame.first { $0.hasPrefix("verifier") })
         #expect(verifier.split(separator: " ") == ["verifier", "1,100", "100", "0", "13"])

@@ -18,7 +18,7 @@ struct EventsTests {
             func listed(_ arguments: String...) async throws -> [String] {
                 let outcome = await CommandOutcome.of(
                     ["events", "list", "--json"] + arguments, environment: database.environment)
-                #expect(outcome.code == 0, "\(outcome.complaint)")
+                #expect(outcome.code == 0, "\(outcome.errorOutput)")
                 return try outcome.json(as: [Row].self).compactMap { UUID(uuidString: $0.notificationUUID) }.map {
                     [SampleLedger.bought: "bought", SampleLedger.renewed: "renewed", SampleLedger.strange: "strange"][
                         $0]
@@ -73,7 +73,7 @@ struct EventsTests {
             let outcome = await CommandOutcome.of(
                 ["events", "show", UUID().uuidString], environment: database.environment)
             #expect(outcome.code == 1)
-            #expect(outcome.complaint.contains("rejected list"))
+            #expect(outcome.errorOutput.contains("dead-letters list"))
         }
     }
 
@@ -87,7 +87,7 @@ struct EventsTests {
             #expect(change?.contains("pro.monthly") == true)
             #expect(change?.contains(SampleLedger.renewed.uuidString.lowercased()) == true)
             let unknown = await CommandOutcome.of(["events", "timeline", "1"], environment: database.environment)
-            #expect(unknown.code == 1 && unknown.complaint.contains("nothing is known"))
+            #expect(unknown.code == 1 && unknown.errorOutput.contains("nothing is known"))
         }
     }
 
@@ -121,7 +121,7 @@ struct EventsTests {
                 SampleLedger.renewed, "DID_RENEW", nil, at: at, product: "pro.yearly", words: "other")
             let show = ["events", "purchase", SampleLedger.purchase]
             let shown = await CommandOutcome.of(show, environment: database.environment)
-            #expect(shown.code == 0, "\(shown.complaint)")
+            #expect(shown.code == 0, "\(shown.errorOutput)")
             for words in [
                 "pro.yearly", "access       no", "An auto-renewable subscription has no end",
                 "The first notification is from the middle of its life",
@@ -140,7 +140,7 @@ struct EventsTests {
             #expect(json.map(\.skippedSteps.count) == [1])
             #expect(json.map(\.conflicts) == [[SampleLedger.renewed.uuidString.lowercased()]])
             let unknown = await CommandOutcome.of(["events", "purchase", "1"], environment: database.environment)
-            #expect(unknown.code == 1 && unknown.complaint.contains("nothing is known"))
+            #expect(unknown.code == 1 && unknown.errorOutput.contains("nothing is known"))
         }
     }
 
@@ -183,7 +183,7 @@ struct EventsTests {
     @Test func `without a database the variable is named and the exit code is 78`() async {
         let outcome = await CommandOutcome.of(["events", "list"])
         #expect(outcome.code == 78)
-        #expect(outcome.complaint.contains("DATABASE_URL is not set"))
+        #expect(outcome.errorOutput.contains("DATABASE_URL is not set"))
     }
 
     @Test(arguments: [

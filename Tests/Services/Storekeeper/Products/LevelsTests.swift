@@ -26,7 +26,7 @@ struct LevelsTests {
             #expect(await run().text.contains("what lasts longer counts"))
             #expect(try await served() == ["1"])
             let set = await run("gold=1", "silver=2")
-            #expect(set.code == 0, "\(set.complaint)")
+            #expect(set.code == 0, "\(set.errorOutput)")
             #expect(
                 set.text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.dropFirst() == [
                     "1  gold", "2  silver",
@@ -34,9 +34,9 @@ struct LevelsTests {
             #expect(try await served() == ["2"])
             #expect(await run("gold=none").code == 0)
             #expect(try await served() == ["1"])
-            let trail = try await OperatorActionStore(ledger.connection).newest(10)
-            #expect(Set(trail.map(\.subject)) == ["com.example.app gold", "com.example.app silver"])
-            #expect(trail.count == 3)
+            let auditLog = try await OperatorActionStore(ledger.connection).newest(10)
+            #expect(Set(auditLog.map(\.subject)) == ["com.example.app gold", "com.example.app silver"])
+            #expect(auditLog.count == 3)
         }
     }
 

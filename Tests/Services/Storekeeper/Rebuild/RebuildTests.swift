@@ -135,7 +135,7 @@ import Testing
     func `after disorder and repetitions every row is the same, and nothing is left behind`(seed: UInt64) async throws {
         try await Self.use(seed: seed) { connection, database async throws in
             let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
-            #expect(outcome.code == 0, "\(outcome.text) \(outcome.complaint)")
+            #expect(outcome.code == 0, "\(outcome.text) \(outcome.errorOutput)")
             #expect(outcome.text.contains("180 notifications read again"), "\(outcome.text)")
             #expect(outcome.text.contains("every row is the same"))
             #expect(try await Self.schemas(connection) == 0)
@@ -276,7 +276,7 @@ import Testing
             async let arriving: Void = Self.apply(late, TestDatabase.connection(database), from: -50)
             let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
             try await arriving
-            #expect(outcome.code == 0, "\(outcome.text) \(outcome.complaint)")
+            #expect(outcome.code == 0, "\(outcome.text) \(outcome.errorOutput)")
             let again = await CommandOutcome.of(["rebuild"], environment: database.environment)
             #expect(again.text.contains("300 notifications read again"), "\(again.text)")
             #expect(again.code == 0)
@@ -288,10 +288,10 @@ import Testing
             try await connection.run(unsafeScript: "create schema public_rebuild")
             let refused = await CommandOutcome.of(["rebuild"], environment: database.environment)
             #expect(refused.code == 1)
-            #expect(refused.complaint.contains("public_rebuild"))
+            #expect(refused.errorOutput.contains("public_rebuild"))
             let kept = await CommandOutcome.of(
                 ["rebuild", "--keep", "--into", "rebuilt"], environment: database.environment)
-            #expect(kept.code == 0, "\(kept.complaint)")
+            #expect(kept.code == 0, "\(kept.errorOutput)")
             let statement = Statement(unsafeSQL: "select count(*) as purchases from rebuilt.subscription")
             #expect(try await connection.execute(statement)[0].value("purchases", as: Int64.self) > 0)
             #expect(try await Self.schemas(connection) == 2)

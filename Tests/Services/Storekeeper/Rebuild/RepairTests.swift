@@ -29,7 +29,7 @@ import Testing
                 """)
     }
 
-    private static func trail(_ connection: PostgresConnection) async throws -> [OperatorAction] {
+    private static func auditLog(_ connection: PostgresConnection) async throws -> [OperatorAction] {
         try await OperatorActionStore(connection).newest(50)
     }
 
@@ -46,23 +46,24 @@ import Testing
             let dry = await CommandOutcome.of(["rebuild", "--repair", "--dry-run"], environment: database.environment)
             #expect(dry.code == 1)
             #expect(dry.text.contains("would be put in place"), "\(dry.text)")
-            #expect(try await Self.trail(connection).isEmpty)
+            #expect(try await Self.auditLog(connection).isEmpty)
             let found = await CommandOutcome.of(["rebuild"], environment: database.environment)
             #expect(found.text.contains("17 rows differ"), "\(found.text)")
 
             let repaired = await CommandOutcome.of(
                 ["rebuild", "--repair", "--yes", "--note", "a bug was mended"], environment: database.environment)
-            #expect(repaired.code == 0, "\(repaired.text) \(repaired.complaint)")
+            #expect(repaired.code == 0, "\(repaired.text) \(repaired.errorOutput)")
             #expect(repaired.text.contains("17 rows of 7 purchases were put in place"), "\(repaired.text)")
             let again = await CommandOutcome.of(["rebuild"], environment: database.environment)
             #expect(again.code == 0 && again.text.contains("every row is the same"), "\(again.text)")
             #expect(try await Self.scalar(revision, connection).flatMap(Int.init) == before.map { $0 + 1 })
-            let trail = try await Self.trail(connection)
-            #expect(trail.count == 7 && trail.allSatisfy { $0.action == "rebuild --repair" && $0.actor == "olga" })
-            #expect(trail.allSatisfy { $0.note == "a bug was mended" })
+            let auditLog = try await Self.auditLog(connection)
             #expect(
-                trail.map(\.subject).contains("purchase Production 24: transaction 24-1, transaction 24-2"),
-                "\(trail.map(\.subject))")
+                auditLog.count == 7 && auditLog.allSatisfy { $0.action == "rebuild --repair" && $0.actor == "olga" })
+            #expect(auditLog.allSatisfy { $0.note == "a bug was mended" })
+            #expect(
+                auditLog.map(\.subject).contains("purchase Production 24: transaction 24-1, transaction 24-2"),
+                "\(auditLog.map(\.subject))")
             #expect(try await RebuildTests.schemas(connection) == 0)
         }
     }
@@ -71,7 +72,7 @@ import Testing
         try await RebuildTests.use(seed: 710) { connection, database async throws in
             try await Self.falsify(["23"], connection)
             let unasked = await CommandOutcome.of(["rebuild", "--repair"], environment: database.environment)
-            #expect(unasked.code == 64 && unasked.complaint.contains("--yes"))
+            #expect(unasked.code == 64 && unasked.errorOutput.contains("--yes"))
             #expect(try await RebuildTests.schemas(connection) == 0)
             let refused = await CommandOutcome.of(
                 ["rebuild", "--repair"], environment: database.environment,
@@ -83,7 +84,7 @@ import Testing
             #expect(try await Self.status(of: "23", connection) == "4")
             let agreed = await CommandOutcome.of(
                 ["rebuild", "--repair"], environment: database.environment, confirm: { _ in true })
-            #expect(agreed.code == 0, "\(agreed.text) \(agreed.complaint)")
+            #expect(agreed.code == 0, "\(agreed.text) \(agreed.errorOutput)")
             #expect(try await Self.status(of: "23", connection) == "1")
             let nothing = await CommandOutcome.of(
                 ["rebuild", "--repair"], environment: database.environment,
@@ -124,7 +125,7 @@ import Testing
             #expect(outcome.text.contains("1 rows of 1 purchases were put in place"), "\(outcome.text)")
             #expect(try await Self.status(of: "23", connection) == "4")
             #expect(try await Self.status(of: "25", connection) == "1")
-            #expect(try await Self.trail(connection).map(\.subject) == ["purchase Production 25: subscription"])
+            #expect(try await Self.auditLog(connection).map(\.subject) == ["purchase Production 25: subscription"])
         }
     }
 
@@ -141,7 +142,7 @@ import Testing
             try await Self.falsify(["23", "25"], connection)
             let outcome = await CommandOutcome.of(
                 ["rebuild", "--repair", "--yes"], environment: database.environment)
-            #expect(outcome.code == 0, "\(outcome.text) \(outcome.complaint)")
+            #expect(outcome.code == 0, "\(outcome.text) \(outcome.errorOutput)")
             #expect(try await Self.status(of: "23", connection) == "1")
             #expect(try await Self.status(of: "25", connection) == "4")
         }
@@ -181,14 +182,16 @@ import Testing
             let place = database.url + (database.url.contains("?") ? "&" : "?") + "options=-crole%3D\(user)"
             let refused = await CommandOutcome.of(["rebuild"], environment: ["DATABASE_URL": place])
             #expect(refused.code == 1)
-            #expect(refused.complaint.contains("grant create on database \(name) to \(user)"), "\(refused.complaint)")
-            #expect(refused.complaint.contains("storekeeper_migrator"))
+            #expect(
+                refused.errorOutput.contains("grant create on database \(name) to \(user)"), "\(refused.errorOutput)")
+            #expect(refused.errorOutput.contains("storekeeper_migrator"))
             try await connection.run(unsafeScript: "grant create on database \(name) to \(user)")
             let allowed = await CommandOutcome.of(["rebuild"], environment: ["DATABASE_URL": place])
-            #expect(allowed.code == 0, "\(allowed.text) \(allowed.complaint)")
+            #expect(allowed.code == 0, "\(allowed.text) \(allowed.errorOutput)")
             let repair = await CommandOutcome.of(
                 ["rebuild", "--repair", "--yes"], environment: ["DATABASE_URL": place])
-            #expect(repair.code == 1 && repair.complaint.contains("may not change subscription"), "\(repair.complaint)")
+            #expect(
+                repair.code == 1 && repair.errorOutput.contains("may not change subscription"), "\(repair.errorOutput)")
             #expect(try await RebuildTests.schemas(connection) == 0)
             try await connection.run(
                 unsafeScript: "revoke create on database \(name) from \(user); drop owned by \(user); drop role \(user)"

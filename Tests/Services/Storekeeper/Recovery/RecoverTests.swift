@@ -42,14 +42,14 @@ struct RecoverTests {
     }
 
     @Test func `what Apple has forgotten is refused with advice`() {
-        #expect(throws: Failure.self) { try Self.plan(daysAgo: 200, to: 190).requests(for: Self.both) { UUID() } }
+        #expect(throws: CommandError.self) { try Self.plan(daysAgo: 200, to: 190).requests(for: Self.both) { UUID() } }
     }
 
     @Test func `where nothing moves it is said who is to be looked for`() {
-        #expect(WindowWatch.standstill(isTaken: false, for: .seconds(9)) == nil)
-        let nobody = WindowWatch.standstill(isTaken: false, for: .seconds(11))
+        #expect(WindowFollower.standstill(isTaken: false, for: .seconds(9)) == nil)
+        let nobody = WindowFollower.standstill(isTaken: false, for: .seconds(11))
         #expect(nobody?.hasPrefix("no scheduler has taken it up") == true)
-        let still = WindowWatch.standstill(isTaken: true, for: .seconds(11))
+        let still = WindowFollower.standstill(isTaken: true, for: .seconds(11))
         #expect(still?.hasPrefix("nothing has moved for 11 s") == true)
     }
 
@@ -83,7 +83,7 @@ struct RecoverTests {
             #expect(try await claims.advance(&claim, by: page, seconds: 60, at: Date()))
             #expect(try await store.close([claim.id], at: Date()) == [claim.id])
             let outcome = await followed
-            #expect(outcome.code == 0, "\(outcome.complaint)")
+            #expect(outcome.code == 0, "\(outcome.errorOutput)")
             #expect(outcome.text.contains("closed"))
         }
     }
@@ -94,10 +94,10 @@ struct RecoverTests {
         try await TestDatabase.use { database async throws in
             let arguments = ["recover", "--from", "3h", "--app", "apo", "--environment", "Production"]
             let early = await CommandOutcome.of(arguments, environment: database.environment)
-            #expect(early.code == 1 && early.complaint.contains("knows no app yet"))
+            #expect(early.code == 1 && early.errorOutput.contains("knows no app yet"))
             try await Self.know("app", .production, in: database)
             let misspelt = await CommandOutcome.of(arguments, environment: database.environment)
-            #expect(misspelt.code == 1 && misspelt.complaint.contains("only app Production"))
+            #expect(misspelt.code == 1 && misspelt.errorOutput.contains("only app Production"))
             let store = RecoveryWindowStore(TestDatabase.connection(database))
             #expect(try await store.windows().isEmpty)
         }

@@ -11,7 +11,7 @@ struct CommandOutcome: Sendable {
     /// Standard output.
     var text: String
     /// Standard error, what the command threw included.
-    var complaint: String
+    var errorOutput: String
 
     static let now = Date(timeIntervalSince1970: 1_760_000_000)
 
@@ -23,27 +23,27 @@ struct CommandOutcome: Sendable {
         let output = Mutex<[String]>([])
         let complaints = Mutex<[String]>([])
         var code: Int32 = 0
-        var running: (any Verb.Type)?
+        var running: (any Subcommand.Type)?
         do {
             var command = try CommandLineTool.parseAsRoot(arguments)
-            guard let verb = command as? any Verb else {
+            guard let verb = command as? any Subcommand else {
                 try command.run()
-                return CommandOutcome(code: 0, text: "", complaint: "")
+                return CommandOutcome(code: 0, text: "", errorOutput: "")
             }
             running = type(of: verb)
             try await verb.run(
-                in: Surroundings(
+                in: CommandContext(
                     now: { now }, seed: { 1 }, id: { UUID() }, executable: nil, environment: environment,
                     user: "olga", print: { line in output.withLock { $0.append(line) } },
                     warn: { line in complaints.withLock { $0.append(line) } }, confirm: confirm))
         } catch {
             code = Exit.code(for: error)
-            let complaint = Complaint(error, of: running)?.text ?? CommandLineTool.fullMessage(for: error)
-            complaints.withLock { $0.append(complaint) }
+            let errorOutput = ErrorPresentation(error, of: running)?.text ?? CommandLineTool.fullMessage(for: error)
+            complaints.withLock { $0.append(errorOutput) }
         }
         return CommandOutcome(
             code: code, text: output.withLock { $0.joined(separator: "\n") },
-            complaint: complaints.withLock { $0.joined(separator: "\n") })
+            errorOutput: complaints.withLock { $0.joined(separator: "\n") })
     }
 
     /// The text as a JSON object or array.

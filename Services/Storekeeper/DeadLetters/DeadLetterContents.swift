@@ -1,0 +1,40 @@
+import AppStore
+import Contracts
+import StrictJSON
+
+/// The readable contents of a dead letter. Unverified: a stage rejected it.
+struct DeadLetterContents: Sendable, Equatable {
+    /// Lower case.
+    var notificationUUID: String?
+    var notificationType: String?
+    var environment: String?
+    var bundleId: String?
+    /// The compact JWS, if there is one in it.
+    var signedPayload: [UInt8]?
+    /// The payload as JSON.
+    var payload: [UInt8]?
+
+    /// Reads a rejected record.
+    init(_ letter: DeadLetter) {
+        if letter.position.topic == Topics.received.name {
+            self.init(signedPayload: letter.original.value)
+        } else if let notification = try? VerifiedNotification(letter.original) {
+            self.init(signedPayload: notification.signedPayload)
+        } else {
+            self.init(signedPayload: [])
+            payload = (try? JSONDocument(letter.original.value)).map { Array($0.root.rawBytes) }
+        }
+    }
+
+    /// Reads a posted body.
+    init(signedPayload: [UInt8]) {
+        guard let jws = CompactJWS(signedPayload[...]) else { return }
+        self.signedPayload = signedPayload
+        payload = Base64.decode(jws.payload, .url).flatMap { try? JSONDocument($0) }.map { Array($0.root.rawBytes) }
+        let unchecked = UncheckedNotification(signedPayload)
+        notificationUUID = unchecked?.notificationUUID?.uuidString.lowercased()
+        notificationType = unchecked?.notificationType
+        environment = unchecked?.environment
+        bundleId = unchecked?.bundleId
+    }
+}

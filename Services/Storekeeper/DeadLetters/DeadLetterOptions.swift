@@ -1,0 +1,47 @@
+import ArgumentParser
+import Foundation
+
+/// What has to be so for a dead letter to be meant.
+struct DeadLetterQueryOptions: ParsableArguments {
+    @Option(help: "Only those that this stage refused, such as verifier.")
+    var stage: String?
+
+    @Option(help: "Only this reason, such as app-unknown.")
+    var reason: String?
+
+    @Option(help: "Only rejected at or after this time: \(TimeArgument.help).")
+    var from: TimeArgument?
+
+    @Option(help: "Only rejected before this time.")
+    var to: TimeArgument?
+
+    /// Whether any filter was given.
+    var isGiven: Bool { stage != nil || reason != nil || from != nil || to != nil }
+
+    func query(now: Date) throws -> DeadLetterQuery {
+        let range = try DateRange(from: from, to: to, now: now)
+        return DeadLetterQuery(stage: stage, reason: reason, from: range.from, to: range.to)
+    }
+}
+
+/// The dead letters to act on: by id, or all open ones that match the filters.
+struct DeadLetterSelectionOptions: ParsableArguments {
+    @Argument(help: "Ids of dead letters, as listed: partition/offset, such as 3/17.", transform: DeadLetterID.read)
+    var letters: [DeadLetterID] = []
+
+    @Flag(help: "Select all open dead letters that match the other options.")
+    var all = false
+
+    @OptionGroup var query: DeadLetterQueryOptions
+
+    func validate() throws {
+        if letters.isEmpty, !all { throw ValidationError("no dead letters selected: give ids such as 3/17, or --all") }
+        if !letters.isEmpty, all || query.isGiven {
+            throw ValidationError("ids exclude --all and the options that filter it; use one of the two")
+        }
+    }
+
+    func selection(now: Date) throws -> DeadLetterSelection {
+        letters.isEmpty ? .open(try query.query(now: now)) : .named(letters)
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+
+/// Filters for dead letters; nil matches everything.
+struct DeadLetterQuery: Sendable {
+    var stage: String?
+    var reason: String?
+    var from: Date?
+    var to: Date?
+
+    var isRestricted: Bool { stage != nil || reason != nil || from != nil || to != nil }
+
+    /// A warning where no dead letter has this stage or reason: an empty list looks like good news and is mostly a typo.
+    func warning(among letters: [StoredDeadLetter]) -> String? {
+        func unknown(_ wanted: String?, _ noun: String, _ all: Set<String>) -> String? {
+            guard let wanted, !all.isEmpty, !all.contains(wanted) else { return nil }
+            let words = all.sorted().joined(separator: ", ")
+            return "No dead letter has the \(noun) \(wanted.escaped); there are \(words)."
+        }
+        return unknown(stage, "stage", Set(letters.map(\.letter.stage)))
+            ?? unknown(reason, "reason", Set(letters.map(\.letter.reason)))
+    }
+
+    func accepts(_ logged: StoredDeadLetter) -> Bool {
+        (stage ?? logged.letter.stage) == logged.letter.stage
+            && (reason ?? logged.letter.reason) == logged.letter.reason
+            && (from ?? .distantPast) <= logged.letter.refusedAt && logged.letter.refusedAt < (to ?? .distantFuture)
+    }
+}
+
+/// The dead letters to act on.
+enum DeadLetterSelection: Sendable {
+    /// These ids, whether open or not.
+    case named([DeadLetterID])
+    /// Open ones that match the filters.
+    case open(DeadLetterQuery)
+}
+
+extension DeadLetterLog {
+    func selected(
+        _ selection: DeadLetterSelection, _ auditLog: DeadLetterActions, in context: CommandContext
+    ) async throws -> [StoredDeadLetter] {
+        switch selection {
+        case .named(let ids):
+            let letters = try await letters(Set(ids))
+            let actions = try await auditLog.actions(on: ids)
+            for id in Set(ids).sorted() {
+                guard let last = actions[id]?.last else { continue }
+                context.warn(
+                    "\(id) was already \(DeadLetterActions.state(after: [last]).rawValue) at \(last.actedAt.text) by "
+                        + "\(last.actor.escaped).")
+            }
+            return letters
+        case .open(let query):
+            let all = try await letters()
+            if let warning = query.warning(among: all) { context.warn(warning) }
+            return try await auditLog.open(all.filter(query.accepts))
+        }
+    }
+}

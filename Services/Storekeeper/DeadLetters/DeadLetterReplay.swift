@@ -1,0 +1,77 @@
+import Contracts
+import Foundation
+import Kafka
+import Pipeline
+import Storage
+
+/// Sends dead letters through the pipeline again and records that in the audit log.
+struct DeadLetterReplay {
+    var kafka: KafkaOptions
+    var database: DatabaseOptions
+    var audit: AuditOptions
+    var output: OutputOptions
+    var isDry: Bool
+
+    func run(_ selection: DeadLetterSelection, in context: CommandContext) async throws {
+        let configuration = try kafka.configuration(in: context)
+        let connection = try database.connection(for: "dead-letters replay", in: context)
+        let log = try await DeadLetterLog(configuration)
+        let auditLog = DeadLetterActions(store: OperatorActionStore(connection), cluster: log.cluster)
+        let letters = try await log.selected(selection, auditLog, in: context)
+        await log.close()
+        let uuids = letters.compactMap { $0.contents.notificationUUID.flatMap { UUID(uuidString: $0) } }
+        let known = try await NotificationStore(connection).known(uuids)
+        var summary = ReplaySummary(dryRun: isDry, found: letters.count, known: uuids.count { known.contains($0) })
+        guard !isDry else {
+            return try summary.show(
+                "\(summary.plan("dead letter", "would be sent through the pipeline again")).", output, in: context)
+        }
+        context.warn(
+            "\(summary.plan("dead letter", isOne: "is sent through the pipeline again", "are sent through the pipeline again"))."
+        )
+        let producer = try Producer(configuration, logger: .silent)
+        try await producer.send(letters.map { ProducerRecord(replaying: $0.letter) })
+        await producer.close(deadline: .seconds(5))
+        do {
+            try await audit.record(
+                DeadLetterActions.replayed, on: auditLog.subjects(letters), to: auditLog.store, in: context)
+        } catch {
+            throw CommandError(
+                """
+                \(letters.count.counted("dead letter")) sent, but the audit log could not be written: \(error). They are still listed as open; \
+                replaying them again is safe.
+                """)
+        }
+        summary.sent = letters.count
+        try summary.show(
+            "\(letters.count.counted("dead letter")) sent through the pipeline again.", output, in: context)
+    }
+}
+
+extension ProducerRecord {
+    /// The signed payload of a dead letter for the first topic; a record without one goes back to its own topic,
+    /// unchanged.
+    init(replaying letter: DeadLetter) {
+        let original = letter.original
+        let received = try? ReceivedNotification(original)
+        let verified = try? VerifiedNotification(original)
+        if letter.position.topic == Topics.received.name {
+            self.init(
+                Topics.received,
+                ReceivedNotification(
+                    signedPayload: original.value, source: .replay,
+                    receivedAt: received?.receivedAt ?? letter.refusedAt, bundleId: received?.bundleId,
+                    traceparent: received?.traceparent))
+        } else if let verified {
+            self.init(
+                Topics.received,
+                ReceivedNotification(
+                    signedPayload: verified.signedPayload, source: .replay, receivedAt: verified.receivedAt,
+                    bundleId: verified.bundleId, traceparent: verified.traceparent))
+        } else {
+            self.init(
+                topic: letter.position.topic, key: original.key, value: original.value,
+                headers: original.headers.map { RecordHeader(name: $0.name, value: $0.value) })
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Contracts
+
+/// The simulator's book against what the line made of it, notification by notification. Pure: two sets and their
+/// differences.
+struct RunCheck: Sendable {
+    /// A notification as the ledger has it.
+    struct Entry: Sendable, Equatable {
+        /// Lower case.
+        var uuid: String
+        var notificationType: String
+        var subtype: String?
+        var environment: StoreEnvironment
+        var bundleId: String
+        var originalTransactionId: String?
+        var transactionId: String?
+        /// Milliseconds since 1970.
+        var signedDate: Int64?
+    }
+
+    /// A dead letter.
+    struct Refused: Sendable, Equatable {
+        /// Lower case; nil where the letter is too broken to say.
+        var uuid: String?
+        var reason: String
+    }
+
+    /// What was believed of a purchase at the end.
+    typealias FinalStates = [SimulatorBook.Purchase: SimulatorBook.Facts]
+
+    var ledger: [Entry]
+    /// Uuids that were in the ledger before the run: none of the run's business.
+    var before: Set<String> = []
+    var refused: [Refused]
+    var beliefs: FinalStates
+    /// Notifications whose effect is written down twice.
+    var effectsTwice: [String] = []
+
+    /// Compares.
+    func against(_ book: SimulatorBook) -> CheckFindings {
+        var findings = CheckFindings()
+        let entries = Dictionary(grouping: ledger, by: \.uuid)
+        let letters = Dictionary(grouping: refused.filter { $0.uuid != nil }, by: { $0.uuid ?? "" })
+        for notification in book.notifications {
+            let arrival = book.arrival(of: notification.uuid)
+            let found = entries[notification.uuid] ?? []
+            let refusals = letters[notification.uuid] ?? []
+            findings.sent += 1
+            findings.repetitions += book.attempts[notification.uuid]?.count(where: \.isRepetition) ?? 0
+            if let reason = notification.forgery {
+                findings.forged += 1
+                judgeForged(notification, reason, arrival, isStored: !found.isEmpty, refusals, &findings)
+            } else {
+                judgeGenuine(notification, arrival, found, refusals, &findings)
+            }
+        }
+        let known = Set(book.notifications.map(\.uuid))
+        findings.unexpected += ledger.map(\.uuid).filter { !known.contains($0) && !before.contains($0) }
+        findings.effectsTwice += effectsTwice
+        compareFacts(with: book, stored: Set(entries.keys), &findings)
+        return findings
+    }
+
+    private func judgeGenuine(
+        _ notification: SimulatorBook.Notification, _ arrival: SimulatorBook.Arrival, _ found: [Entry],
+        _ refusals: [Refused], _ findings: inout CheckFindings
+    ) {
+        if let entry = found.first {
+            findings.inLedger += 1
+            if found.count > 1 { findings.effectsTwice.append(notification.uuid) }
+            findings.differences += Self.differences(between: notification, and: entry)
+        } else if arrival == .certain, refusals.isEmpty {
+            findings.missing.append(notification.uuid)
+        } else if refusals.isEmpty {
+            findings.notAccepted += 1
+        }
+        if let refusal = refusals.first {
+            findings.wronglyRefused.append("\(notification.uuid): \(refusal.reason)")
+        }
+    }
+
+    private func judgeForged(
+        _ notification: SimulatorBook.Notification, _ reason: String, _ arrival: SimulatorBook.Arrival, isStored: Bool,
+        _ refusals: [Refused], _ findings: inout CheckFindings
+    ) {
+        if isStored { findings.forgedInLedger.append(notification.uuid) }
+        if let refusal = refusals.first {
+            findings.refusedByReason[refusal.reason, default: 0] += 1
+            if refusal.reason != reason {
+                findings.differences.append(
+                    Difference(of: notification.uuid, field: "reason", book: reason, found: refusal.reason))
+            }
+        } else if arrival == .certain {
+            findings.forgedMissing.append(notification.uuid)
+        } else {
+            findings.notAccepted += 1
+        }
+    }
+
+    private func compareFacts(with book: SimulatorBook, stored: Set<String>, _ findings: inout CheckFindings) {
+        for (purchase, newest) in book.newest(where: stored.contains) {
+            guard let expected = newest.facts else { continue }
+            findings.purchases += 1
+            let name = "\(purchase.environment.rawValue) \(purchase.originalTransactionId)"
+            guard let believed = beliefs[purchase] else {
+                findings.differences.append(
+                    Difference(of: name, field: "purchase", book: "is known", found: "is not known"))
+                continue
+            }
+            findings.differences += Self.differences(of: name, between: expected, and: believed)
+        }
+    }
+
+    private static func differences(
+        between notification: SimulatorBook.Notification, and entry: Entry
+    ) -> [Difference] {
+        let pairs: [(String, String?, String?)] = [
+            ("notificationType", notification.notificationType, entry.notificationType),
+            ("subtype", notification.subtype, entry.subtype),
+            ("environment", notification.environment.rawValue, entry.environment.rawValue),
+            ("bundleId", notification.bundleId, entry.bundleId),
+            ("originalTransactionId", notification.originalTransactionId, entry.originalTransactionId),
+            ("transactionId", notification.transactionId, entry.transactionId),
+            ("signedDate", String(notification.signedDate), entry.signedDate.map { String($0) }),
+        ]
+        return differences(of: notification.uuid, in: pairs)
+    }
+
+    private static func differences(
+        of name: String, between expected: SimulatorBook.Facts, and believed: SimulatorBook.Facts
+    ) -> [Difference] {
+        func pair<Value>(_ field: String, _ path: KeyPath<SimulatorBook.Facts, Value?>) -> (String, String?, String?) {
+            (field, expected[keyPath: path].map { "\($0)" }, believed[keyPath: path].map { "\($0)" })
+        }
+        return differences(
+            of: name,
+            in: [
+                pair("status", \.status),
+                ("productId", expected.productId, believed.productId),
+                ("purchaseDate", String(expected.purchaseDate), String(believed.purchaseDate)),
+                pair("expiresDate", \.expiresDate),
+                pair("revocationDate", \.revocationDate),
+                pair("revocationReason", \.revocationReason),
+                pair("appAccountToken", \.appAccountToken),
+                pair("autoRenewStatus", \.autoRenewStatus),
+                pair("autoRenewProductId", \.autoRenewProductId),
+                pair("isInBillingRetryPeriod", \.isInBillingRetryPeriod),
+                pair("gracePeriodExpiresDate", \.gracePeriodExpiresDate),
+                pair("expirationIntent", \.expirationIntent),
+            ])
+    }
+
+    private static func differences(
+        of name: String, in pairs: [(field: String, book: String?, found: String?)]
+    ) -> [Difference] {
+        pairs.filter { $0.book != $0.found }
+            .map { Difference(of: name, field: $0.field, book: $0.book, found: $0.found) }
+    }
+}

@@ -1,0 +1,42 @@
+import ArgumentParser
+import Chassis
+
+/// The message of a failed command: what failed, what to do, and the usage where the command line was wrong.
+struct ErrorPresentation {
+    let text: String
+    let exitCode: Int32
+
+    /// Nil where the argument parser has its own message: help, or an error that it found.
+    /// - Parameter command: the subcommand that ran.
+    init?(_ error: any Error, of command: (any ParsableCommand.Type)?) {
+        exitCode = Exit.code(for: error)
+        switch error {
+        case is Interrupted: text = ""
+        case let problems as ConfigurationProblems: text = "Error: \(problems)"
+        case let fault as ValidationError:
+            guard let command else { return nil }
+            text = """
+                Error: \(fault.message)
+                Usage: \(CommandLineTool.usageString(for: command))
+                  See '\(Self.words(of: command)) --help' for more information.
+                """
+        case let error as any HintedError: text = "Error: \(error.messageWithHint)"
+        default: return nil
+        }
+    }
+
+    /// The words of a command line: `storekeeper dead-letters list`.
+    private static func words(of command: any ParsableCommand.Type) -> String {
+        path(to: command, from: CommandLineTool.self)?.joined(separator: " ") ?? CommandLineTool._commandName
+    }
+
+    private static func path(
+        to wanted: any ParsableCommand.Type, from command: any ParsableCommand.Type
+    ) -> [String]? {
+        let name = command._commandName
+        if command == wanted { return [name] }
+        let below =
+            command.configuration.subcommands + command.configuration.groupedSubcommands.flatMap(\.subcommands)
+        return below.lazy.compactMap { path(to: wanted, from: $0) }.first.map { [name] + $0 }
+    }
+}

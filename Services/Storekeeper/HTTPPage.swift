@@ -1,0 +1,15 @@
+import AsyncHTTPClient
+
+/// What a URL answered.
+struct HTTPPage: Sendable {
+    let status: Int
+    let text: String
+
+    /// Fetches it; at most 16 MiB.
+    init(at url: String, within timeout: Duration = .seconds(2)) async throws {
+        let response = try await HTTPClient.shared.execute(
+            HTTPClientRequest(url: url), timeout: .nanoseconds(Int64(timeout.seconds * 1e9)))
+        status = Int(response.status.code)
+        text = String(buffer: try await response.body.collect(upTo: 16 << 20))
+    }
+}

@@ -1,0 +1,7 @@
+import ArgumentParser
+
+/// `storekeeper offsets`: the positions that the state-updater keeps in the database.
+struct Offsets: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "offsets", abstract: "Reset stored Kafka offsets.", subcommands: [OffsetsReset.self])
+}

@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+@testable import Storekeeper
+
+struct BackfillJournalTests {
+    @Test func `what is noted is done for the next run, and a torn line is not`() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/progress"
+        do {
+            let first = try BackfillJournal(at: path, of: "app Production")
+            #expect(first.done.isEmpty)
+            try first.note("1")
+            try first.note("20")
+        }
+        // As a crash in the middle of a write leaves it.
+        let file = try #require(FileHandle(forWritingAtPath: path))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data("30".utf8))
+        try file.close()
+        do {
+            let second = try BackfillJournal(at: path, of: "app Production")
+            #expect(second.done == ["1", "20"])
+            try second.note("300")
+        }
+        #expect(try BackfillJournal(at: path, of: "app Production").done == ["1", "20", "300"])
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "# app Production\n1\n20\n300\n")
+    }
+
+    @Test func `a file that cannot be written is said before anybody is asked`() {
+        #expect(throws: CommandError.self) { try BackfillJournal(at: "/no/such/directory/progress", of: "app") }
+    }
+
+    @Test func `what was done in another app or environment, or is being done, is not taken for done here`() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/progress"
+        do {
+            let book = try BackfillJournal(at: path, of: "app Production")
+            try book.note("1")
+            let twice = #expect(throws: CommandError.self) { try BackfillJournal(at: path, of: "app Production") }
+            #expect(twice?.description.contains("another backfill") == true)
+        }
+        let elsewhere = #expect(throws: CommandError.self) { try BackfillJournal(at: path, of: "app Sandbox") }
+        #expect(elsewhere?.description.contains("of another app or environment") == true)
+        #expect(try BackfillJournal(at: path, of: "app Production").done == ["1"])
+    }
+}

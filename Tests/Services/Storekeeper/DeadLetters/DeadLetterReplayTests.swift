@@ -1,0 +1,45 @@
+import Contracts
+import Foundation
+import Kafka
+import Testing
+
+@testable import Storekeeper
+
+/// Renewal information names no app: what is replayed without one, the verifier refuses.
+@Suite struct DeadLetterReplayTests {
+    static let time = Date(milliseconds: 1_700_000_000_000)
+
+    /// A dead letter of a record that stood in a topic.
+    static func replayed(_ original: WireRecord, from topic: String) throws -> ReceivedNotification {
+        let letter = DeadLetter(
+            original: original, stage: "deduplicator", reason: "undecodable", message: "it is so",
+            position: LogPosition(topic: topic, partition: 0, offset: 1), refusedAt: time, attempts: 1, build: "test")
+        let record = ProducerRecord(replaying: letter)
+        #expect(record.topic == Topics.received.name)
+        return try ReceivedNotification(
+            WireRecord(
+                key: record.key, value: record.value,
+                headers: record.headers.map { WireHeader($0.name, $0.value) }))
+    }
+
+    @Test func `what was refused at the beginning of the line goes back for the same app`() throws {
+        let received = ReceivedNotification(
+            signedPayload: Array("a.b.c".utf8), source: .history, receivedAt: Self.time, bundleId: "com.example.app")
+        let replayed = try Self.replayed(received.record(), from: Topics.received.name)
+        #expect(replayed.bundleId == "com.example.app")
+        #expect(replayed.source == .replay)
+        #expect(replayed.signedPayload == received.signedPayload)
+    }
+
+    @Test func `what was refused behind the verifier goes back for the app it was verified for`() throws {
+        let verified = VerifiedNotification(
+            notificationUUID: UUID(), notificationType: SignedPart.renewalInfo.rawValue, subtype: nil,
+            environment: .production, bundleId: "com.example.app", appAppleId: nil, originalTransactionId: "1",
+            transactionId: nil, signedDate: Self.time, receivedAt: Self.time, source: .history, traceparent: nil,
+            decoded: Array(#"{"signedRenewalInfo":{}}"#.utf8), signedPayload: Array("a.b.c".utf8))
+        let replayed = try Self.replayed(verified.record(), from: Topics.verified.name)
+        #expect(replayed.bundleId == "com.example.app")
+        #expect(replayed.signedPayload == verified.signedPayload)
+        #expect(replayed.receivedAt == Self.time)
+    }
+}

@@ -1,0 +1,95 @@
+import Testing
+
+@testable import Storekeeper
+
+struct ProcessPlanTests {
+    private static func plan(counts: [ServiceKind: Int] = [:], inherited: [String: String] = [:]) -> ProcessPlan {
+        ProcessPlan(
+            binaries: InstalledBinaries(in: "/programs"), directory: "/line", logDirectory: "/logs",
+            bootstrapServers: "b:1",
+            databaseURL: "postgres://d", apiPort: 8891, counts: counts, apps: [], inherited: inherited)
+    }
+
+    @Test func `several of a role are numbered, one is not`() {
+        let plan = Self.plan(counts: [.verifier: 2])
+        #expect(plan.names(of: .verifier) == ["verifier-1", "verifier-2"])
+        #expect(plan.names(of: .ingest) == ["ingest"])
+    }
+
+    @Test(arguments: [ServiceKind.ingest, .verifier]) func `who may not reach the database does not know where it is`(
+        role: ServiceKind
+    ) {
+        let plan = Self.plan(inherited: ProcessPlan.inherited(from: ["DATABASE_URL": "postgres://secret"]))
+        #expect(plan.environment(of: role, named: "x")["DATABASE_URL"] == nil)
+    }
+
+    @Test(arguments: [ServiceKind.deduplicator, .stateUpdater]) func `who writes state knows the database`(
+        role: ServiceKind
+    ) {
+        #expect(Self.plan().environment(of: role, named: "x")["DATABASE_URL"] == "postgres://d")
+    }
+
+    @Test func `every process has its own files and says which port it got`() {
+        let plan = Self.plan(counts: [.ingest: 2])
+        let first = plan.environment(of: .ingest, named: "ingest-1")
+        let second = plan.environment(of: .ingest, named: "ingest-2", ingestPort: 81)
+        #expect(first["STOREKEEPER_ADMIN_PORT_FILE"] != second["STOREKEEPER_ADMIN_PORT_FILE"])
+        #expect(first["STOREKEEPER_INGEST_PORT_FILE"] != second["STOREKEEPER_INGEST_PORT_FILE"])
+        #expect(first["STOREKEEPER_INGEST_ADDRESS"] == "127.0.0.1:0")
+        #expect(second["STOREKEEPER_INGEST_ADDRESS"] == "127.0.0.1:81")
+    }
+
+    @Test func `Kafka settings and the log level are handed on, what configures one service is not`() {
+        let inherited = ProcessPlan.inherited(from: [
+            "KAFKA_LINGER_MS": "1", "STOREKEEPER_LOG_LEVEL": "debug", "STOREKEEPER_INGEST_ADDRESS": "0.0.0.0:80",
+            "PATH": "/bin",
+        ])
+        #expect(inherited == ["KAFKA_LINGER_MS": "1", "STOREKEEPER_LOG_LEVEL": "debug", "PATH": "/bin"])
+    }
+
+    @Test func `a shell is told what the other commands need, and nothing that it had before`() async throws {
+        let place = try TemporaryDirectory()
+        var plan = Self.plan(inherited: ["PATH": "/bin"])
+        plan.directory = place.path
+        plan.databaseRoles = [.scheduler]
+        try plan.writeOperatorFile()
+        let shell = try await Spawner().start(
+            "sh", program: "/bin/sh",
+            arguments: [
+                "-c",
+                ". '\(plan.operatorFile)'; echo \"$DATABASE_URL $PGOPTIONS\"; grep -c PATH= '\(plan.operatorFile)'",
+            ],
+            environment: [:], log: place.path + "/log")
+        _ = await shell.ending()
+        #expect(shell.logTail() == "postgres://d -c role=storekeeper_scheduler\n0")
+    }
+
+    @Test func `a shell is told also which broker this one was given from outside`() throws {
+        let place = try TemporaryDirectory()
+        var plan = Self.plan(inherited: [
+            "KAFKA_BOOTSTRAP_SERVERS": "b:1", "KAFKA_SECURITY_PROTOCOL": "SSL", "PGSSLMODE": "require", "PATH": "/bin",
+        ])
+        plan.directory = place.path
+        try plan.writeOperatorFile()
+        let lines = try String(contentsOfFile: plan.operatorFile, encoding: .utf8).split(separator: "\n")
+        #expect(lines.contains("export KAFKA_BOOTSTRAP_SERVERS='b:1'"))
+        #expect(lines.contains("export KAFKA_SECURITY_PROTOCOL='SSL'"))
+        #expect(lines.contains("export PGSSLMODE='require'"))
+        #expect(!lines.contains { $0.contains("PATH") })
+    }
+
+    @Test func `each service acts as the role of its kind, where the database has it`() {
+        var plan = Self.plan(inherited: ["PGOPTIONS": "-c jit=off"])
+        #expect(plan.environment(of: .scheduler, named: "x")["PGOPTIONS"] == "-c jit=off")
+        plan.databaseRoles = [.worker, .scheduler]
+        for role in [ServiceKind.deduplicator, .stateUpdater, .recovery] {
+            #expect(plan.environment(of: role, named: "x")["PGOPTIONS"] == "-c jit=off -c role=storekeeper_worker")
+        }
+        plan.inherited = [:]
+        #expect(plan.environment(of: .scheduler, named: "x")["PGOPTIONS"] == "-c role=storekeeper_scheduler")
+        #expect(plan.operatorEnvironment["PGOPTIONS"] == "-c role=storekeeper_scheduler")
+        for role in [ServiceKind.ingest, .verifier] {
+            #expect(plan.environment(of: role, named: "x")["PGOPTIONS"] == nil)
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import Contracts
+import Testing
+
+@testable import Storekeeper
+
+struct RunCheckTests {
+    @Test func `a ledger that equals the book is clean`() throws {
+        let book = Self.book(of: Self.genuine("a"), Self.genuine("b"))
+        let findings = RunCheck(ledger: [Self.entry("b"), Self.entry("a")], refused: [], beliefs: Self.beliefs)
+            .against(book)
+        #expect(findings.areClean)
+        #expect(findings.inLedger == 2)
+        #expect(findings.purchases == 1)
+    }
+
+    @Test func `what was answered 200 and is nowhere is missing`() {
+        let findings = RunCheck(ledger: [Self.entry("a")], refused: [], beliefs: Self.beliefs)
+            .against(Self.book(of: Self.genuine("a"), Self.genuine("b")))
+        #expect(findings.missing == ["b"])
+        #expect(!findings.areClean)
+    }
+
+    @Test func `what was never accepted may be there or not`() {
+        var book = SimulatorBook()
+        for uuid in ["a", "b"] {
+            book.add(.notification(Self.genuine(uuid)))
+            book.add(.attempt(Self.attempt(uuid, status: 503)))
+        }
+        let findings = RunCheck(ledger: [Self.entry("a")], refused: [], beliefs: Self.beliefs).against(book)
+        #expect(findings.areClean)
+        #expect(findings.notAccepted == 1)
+    }
+
+    @Test func `what the book does not know is unexpected unless it was there before`() {
+        let check = RunCheck(
+            ledger: [Self.entry("a"), Self.entry("x"), Self.entry("y")], before: ["y"], refused: [],
+            beliefs: Self.beliefs)
+        #expect(check.against(Self.book(of: Self.genuine("a"))).unexpected == ["x"])
+    }
+
+    @Test func `each text of the ledger is compared`() {
+        var entry = Self.entry("a")
+        entry.notificationType = "TEST"
+        entry.subtype = nil
+        entry.bundleId = "com.example.other"
+        entry.originalTransactionId = nil
+        entry.transactionId = "3"
+        #expect(
+            Self.differences(entry).map(\.field)
+                == ["notificationType", "subtype", "bundleId", "originalTransactionId", "transactionId"])
+    }
+
+    @Test func `environment and signed date are compared`() {
+        var entry = Self.entry("a")
+        entry.environment = .production
+        entry.signedDate = 4
+        #expect(Self.differences(entry).map(\.field) == ["environment", "signedDate"])
+    }
+
+    @Test func `a row that stands twice is an effect had twice`() {
+        let findings = RunCheck(ledger: [Self.entry("a"), Self.entry("a")], refused: [], beliefs: Self.beliefs)
+            .against(Self.book(of: Self.genuine("a")))
+        #expect(findings.effectsTwice == ["a"])
+    }
+
+    @Test func `the final facts are those of the newest stored notification`() {
+        var older = Self.genuine("a")
+        older.facts?.status = 5
+        var newer = Self.genuine("b")
+        newer.signedDate += 1
+        var newerEntry = Self.entry("b")
+        newerEntry.signedDate = newer.signedDate
+        let book = Self.book(of: newer, older)
+        let both = RunCheck(ledger: [Self.entry("a"), newerEntry], refused: [], beliefs: Self.beliefs)
+        #expect(both.against(book).areClean)
+        let onlyOlder = RunCheck(ledger: [Self.entry("a")], refused: [], beliefs: Self.beliefs)
+        #expect(
+            onlyOlder.against(book).differences
+                == [Difference(of: "Sandbox 1", field: "status", book: "5", found: "1")])
+    }
+
+    @Test func `a purchase of which nothing is believed differs`() {
+        let findings = RunCheck(ledger: [Self.entry("a")], refused: [], beliefs: [:])
+            .against(Self.book(of: Self.genuine("a")))
+        #expect(findings.differences.map(\.field) == ["purchase"])
+    }
+
+    @Test func `forged ones belong in the dead letters for the reason the book gives`() {
+        let book = Self.book(of: Self.forged("f"), Self.forged("g"), Self.forged("h"))
+        let refused = [
+            RunCheck.Refused(uuid: "f", reason: "signature"), RunCheck.Refused(uuid: "g", reason: "body"),
+            RunCheck.Refused(uuid: nil, reason: "malformed"),
+        ]
+        let findings = RunCheck(ledger: [], refused: refused, beliefs: [:]).against(book)
+        #expect(findings.refusedByReason == ["signature": 1, "body": 1])
+        #expect(findings.differences == [Difference(of: "g", field: "reason", book: "signature", found: "body")])
+        #expect(findings.forgedMissing == ["h"])
+    }
+
+    @Test func `a forged one in the ledger is the worst of all and never clean`() {
+        let findings = RunCheck(
+            ledger: [Self.entry("f")], refused: [RunCheck.Refused(uuid: "f", reason: "signature")], beliefs: [:]
+        ).against(Self.book(of: Self.forged("f")))
+        #expect(findings.forgedInLedger == ["f"])
+        #expect(!findings.areClean)
+    }
+
+    @Test func `a genuine one among the dead letters was wrongly refused, not lost`() {
+        let findings = RunCheck(ledger: [], refused: [RunCheck.Refused(uuid: "a", reason: "revoked")], beliefs: [:])
+            .against(Self.book(of: Self.genuine("a")))
+        #expect(findings.wronglyRefused == ["a: revoked"])
+        #expect(findings.missing.isEmpty)
+    }
+
+    // MARK: A book of one purchase
+
+    private static let facts = SimulatorBook.Facts(
+        status: 1, productId: "pro", purchaseDate: 1, expiresDate: 2, revocationDate: nil, revocationReason: nil,
+        appAccountToken: nil, autoRenewStatus: 1, autoRenewProductId: "pro", isInBillingRetryPeriod: nil,
+        gracePeriodExpiresDate: nil, expirationIntent: nil)
+    private static let beliefs: RunCheck.FinalStates = [
+        SimulatorBook.Purchase(environment: .sandbox, originalTransactionId: "1"): facts
+    ]
+
+    private static func differences(_ entry: RunCheck.Entry) -> [Difference] {
+        RunCheck(ledger: [entry], refused: [], beliefs: beliefs).against(book(of: genuine("a"))).differences
+    }
+
+    private static func genuine(_ uuid: String) -> SimulatorBook.Notification {
+        SimulatorBook.Notification(
+            uuid: uuid, notificationType: "SUBSCRIBED", subtype: "INITIAL_BUY", environment: .sandbox,
+            bundleId: "com.example.app", originalTransactionId: "1", transactionId: "2", signedDate: 3, forgery: nil,
+            facts: facts)
+    }
+
+    private static func forged(_ uuid: String) -> SimulatorBook.Notification {
+        var notification = genuine(uuid)
+        notification.forgery = "signature"
+        return notification
+    }
+
+    private static func entry(_ uuid: String) -> RunCheck.Entry {
+        RunCheck.Entry(
+            uuid: uuid, notificationType: "SUBSCRIBED", subtype: "INITIAL_BUY", environment: .sandbox,
+            bundleId: "com.example.app", originalTransactionId: "1", transactionId: "2", signedDate: 3)
+    }
+
+    private static func attempt(_ uuid: String, status: Int) -> SimulatorBook.Attempt {
+        SimulatorBook.Attempt(uuid: uuid, attempt: 1, at: 0, status: status, failure: nil, isRepetition: false)
+    }
+
+    private static func book(of notifications: SimulatorBook.Notification...) -> SimulatorBook {
+        var book = SimulatorBook()
+        for notification in notifications {
+            book.add(.notification(notification))
+            book.add(.attempt(attempt(notification.uuid, status: 200)))
+        }
+        return book
+    }
+}

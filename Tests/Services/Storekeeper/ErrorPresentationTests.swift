@@ -1,0 +1,45 @@
+import TestSupport
+import Testing
+
+@testable import Postgres
+@testable import Storekeeper
+
+struct ErrorPresentationTests {
+    @Test func `a mistake that is found while a verb runs shows the usage of that verb`() async {
+        let outcome = await CommandOutcome.of(
+            ["dead-letters", "list", "--from", "1h", "--to", "2h"],
+            environment: ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"])
+        #expect(outcome.code == 64)
+        #expect(outcome.errorOutput.hasPrefix("Error: --to has to lie after --from"))
+        #expect(outcome.errorOutput.contains("Usage: storekeeper dead-letters list ["), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.hasSuffix("See 'storekeeper dead-letters list --help' for more information."))
+    }
+
+    @Test func `what is wrong with the variables is said without any usage`() async {
+        let outcome = await CommandOutcome.of(["audit"])
+        #expect(outcome.code == 78)
+        #expect(outcome.errorOutput.hasPrefix("Error: The configuration has 1 problem"))
+        #expect(!outcome.errorOutput.contains("Usage"))
+    }
+
+    @Test func `a schema without tables, and a right that is lacking, are said with what to do`() async throws {
+        try await TestDatabase.use { database async throws in
+            let outcome = await CommandOutcome.of(["audit", "--schema", "nosuch"], environment: database.environment)
+            #expect(outcome.code == 1)
+            #expect(outcome.errorOutput.contains("[SQLSTATE 42P01]"), "\(outcome.errorOutput)")
+            #expect(outcome.errorOutput.contains("setup has run on this database"))
+        }
+        let refused = PostgresError(.notPermitted, sqlState: "42501", "permission denied for table operator_action")
+        #expect(refused.messageWithHint.contains("storekeeper_scheduler"))
+        #expect(ErrorPresentation(refused, of: Audit.self)?.text.contains("storekeeper_scheduler") == true)
+    }
+
+    @Test func `a broker that does not answer is named, with what to look at`() async {
+        let outcome = await CommandOutcome.of(
+            ["offsets", "reset"],
+            environment: ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "DATABASE_URL": "postgres://127.0.0.1:1/none"])
+        #expect(outcome.code == 1)
+        #expect(outcome.errorOutput.contains("127.0.0.1:1"), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("check KAFKA_BOOTSTRAP_SERVERS"))
+    }
+}
