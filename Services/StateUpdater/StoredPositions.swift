@@ -97,7 +97,7 @@ struct PositionBeyondLog: EndsTheWorker, CustomStringConvertible {
         """
         the stored position of \(position.topic)/\(position.partition) is \(position.offset), but the log of cluster \
         \(cluster) ends at \(high): it lost records or was made anew. Nothing is read, so that nothing is skipped. \
-        To read the topic again from its beginning, which is harmless, stop this service, run `storekeeper reread`, \
+        To read the topic again from its beginning, which is harmless, stop this service, run `storekeeper offsets reset`, \
         and start it again
         """
     }

@@ -106,6 +106,6 @@ struct TestNotificationProgress: Sendable, Encodable {
             return "Apple could not deliver it: \(last.result); check the address in App Store Connect, the firewall "
                 + "(17.0.0.0/8), TLS, and what the load balancer answers"
         }
-        return "Apple had our 200, and the ledger lacks it: storekeeper status and rejected list say where it is"
+        return "Apple had our 200, and the ledger lacks it: storekeeper status and dead-letters list say where it is"
     }
 }

@@ -49,7 +49,7 @@ struct Attention: Sendable {
     private func poison(_ report: StatusReport) -> [String] {
         (report.refused.value ?? []).filter { $0.stage != "verifier" }.map {
             "\($0.stage) refused \($0.count) proven notifications (\($0.reason)): "
-                + "storekeeper rejected list --stage \($0.stage)"
+                + "storekeeper dead-letters list --stage \($0.stage)"
         }
     }
 }

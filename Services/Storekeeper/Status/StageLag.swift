@@ -28,7 +28,7 @@ struct StageLag: Sendable {
     func stages(now: Date) async throws -> [StatusReport.Stage] {
         let topics = try await KafkaAdmin(configuration, patience: Self.patience, logger: .silent).topics()
         if let reader = Self.readers.first(where: { topics[$0.topic] == nil }) {
-            throw CommandError("the topic \(reader.topic) does not exist; run storekeeper setup")
+            throw CommandError("the topic \(reader.topic) does not exist; run setup")
         }
         return try await withThrowingTaskGroup(of: (Int, StatusReport.Stage).self) { group in
             for (index, reader) in Self.readers.enumerated() {

@@ -45,7 +45,7 @@ begin
         loop
             execute format('grant insert, update, delete on %I.%I to storekeeper_scheduler', ours, object.name);
         end loop;
-        -- For storekeeper reread.
+        -- For storekeeper offsets reset.
         execute format('grant delete on %I.consumer_position to storekeeper_scheduler', ours);
     end if;
 

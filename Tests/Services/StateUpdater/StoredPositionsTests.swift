@@ -79,7 +79,7 @@ import Testing
                 try await positions.positions(of: [Self.partition])
             }
             #expect(beyond?.high == 3)
-            #expect(beyond?.description.contains("storekeeper reread") == true)
+            #expect(beyond?.description.contains("storekeeper offsets reset") == true)
             // The way out: forget, and begin at the earliest record.
             let forgotten = try await store.forget(cluster: cluster, group: "g", topic: Self.topic)
             #expect(forgotten == 1)
