@@ -36,6 +36,9 @@ extension Metric {
     /// The batch is tried again because the world failed.
     public static let stageRetries = counter(
         "storekeeper_stage_retries_total", "Batches tried again because something outside failed.", ["stage"])
+    /// 0 while records are handled, or none wait.
+    public static let workerStalled = gauge(
+        "storekeeper_worker_stalled_seconds", "Time without a handled record although records wait.", ["stage"])
     /// Somebody else has the partition.
     public static let settlementsFenced = counter(
         "storekeeper_settlements_fenced_total", "Batches given up because the partition belongs to another worker.",
@@ -201,7 +204,7 @@ extension Metric {
     /// All of the above: what is not listed here is exposed without help and with buckets for seconds.
     public static let all: [Metric] = [
         ingestRequests, ingestAcknowledgement, ingestInFlight, ingestInFlightLimit, stageRecords, stageBatch,
-        stageBatchSize, stageRetries,
+        stageBatchSize, stageRetries, workerStalled,
         settlementsFenced, deadLetters, lagRecords, lagSeconds, recordsExpired, rebalances, producerFatal,
         brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked, unknownApps, trustReloads,
         ledgerOutcomes, webhookToState, sharedAccounts, published, publisherRetries, apiRequests,

@@ -22,6 +22,8 @@ public actor Consumer {
     private var handle: ConsumerHandle?
     private var state = TurnState()
     private var paused: [TopicPartition] = []
+    /// What librdkafka reported and tries again by itself; nil once a record came.
+    public private(set) var lastError: KafkaError?
 
     /// The thread of its own.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -65,6 +67,7 @@ public actor Consumer {
             }
             if case .record(let record) = occurrence {
                 records.append(record)
+                lastError = nil
             } else if let event = event(of: occurrence) {
                 state.postpone(event)
                 break
@@ -198,6 +201,7 @@ public actor Consumer {
             case .retry, .fenced:
                 // librdkafka tries again by itself; a lost membership comes as a revoke.
                 logger.warning("consumer: \(error)", metadata: ["code": "\(error.name)"])
+                lastError = error
                 return nil
             case .positionLost, .missing, .unacceptable, .refused, .fatal:
                 return .failure(error)

@@ -108,12 +108,18 @@ extension KafkaSource {
         var seconds: Double
     }
 
-    /// Of every partition that is read, by what the last fetch said of its end: what is in hand is not settled yet.
-    func lag(now: Date) async throws -> [Lag] {
+    /// Of every partition that is read: what is in hand is not settled yet.
+    /// - Parameter askingBroker: asks for the end of every partition. Otherwise the last fetch has told it, except where
+    ///   there was none yet.
+    func lag(now: Date, askingBroker: Bool = false) async throws -> [Lag] {
         var lags: [Lag] = []
         for partition in assigned {
-            guard let (low, high) = try await consumer.knownWatermarks(partition) else { continue }
-            let place = try await place(in: partition)
+            let known = askingBroker ? nil : try await consumer.knownWatermarks(partition)
+            let (low, high) = if let known { known } else { try await consumer.watermarks(partition) }
+            // Taken away meanwhile.
+            guard assigned.contains(partition) else { continue }
+            // Read from the beginning where no position is known.
+            let place = unsettled[partition]
             let records = max(0, high - max(place?.offset ?? low, low))
             let age = place?.timestamp.map { max(0, now.timeIntervalSince($0)) } ?? 0
             lags.append(Lag(partition: partition, records: records, seconds: records > 0 ? age : 0))
@@ -121,15 +127,9 @@ extension KafkaSource {
         return lags
     }
 
-    /// Before the first record of a partition only the group's coordinator knows where it will be read from.
-    private func place(in partition: TopicPartition) async throws -> Place? {
-        if let known = unsettled[partition] { return known }
-        guard let committed = try await consumer.committed([partition]).first ?? nil else { return nil }
-        // Records may have come meanwhile.
-        if unsettled[partition] == nil, assigned.contains(partition) {
-            unsettled[partition] = Place(offset: committed.offset)
-        }
-        return unsettled[partition]
+    /// What the client reported since it last delivered a record, and tries again by itself.
+    var clientError: String? {
+        get async { await consumer.lastError.map { "\($0)" } }
     }
 }
 
@@ -140,13 +140,20 @@ public protocol StartingPositions: Sendable {
 }
 
 /// The offsets committed to Kafka; the earliest record where there is none.
+///
+/// Asked for here rather than left to the client as `TopicPartitionOffset.committed`: where the coordinator has just moved,
+/// librdkafka (2.0 to 2.15 at least) drops its question, and the partition delivers nothing until the process ends.
 public struct CommittedPositions: StartingPositions {
-    /// All fields.
-    public init() {}
+    private let consumer: Consumer
 
-    /// Asks nobody: the client looks the offsets up when it begins to fetch.
-    public func positions(of partitions: [TopicPartition]) -> [TopicPartitionOffset] {
-        partitions.map { TopicPartitionOffset($0, offset: TopicPartitionOffset.committed) }
+    /// - Parameter consumer: of the group.
+    public init(_ consumer: Consumer) { self.consumer = consumer }
+
+    /// - Throws: `KafkaError` where the coordinator does not answer or is none any more; the worker asks again.
+    public func positions(of partitions: [TopicPartition]) async throws -> [TopicPartitionOffset] {
+        zip(partitions, try await consumer.committed(partitions)).map { partition, committed in
+            committed ?? TopicPartitionOffset(partition, offset: TopicPartitionOffset.beginning)
+        }
     }
 }
 

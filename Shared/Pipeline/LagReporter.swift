@@ -3,46 +3,85 @@ import Kafka
 
 import struct Foundation.Date
 
-/// Publishes how far a source is behind, every few seconds.
+/// Publishes every few seconds how far a source is behind, and ends the process when its worker hangs.
 public struct LagReporter: LongRunning {
+    /// `/livez` fails after half of it; a supervisor that does not ask restarts the process because it ended.
+    static let patience = StallDetector.silenceLimit * 2
+    private static let interval = Duration.seconds(5)
+    /// Without a handled record the client's own idea of a topic's end may be as old as the hang.
+    private static let doubt = Duration.seconds(30)
+
     private let source: KafkaSource
     private let worker: String
+    private let progress: WorkerProgress
     private let now: @Sendable () -> Date
     private let clock: any Clock<Duration>
 
     /// - Parameters:
     ///   - source: whose lag it is.
     ///   - worker: who reads, in metrics.
+    ///   - progress: told what waits.
     ///   - now: tells the age of a record.
     ///   - clock: waits between reports.
     public init(
-        _ source: KafkaSource, worker: String, now: @escaping @Sendable () -> Date,
+        _ source: KafkaSource, worker: String, progress: WorkerProgress, now: @escaping @Sendable () -> Date,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.source = source
         self.worker = worker
+        self.progress = progress
         self.now = now
         self.clock = clock
     }
 
     /// Until the process is told to stop.
+    /// - Throws: ``WorkerHangs``, which ends the process so that its supervisor starts another.
     public func run() async throws {
-        await cancelWhenGracefulShutdown {
+        try await cancelWhenGracefulShutdown {
             var report = LagReport()
+            var sinceAsked = Duration.zero
             while !Task.isCancelled {
-                // A broker that does not answer leaves the last report standing; the worker's own log says why.
-                if let lags = try? await source.lag(now: now()) { publish(report.next(lags)) }
-                try? await clock.sleep(for: .seconds(5))
+                let isAsking = sinceAsked >= Self.doubt
+                sinceAsked = isAsking ? .zero : sinceAsked + Self.interval
+                await publish(&report, askingBroker: isAsking)
+                if progress.silence > Self.patience, let complaint = progress.complaint {
+                    throw WorkerHangs(complaint: complaint)
+                }
+                try? await clock.sleep(for: Self.interval)
             }
         }
     }
 
-    private func publish(_ lags: [KafkaSource.Lag]) {
-        for lag in lags {
-            let labels = (worker, lag.partition.topic, String(lag.partition.partition))
-            Metric.lagRecords.gauge(labels.0, labels.1, labels.2).record(lag.records)
-            Metric.lagSeconds.gauge(labels.0, labels.1, labels.2).record(lag.seconds)
+    /// One report.
+    /// - Parameter askingBroker: asks for the ends of partitions instead of trusting what the client knows.
+    func publish(_ report: inout LagReport, askingBroker: Bool) async {
+        // A broker that does not answer leaves the last report standing; the worker's own log says why.
+        if let lags = try? await source.lag(now: now(), askingBroker: askingBroker) {
+            for lag in report.next(lags) {
+                let labels = (worker, lag.partition.topic, String(lag.partition.partition))
+                Metric.lagRecords.gauge(labels.0, labels.1, labels.2).record(lag.records)
+                Metric.lagSeconds.gauge(labels.0, labels.1, labels.2).record(lag.seconds)
+            }
+            progress.observed(StallDetector.Backlog(lags), clientError: await source.clientError)
         }
+        Metric.workerStalled.gauge(worker).record(progress.stalled / .seconds(1))
+    }
+}
+
+/// The worker handles nothing and no attempt fails: something below it hangs, and a new process begins afresh.
+struct WorkerHangs: Error, CustomStringConvertible {
+    var complaint: String
+
+    var description: String { "the \(complaint). Start it again; it continues at its last settled offsets" }
+}
+
+extension StallDetector.Backlog {
+    /// nil where nothing waits.
+    init?(_ lags: [KafkaSource.Lag]) {
+        let waiting = lags.filter { $0.records > 0 }
+        guard let first = waiting.first else { return nil }
+        self.init(
+            topic: first.partition.topic, partitions: waiting.count, records: waiting.reduce(0) { $0 + $1.records })
     }
 }
 

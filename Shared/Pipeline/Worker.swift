@@ -105,7 +105,7 @@ public struct Worker<S: Stage>: LongRunning where S.Input: TopicMessage {
     private func pause(after error: any Error, _ backoff: inout Backoff) async {
         var generator = SystemRandomNumberGenerator()
         let delay = backoff.next(using: &generator)
-        monitor.failed()
+        monitor.failed(error)
         logger.warning(
             "The batch will be tried again",
             metadata: ["error": "\(error)", "attempt": "\(backoff.failures)", "delay": "\(delay)"])

@@ -52,16 +52,19 @@ public struct WorkerConnection: Sendable {
     }
 
     /// The parts of the process, in the order of their dependencies.
-    /// - Parameter starting: where a partition is read from.
+    /// - Parameter starting: where a partition is read from; nil is where the group committed.
     public func parts<S: Stage>(
         running stage: S, settlement: any Settlement<S>,
-        startingAt starting: any StartingPositions = CommittedPositions()
+        startingAt starting: (any StartingPositions)? = nil
     ) -> [any LongRunning] where S.Input: TopicMessage {
-        let source = KafkaSource(consumer, for: worker, startingAt: starting, limit: limit, logger: logger)
+        let source = KafkaSource(
+            consumer, for: worker, startingAt: starting ?? CommittedPositions(consumer), limit: limit, logger: logger)
         let loop = Worker(
             warmUp: { [producer] in try await producer.warmUp(topic: Topics.rejected.name) }, source: source,
             stage: stage, settlement: settlement, poison: poison, monitor: monitor, logger: logger)
-        let own: [any LongRunning] = [LagReporter(source, worker: worker, now: now), loop]
+        let own: [any LongRunning] = [
+            LagReporter(source, worker: worker, progress: monitor.progress, now: now), loop,
+        ]
         return isKeeperShared ? own : [keeper] + own
     }
 }

@@ -5,6 +5,8 @@ import Contracts
 public struct WorkerMonitor: Sendable {
     /// Its name in metrics and messages.
     public let stage: String
+    /// Whether it handles what waits.
+    public let progress: WorkerProgress
     private let pulse: Pulse
     private let readiness: Requirement
     private let clock: ProcessClock
@@ -26,6 +28,7 @@ public struct WorkerMonitor: Sendable {
         let name = worker.split(separator: ".").dropFirst().reduce("worker") { $0 + " " + $1 }
         // A turn is a wait, a batch or a pause between attempts, which is at most half a minute.
         pulse = health.pulse(name, limit: .seconds(120))
+        progress = WorkerProgress(name, health: health, instant: clock.instant)
         readiness = health.require(name, waitingFor: "the first turn")
         self.clock = clock
         self.tracer = tracer
@@ -43,14 +46,24 @@ public struct WorkerMonitor: Sendable {
 
     func stopped(_ reason: String) { readiness.isUnmet(reason) }
 
-    func failed() { retries.increment() }
+    func failed(_ error: any Error) {
+        retries.increment()
+        progress.failed("\(error)")
+    }
 
-    func fenced() { fences.increment() }
+    func fenced() {
+        fences.increment()
+        progress.failed("another worker holds the partition")
+    }
 
     /// Begins to measure a batch.
-    func started() -> ContinuousClock.Instant { clock.instant() }
+    func started() -> ContinuousClock.Instant {
+        progress.received()
+        return clock.instant()
+    }
 
     func settled<S: Stage>(_ judged: Judged<S>, since start: ContinuousClock.Instant) {
+        progress.handled()
         let duration = start.duration(to: clock.instant())
         batchTime.record(duration: duration)
         batchSize.record(judged.verdicts.count)

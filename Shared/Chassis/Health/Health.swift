@@ -3,8 +3,8 @@ import Synchronization
 /// What `/livez` and `/readyz` answer from.
 public final class Health: Sendable {
     private struct State {
-        var requirements: [Requirement] = []
-        var pulses: [Pulse] = []
+        var readinessChecks: [@Sendable () -> String?] = []
+        var livenessChecks: [@Sendable () -> String?] = []
         var isDraining = false
     }
 
@@ -22,7 +22,7 @@ public final class Health: Sendable {
     ///   - reason: why it does not hold yet.
     public func require(_ name: String, waitingFor reason: String = "warming up") -> Requirement {
         let requirement = Requirement(name: name, waitingFor: reason)
-        state.withLock { $0.requirements.append(requirement) }
+        addReadinessCheck { requirement.complaint }
         return requirement
     }
 
@@ -30,8 +30,18 @@ public final class Health: Sendable {
     /// - Parameter limit: the longest that one turn of the loop can take while all is well.
     public func pulse(_ name: String, limit: Duration) -> Pulse {
         let pulse = Pulse(name: name, limit: limit, instant: instant)
-        state.withLock { $0.pulses.append(pulse) }
+        addLivenessCheck { pulse.complaint }
         return pulse
+    }
+
+    /// Asked at every `/livez`: why the process should be restarted, nil while it should not.
+    public func addLivenessCheck(_ check: @escaping @Sendable () -> String?) {
+        state.withLock { $0.livenessChecks.append(check) }
+    }
+
+    /// Asked at every `/readyz`: why the process is not ready, nil while it is.
+    public func addReadinessCheck(_ check: @escaping @Sendable () -> String?) {
+        state.withLock { $0.readinessChecks.append(check) }
     }
 
     /// Not ready from now on, for good: the process is asked to stop.
@@ -41,13 +51,13 @@ public final class Health: Sendable {
 
     /// Why the process should be restarted; empty while all loops turn.
     public var hung: [String] {
-        state.withLock { $0.pulses }.compactMap(\.complaint)
+        state.withLock { $0.livenessChecks }.compactMap { $0() }
     }
 
     /// Why the process should get no work; empty when it is ready.
     public var notReady: [String] {
         let state = self.state.withLock { $0 }
         return (state.isDraining ? ["draining: the process was asked to stop"] : [])
-            + state.requirements.compactMap(\.complaint)
+            + state.readinessChecks.compactMap { $0() }
     }
 }

@@ -1,8 +1,10 @@
 import Foundation
 import Kafka
 import Logging
+import Synchronization
 import Testing
 
+@testable import Chassis
 @testable import Contracts
 @testable import Pipeline
 
@@ -28,7 +30,7 @@ import Testing
                 switch try await member.turn(limit: 1, wait: .milliseconds(10)) {
                 case .assigned(let partitions) where partitions.isEmpty: return member
                 case .assigned(let partitions):
-                    try await member.assign(CommittedPositions().positions(of: partitions))
+                    try await member.assign(CommittedPositions(member).positions(of: partitions))
                 case .revoked: try await member.unassign()
                 case .records, .idle: continue
                 }
@@ -61,10 +63,53 @@ import Testing
     }
 }
 
+/// What a worker whose client hangs says, with the hang that librdkafka provides: it drops its question for committed
+/// offsets when the coordinator has moved.
+@Suite(.timeLimit(.minutes(1))) struct HangingWorkerTests {
+    /// Leaves the question to the client.
+    private struct LeftToTheClient: StartingPositions {
+        func positions(of partitions: [TopicPartition]) -> [TopicPartitionOffset] {
+            partitions.map { TopicPartitionOffset($0, offset: TopicPartitionOffset.committed) }
+        }
+    }
+
+    @Test func `Worker that owns partitions and is given no records is not alive after a minute`() async throws {
+        let bench = try await Bench(records: 5)
+        let source = bench.source(try await bench.member(), startingAt: LeftToTheClient())
+        _ = try await bench.batch(from: source)
+        bench.broker.inject([16, 16], into: .offsetFetch)
+        try await source.rewind()
+        let clock = HandClock()
+        let health = Health(instant: clock.instant)
+        let progress = WorkerProgress("worker", health: health, instant: clock.instant)
+        let reporter = LagReporter(source, worker: "test", progress: progress, now: { Date() })
+        var report = LagReport()
+        await reporter.publish(&report, askingBroker: true)
+        #expect(health.hung.isEmpty)
+        clock.advance(by: .seconds(61))
+        #expect(try await source.next() == nil)
+        await reporter.publish(&report, askingBroker: true)
+        let sentence = "worker has handled no record for 61 s although 5 wait in 1 partitions of in; "
+        #expect(health.hung.first?.hasPrefix(sentence) == true, "\(health.hung)")
+        #expect(health.notReady == health.hung)
+        try await source.close()
+    }
+}
+
+/// A clock that moves when it is told to.
+private final class HandClock: Sendable {
+    private let time = Mutex<ContinuousClock.Instant>(.now)
+
+    func advance(by duration: Duration) { time.withLock { $0 += duration } }
+    var instant: @Sendable () -> ContinuousClock.Instant {
+        { [self] in time.withLock { $0 } }
+    }
+}
+
 /// A topic with one partition and some records.
 private struct Bench {
     let partition = TopicPartition(topic: "in", partition: 0)
-    private let broker: DevelopmentBroker
+    let broker: DevelopmentBroker
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     init(records: Int) async throws {
@@ -81,8 +126,8 @@ private struct Bench {
     }
 
     /// Takes three records at a time.
-    func source(_ member: Consumer) -> KafkaSource {
-        KafkaSource(member, for: "test", startingAt: CommittedPositions(), limit: 3, logger: logger)
+    func source(_ member: Consumer, startingAt starting: (any StartingPositions)? = nil) -> KafkaSource {
+        KafkaSource(member, for: "test", startingAt: starting ?? CommittedPositions(member), limit: 3, logger: logger)
     }
 
     /// The next batch, after what the group has to say.

@@ -1,0 +1,73 @@
+import Testing
+
+@testable import Pipeline
+
+@Suite struct StallDetectorTests {
+    private let start = ContinuousClock.now
+    private let backlog = StallDetector.Backlog(topic: "in", partitions: 2, records: 7)
+
+    private func after(_ seconds: Int) -> ContinuousClock.Instant { start + .seconds(seconds) }
+
+    @Test func `StallDetector complains after a minute in which records wait and none is handled`() {
+        var detector = StallDetector()
+        detector.observed(backlog, at: start)
+        #expect(detector.complaint(at: after(60)) == nil)
+        #expect(!detector.isHung(at: after(60)))
+        #expect(
+            detector.complaint(at: after(61))
+                == "has handled no record for 61 s although 7 wait in 2 partitions of in; "
+                + "the Kafka client delivers none and reports no error")
+        #expect(detector.isHung(at: after(61)))
+    }
+
+    @Test func `StallDetector counts from the last handled record`() {
+        var detector = StallDetector()
+        detector.observed(backlog, at: start)
+        detector.received()
+        detector.handled(at: after(50))
+        detector.observed(backlog, at: after(55))
+        #expect(detector.complaint(at: after(110)) == nil)
+        #expect(detector.duration(at: after(110)) == .seconds(60))
+        #expect(detector.complaint(at: after(111)) != nil)
+    }
+
+    @Test func `StallDetector is content where nothing waits`() {
+        var detector = StallDetector()
+        detector.observed(backlog, at: start)
+        detector.observed(nil, at: after(59))
+        #expect(detector.complaint(at: after(1000)) == nil)
+        detector.observed(backlog, at: after(1000))
+        #expect(detector.complaint(at: after(1059)) == nil)
+    }
+
+    @Test func `StallDetector leaves a batch in hand to the loop's own limit`() {
+        var detector = StallDetector()
+        detector.observed(backlog, at: start)
+        detector.received()
+        #expect(detector.complaint(at: after(100)) == nil)
+        #expect(detector.duration(at: after(100)) == .zero)
+    }
+
+    @Test func `StallDetector gives failing attempts ten minutes and names their error at once`() {
+        var detector = StallDetector()
+        detector.observed(backlog, at: start)
+        for second in stride(from: 5, through: 600, by: 20) {
+            detector.received()
+            detector.failed("connection refused", at: after(second))
+        }
+        #expect(detector.complaint(at: after(600))?.hasSuffix("every attempt fails: connection refused") == true)
+        #expect(!detector.isHung(at: after(600)))
+        #expect(detector.isHung(at: after(601)))
+    }
+
+    @Test func `StallDetector calls it a hang when nothing follows a failed attempt`() {
+        var detector = StallDetector()
+        detector.observed(backlog, at: start)
+        detector.failed("delivery failed", at: after(10))
+        #expect(!detector.isHung(at: after(70)))
+        #expect(detector.isHung(at: after(71)))
+        #expect(detector.complaint(at: after(71))?.contains("since an attempt failed: delivery failed") == true)
+        detector.observed(backlog, clientError: "NOT_COORDINATOR", at: after(72))
+        #expect(detector.complaint(at: after(72))?.hasSuffix("last reported: NOT_COORDINATOR") == true)
+    }
+}
