@@ -12,6 +12,7 @@ struct Prepare {
     let migrator: Migrator
     let retention: RetentionStore
     let grants: Grants
+    let audit: PrivilegeAudit
     let now: @Sendable () -> Date
     let logger: Logger
 
@@ -58,10 +59,21 @@ struct Prepare {
     /// The roles are a fence, not a need: without them everything works, as the user who owns it all.
     private func grant() async throws {
         let missing = try await grants.apply()
-        guard !missing.isEmpty else { return logger.info("Every database role has its grants") }
-        logger.warning(
-            "Database roles are missing and this user may not create them: an administrator runs these, then setup again",
-            metadata: ["statements": "\(missing.map { "create role \($0.rawValue) nologin;" }.joined(separator: " "))"])
+        if !missing.isEmpty {
+            logger.warning(
+                "Database roles are missing and this user may not create them: an administrator runs these, then setup again",
+                metadata: [
+                    "statements": "\(missing.map { "create role \($0.rawValue) nologin;" }.joined(separator: " "))"
+                ])
+        }
+        let excess = try await audit.findings()
+        for finding in excess {
+            logger.warning(
+                "A database privilege is open that setup may not revoke: an administrator runs the statement",
+                metadata: ["open": "\(finding.problem)", "statement": "\(finding.remedy)"])
+        }
+        guard missing.isEmpty, excess.isEmpty else { return }
+        logger.info("Every database role has its grants, and no privilege is open")
     }
 }
 

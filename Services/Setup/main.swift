@@ -15,6 +15,7 @@ await ServiceProcess(
     try await Prepare(
         admin: try KafkaAdmin(try context.settings.kafka(), logger: context.logger),
         replicationFactor: context.settings.replicationFactor, migrator: Migrator(database),
-        retention: RetentionStore(database), grants: Grants(database), now: context.clock.now, logger: context.logger
+        retention: RetentionStore(database), grants: Grants(database), audit: PrivilegeAudit(database),
+        now: context.clock.now, logger: context.logger
     ).run()
 }

@@ -61,6 +61,7 @@ public struct Migrator: Sendable {
                 try transaction.run(unsafeScript: String(decoding: migration.sql, as: UTF8.self))
                 _ = try transaction.execute(MigratorStatements.record, migration.version, migration.name, digest)
             }
+            try transaction.run(unsafeScript: MigratorStatements.close)
             return missing.map(\.migration)
         }
     }
@@ -114,6 +115,9 @@ enum MigratorStatements {
             if to_regnamespace(current_setting('search_path')) is null then
                 execute format('create schema %I', current_setting('search_path'));
             end if;
+            -- For this transaction, and for the functions made in it that keep their path: unnamed, the temporary tables of
+            -- a caller would come before ours.
+            perform set_config('search_path', current_setting('search_path') || ', pg_temp', true);
         end
         $$;
         create table if not exists schema_migration (
@@ -122,6 +126,28 @@ enum MigratorStatements {
             digest bytea not null, -- SHA-256 of the file
             applied_at timestamptz not null default now()
         );
+        """
+
+    /// Postgres lets everyone execute a new function. Ours are for the roles of ``Grants`` and for their owner, so that a
+    /// migration cannot forget it. Those of an extension stay as the extension made them.
+    static let close = """
+        do $$
+        declare
+            routine regprocedure;
+        begin
+            for routine in
+                select p.oid from pg_proc p
+                where p.pronamespace = current_schema()::regnamespace and pg_has_role(p.proowner, 'usage')
+                    and exists (
+                        select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) where grantee = 0)
+                    and not exists (
+                        select from pg_depend d
+                        where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
+            loop
+                execute format('revoke execute on function %s from public', routine);
+            end loop;
+        end
+        $$
         """
 
     static let digests = Statement(

@@ -31,19 +31,23 @@ $$;
 create table notification_payload_rest partition of notification_payload default with (toast_tuple_target = 1024);
 create index notification_payload_rest_by_time on notification_payload_rest (recorded_at, notification_uuid);
 
--- The table of a month, in UTC, as it will be attached; until then nobody reads it.
+-- Three functions below run as their owner, because partitions belong to the owner of the table. The migrator's search_path,
+-- which they keep, has pg_temp at its end, and every name that is put together here carries its schema: a caller's temporary
+-- table must never be taken for one of ours. Only the scheduler may execute them (grants.sql).
+
+-- The table of a month, in UTC, as it will be attached; until then nobody reads it. Its name with its schema, quoted.
 create function payload_month_table(month date) returns text
-language plpgsql security definer
+language plpgsql
 set search_path from current
 set timezone = 'UTC'
 as $$
 declare
-    partition constant text := 'notification_payload_' || to_char(month, 'YYYY_MM');
+    partition constant text := format('%I.%I', current_schema(), 'notification_payload_' || to_char(month, 'YYYY_MM'));
 begin
     if to_regclass(partition) is null then
         -- The constraint spares the attachment from reading the table again.
         execute format(
-            'create table %I (like notification_payload including all, constraint is_of_month check ('
+            'create table %s (like notification_payload including all, constraint is_of_month check ('
             'recorded_at >= %L and recorded_at < %L)) with (toast_tuple_target = 1024)',
             partition, date_trunc('month', month)::timestamptz,
             (date_trunc('month', month) + interval '1 month')::timestamptz);
@@ -66,7 +70,7 @@ begin
         '    select * from notification_payload_rest'
         '    where recorded_at >= $1 and recorded_at < $2 and (recorded_at, notification_uuid) > ($3, $4)'
         '    order by recorded_at, notification_uuid limit $5), '
-        'copied as (insert into %I select * from portion on conflict do nothing) '
+        'copied as (insert into %s select * from portion on conflict do nothing) '
         'select recorded_at, notification_uuid from portion order by 1 desc, 2 desc limit 1',
         payload_month_table(month))
     using date_trunc('month', month)::timestamptz, (date_trunc('month', month) + interval '1 month')::timestamptz,
@@ -76,8 +80,7 @@ $$;
 
 -- Makes the partitions of some months; what stands in the rest and was not copied before moves into them.
 --
--- Runs as its owner, because partitions belong to the owner of the table, and gives up soon rather than make the line wait.
--- Keeps newcomers out of the rest first: what the line recorded between the move and the attachment would stand in the
+-- Gives up soon rather than make the line wait. Keeps newcomers out of the rest first: what the line recorded between the move and the attachment would stand in the
 -- way, and while batches keep coming the running month could not be made at all. What was copied costs little then: the rest
 -- is emptied at once, unless it holds other months.
 create function make_payload_months(months date[]) returns void
@@ -95,9 +98,9 @@ begin
     foreach month in array months
     loop
         execute format(
-            'insert into %1$I select rest.* from notification_payload_rest rest '
+            'insert into %1$s select rest.* from notification_payload_rest rest '
             'where recorded_at >= $1 and recorded_at < $2 and not exists ('
-            '    select from %1$I copied'
+            '    select from %1$s copied'
             '    where copied.notification_uuid = rest.notification_uuid and copied.recorded_at = rest.recorded_at)',
             payload_month_table(month))
         using month::timestamptz, (month + interval '1 month')::timestamptz;
@@ -114,9 +117,9 @@ begin
     loop
         partition := payload_month_table(month);
         execute format(
-            'alter table notification_payload attach partition %I for values from (%L) to (%L)',
+            'alter table notification_payload attach partition %s for values from (%L) to (%L)',
             partition, month::timestamptz, (month + interval '1 month')::timestamptz);
-        execute format('alter table %I drop constraint is_of_month', partition);
+        execute format('alter table %s drop constraint is_of_month', partition);
     end loop;
 end;
 $$;
@@ -148,7 +151,7 @@ begin
     then
         return false;
     end if;
-    execute format('drop table %I', month_name);
+    execute format('drop table %I.%I', current_schema(), month_name);
     return true;
 end;
 $$;

@@ -31,8 +31,32 @@ begin
         end if;
         execute format('grant usage on schema %I to %I', ours, role_name);
         execute format('grant select on all tables in schema %I to %I', ours, role_name);
-        execute format('grant execute on all functions in schema %I to %I', ours, role_name);
+        for object in
+            select p.oid::regprocedure as name, p.prosecdef and role_name in ('storekeeper_worker', 'storekeeper_reader')
+                as is_denied
+            from pg_proc p
+            where p.pronamespace = ours::regnamespace and pg_has_role(p.proowner, 'usage')
+                and not exists (
+                    select from pg_depend d
+                    where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
+        loop
+            -- What runs with its owner's rights is the scheduler's, which makes and drops months.
+            if object.is_denied then
+                execute format('revoke execute on function %s from %I', object.name, role_name);
+            else
+                execute format('grant execute on function %s to %I', object.name, role_name);
+            end if;
+        end loop;
     end loop;
+
+    -- No role needs tables of its own. A temporary one may bear the name of ours, and what PUBLIC may do, every role may:
+    -- it can be taken from PUBLIC only. Where this user owns neither, the audit after this script names what is open.
+    if (select pg_has_role(nspowner, 'usage') from pg_namespace where nspname = ours) then
+        execute format('revoke create on schema %I from public', ours);
+    end if;
+    if (select pg_has_role(datdba, 'usage') from pg_database where datname = current_database()) then
+        execute format('revoke temporary, create on database %I from public', current_database());
+    end if;
 
     if to_regrole('storekeeper_worker') is not null then
         for object in select unnest(worker_tables) as name

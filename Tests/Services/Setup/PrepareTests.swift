@@ -16,7 +16,7 @@ import Testing
         return Prepare(
             admin: try KafkaAdmin(broker.configuration, patience: .seconds(3), logger: logger), replicationFactor: 1,
             migrator: Migrator(connection), retention: RetentionStore(connection), grants: Grants(connection),
-            now: { Date(timeIntervalSince1970: 1_780_000_000) }, logger: logger)
+            audit: PrivilegeAudit(connection), now: { Date(timeIntervalSince1970: 1_780_000_000) }, logger: logger)
     }
 
     @Test func `what is there already is left as it is`() async throws {
