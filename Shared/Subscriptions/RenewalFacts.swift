@@ -30,6 +30,16 @@ public struct RenewalFacts: Sendable, Equatable {
     public var offerType: Int?
     /// Which offer.
     public var offerIdentifier: String?
+    /// The account that the app named, lower-case UUID text; Set App Account Token changes it here first.
+    public var appAccountToken: String?
+    /// The win-back offers that the customer may redeem, best first.
+    public var eligibleWinBackOfferIds: [String]?
+    /// ISO 8601 duration of the next period's offer.
+    public var offerPeriod: String?
+    /// Apple's `renewalBillingPlanType`: `BILLED_UPFRONT` or `MONTHLY`.
+    public var billingPlanType: String?
+    /// Apple's `commitmentInfo`, as JSON.
+    public var commitmentInfo: String?
 
     /// All fields.
     public init(
@@ -37,7 +47,9 @@ public struct RenewalFacts: Sendable, Equatable {
         gracePeriodExpiresDate: Date? = nil, expirationIntent: Int? = nil, priceIncreaseStatus: Int? = nil,
         recentSubscriptionStartDate: Date? = nil, renewalDate: Date? = nil, signedDate: Date,
         productId: String? = nil, renewalPriceMilliunits: Int64? = nil, currency: String? = nil,
-        offerType: Int? = nil, offerIdentifier: String? = nil
+        offerType: Int? = nil, offerIdentifier: String? = nil, appAccountToken: String? = nil,
+        eligibleWinBackOfferIds: [String]? = nil, offerPeriod: String? = nil, billingPlanType: String? = nil,
+        commitmentInfo: String? = nil
     ) {
         self.autoRenewStatus = autoRenewStatus
         self.autoRenewProductId = autoRenewProductId
@@ -53,5 +65,10 @@ public struct RenewalFacts: Sendable, Equatable {
         self.currency = currency
         self.offerType = offerType
         self.offerIdentifier = offerIdentifier
+        self.appAccountToken = appAccountToken
+        self.eligibleWinBackOfferIds = eligibleWinBackOfferIds
+        self.offerPeriod = offerPeriod
+        self.billingPlanType = billingPlanType
+        self.commitmentInfo = commitmentInfo
     }
 }

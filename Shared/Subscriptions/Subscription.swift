@@ -17,6 +17,8 @@ public struct Subscription: Sendable, Equatable {
     public var status: Int?
     /// The event that `status` came from.
     public var statusVersion: EventVersion?
+    /// The transaction that the event of `status` held; the status is about it. Nil where it held none.
+    public var statusTransactionId: String?
     /// The current transaction: the last one bought, in its newest version.
     public var transaction: TransactionFacts?
     /// The event that `transaction` came from.
@@ -31,7 +33,7 @@ public struct Subscription: Sendable, Equatable {
     public init(
         key: SubscriptionKey, bundleId: String, bundleIdVersion: EventVersion? = nil, version: EventVersion,
         status: Int? = nil,
-        statusVersion: EventVersion? = nil, transaction: TransactionFacts? = nil,
+        statusVersion: EventVersion? = nil, statusTransactionId: String? = nil, transaction: TransactionFacts? = nil,
         transactionVersion: EventVersion? = nil, renewal: RenewalFacts? = nil, renewalVersion: EventVersion? = nil
     ) {
         self.key = key
@@ -40,6 +42,7 @@ public struct Subscription: Sendable, Equatable {
         self.version = version
         self.status = status
         self.statusVersion = statusVersion
+        self.statusTransactionId = statusTransactionId
         self.transaction = transaction
         self.transactionVersion = transactionVersion
         self.renewal = renewal

@@ -1,15 +1,18 @@
 import struct Foundation.Date
 import struct Foundation.TimeInterval
 
-/// Where a purchase stands at a moment. Never stored: an end takes effect without any message.
+/// The state of a purchase at a moment: Apple's five statuses, and what Apple has no status for. Never stored: an end
+/// takes effect without any message.
+///
+/// [status](https://developer.apple.com/documentation/appstoreserverapi/status)
 public enum SubscriptionState: String, Sendable, Hashable, CaseIterable {
-    /// The period runs.
+    /// A period that gives access runs.
     case active
     /// The charge failed, access goes on.
     case gracePeriod
     /// The charge failed, no access, Apple tries for 60 days.
     case billingRetry
-    /// The period ended, it was to renew, and nobody told what came of it. Something was missed, or is about to arrive.
+    /// The period ended, a renewal was due, and no notification of its outcome has arrived.
     case overdue
     /// It ended.
     case expired
@@ -26,41 +29,50 @@ public enum SubscriptionState: String, Sendable, Hashable, CaseIterable {
 }
 
 extension Subscription {
-    /// Where the purchase stands.
-    /// - Parameter now: the clock.
-    public func state(at now: Date) -> SubscriptionState {
-        guard let transaction else { return .unknown }
+    /// The state by what the newest facts alone tell; earlier transactions are not looked at.
+    public func state(at moment: Date) -> SubscriptionState { PurchaseSnapshot(subscription: self).state(at: moment) }
+
+    /// Why the purchase gives no access at a moment at which no access period runs.
+    func stateWithoutAccess(at moment: Date) -> SubscriptionState {
+        guard let transaction else { return stateByStatus ?? .unknown }
         if isRevoked { return .revoked }
         switch transaction.kind {
         case .consumable: return .consumed
-        case .nonConsumable: return .owned
-        case .nonRenewing:
-            guard let end = transaction.expiresDate else { return .active }
-            return transaction.hasPeriod && now < end ? .active : .expired
-        case .autoRenewable: return renewablePhase(of: transaction, at: now)
-        case nil: return .unknown
+        case .nonRenewing: return .expired
+        case .nonConsumable: return .unknown
+        case .autoRenewable: break
+        case nil: if transaction.expiresDate == nil { return .unknown }
         }
-    }
-
-    private func renewablePhase(of transaction: TransactionFacts, at now: Date) -> SubscriptionState {
         if transaction.isUpgraded { return .upgraded }
         guard let end = transaction.expiresDate else { return .unknown }
-        if !transaction.hasPeriod || (status == 2 && isStatusOfTransaction) { return .expired }
-        if now < end { return .active }
-        let told = statusSinceRenewal
-        if told == 2 { return .expired }
-        if let renewal = renewalOfEndedPeriod, renewal.isInBillingRetry != false {
-            if let grace = renewal.gracePeriodExpiresDate, now < grace, told != 3 { return .gracePeriod }
-            if renewal.isInBillingRetry == true {
-                return now < end.addingTimeInterval(BillingRules.billingRetry) ? .billingRetry : .expired
-            }
+        if !transaction.hasPeriod { return .expired }
+        // No status that was told before the current transaction began speaks of it.
+        if let told = statusSinceRenewal, isStatusOfTransaction || moment >= end {
+            if told == 2 { return .expired }
+            if told == 3 { return retryState(after: end, at: moment) }
+        }
+        if let renewal = renewalOfEndedPeriod, renewal.isInBillingRetry == true {
+            return retryState(after: end, at: moment)
         }
         return renewalOfProduct?.autoRenewStatus == false ? .expired : .overdue
     }
 
-    /// By its date, or by the status that came with this very version of the transaction: a status that came with
+    private func retryState(after end: Date, at moment: Date) -> SubscriptionState {
+        moment < end.addingTimeInterval(BillingRules.billingRetry) ? .billingRetry : .expired
+    }
+
+    private var stateByStatus: SubscriptionState? {
+        switch status {
+        case 2: .expired
+        case 3: .billingRetry
+        case 5: .revoked
+        default: nil
+        }
+    }
+
+    /// By its date, or by the status that was told with this very version of the transaction: a status that came with
     /// another one may be about an older period.
-    var isRevoked: Bool { transaction?.revocationDate != nil || (status == 5 && isStatusOfTransaction) }
+    private var isRevoked: Bool { transaction?.revocationDate != nil || (status == 5 && isStatusOfTransaction) }
 
     private var isStatusOfTransaction: Bool { statusVersion != nil && statusVersion == transactionVersion }
 
@@ -76,7 +88,7 @@ extension Subscription {
         return nil
     }
 
-    /// The renewal info, where it was signed when the end of the current period was due already: an older one speaks of
+    /// The renewal info, where it was signed when the end of the current period was due already: an older one is about
     /// the period before.
     private var renewalOfEndedPeriod: RenewalFacts? {
         guard let renewal = renewalOfProduct, let end = transaction?.expiresDate else { return nil }

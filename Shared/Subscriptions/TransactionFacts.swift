@@ -50,6 +50,22 @@ public struct TransactionFacts: Sendable, Equatable {
     public var webOrderLineItemId: String?
     /// The name of the subscription before it moved to this one.
     public var previousOriginalTransactionId: String?
+    /// Apple's `additionalTransactionReason`: why several transactions represent one period, e.g. `SEAT_ADDITION`.
+    public var additionalTransactionReason: String?
+    /// How many of the seats in ``quantity`` a seat-based refund took back.
+    public var revokedSeatQuantity: Int?
+    /// Apple's `multiSeatInfo`, as JSON.
+    public var multiSeatInfo: String?
+    /// How much of the price was given back, in thousandths of a percent.
+    public var revocationPercentage: Int64?
+    /// Three-letter country code of the storefront; `xx_XX` occurs.
+    public var storefront: String?
+    /// ISO 8601 duration of the offer.
+    public var offerPeriod: String?
+    /// Apple's `billingPlanType`: `BILLED_UPFRONT` or `MONTHLY`.
+    public var billingPlanType: String?
+    /// Apple's `commitmentInfo`, as JSON.
+    public var commitmentInfo: String?
 
     /// All fields.
     public init(
@@ -60,7 +76,10 @@ public struct TransactionFacts: Sendable, Equatable {
         offerIdentifier: String? = nil, priceMilliunits: Int64? = nil, currency: String? = nil, signedDate: Date,
         reason: String? = nil, offerDiscountType: String? = nil, revocationType: String? = nil,
         appTransactionId: String? = nil, webOrderLineItemId: String? = nil,
-        previousOriginalTransactionId: String? = nil
+        previousOriginalTransactionId: String? = nil, additionalTransactionReason: String? = nil,
+        revokedSeatQuantity: Int? = nil, multiSeatInfo: String? = nil, revocationPercentage: Int64? = nil,
+        storefront: String? = nil, offerPeriod: String? = nil, billingPlanType: String? = nil,
+        commitmentInfo: String? = nil
     ) {
         self.transactionId = transactionId
         self.productId = productId
@@ -86,6 +105,14 @@ public struct TransactionFacts: Sendable, Equatable {
         self.appTransactionId = appTransactionId
         self.webOrderLineItemId = webOrderLineItemId
         self.previousOriginalTransactionId = previousOriginalTransactionId
+        self.additionalTransactionReason = additionalTransactionReason
+        self.revokedSeatQuantity = revokedSeatQuantity
+        self.multiSeatInfo = multiSeatInfo
+        self.revocationPercentage = revocationPercentage
+        self.storefront = storefront
+        self.offerPeriod = offerPeriod
+        self.billingPlanType = billingPlanType
+        self.commitmentInfo = commitmentInfo
     }
 }
 

@@ -27,6 +27,7 @@ extension Subscription {
         if let status = event.status, event.version.supersedes(next.statusVersion) {
             next.status = status
             next.statusVersion = event.version
+            next.statusTransactionId = event.transaction?.transactionId
             isAdvance = true
         }
         if let transaction = event.transaction, next.isSuperseded(by: transaction, version: event.version) {

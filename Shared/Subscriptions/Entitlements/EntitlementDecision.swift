@@ -6,7 +6,9 @@ public struct EntitlementDecision: Sendable, Equatable {
     public var key: SubscriptionKey
     /// The app.
     public var bundleId: String
-    /// The transaction that decided; nil where none is known.
+    /// What it gives, or gave last; nil where no transaction and no renewal info names a product.
+    public var productId: String?
+    /// The transaction that decided; the current one where Apple's status alone did. Nil where none is known.
     public var transaction: TransactionFacts?
     /// Of the product, as configured; nil where it is not.
     public var level: Int?
@@ -15,18 +17,21 @@ public struct EntitlementDecision: Sendable, Equatable {
     public var until: Date?
     /// What it gives.
     public var status: EntitlementStatus
+    /// Whether access has no end only because the duration of a non-renewing product was never configured.
+    public var isDurationUnknown: Bool
 
-    /// All fields.
-    public init(
-        key: SubscriptionKey, bundleId: String, transaction: TransactionFacts?, level: Int?, until: Date?,
-        status: EntitlementStatus
+    package init(
+        key: SubscriptionKey, bundleId: String, productId: String?, transaction: TransactionFacts?, level: Int?,
+        until: Date?, status: EntitlementStatus, isDurationUnknown: Bool = false
     ) {
         self.key = key
         self.bundleId = bundleId
+        self.productId = productId
         self.transaction = transaction
         self.level = level
         self.until = until
         self.status = status
+        self.isDurationUnknown = isDurationUnknown
     }
 
     /// Whether a member of the family bought it.
@@ -49,6 +54,12 @@ extension EntitlementDecision {
         return name.map { name in
             Scope(environment: key.environment.rawValue, bundleId: bundleId, kind: kind, name: name)
         }
+    }
+
+    /// Whether only one of two purchases of one scope counts. Without levels the better of two products of a group is unknown,
+    /// and both count.
+    func competes(with other: EntitlementDecision) -> Bool {
+        scope == other.scope && (productId == other.productId || (level != nil && other.level != nil))
     }
 
     /// Whether it is granted rather than another one of the same scope.

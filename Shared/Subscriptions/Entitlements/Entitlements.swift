@@ -1,4 +1,5 @@
 import struct Foundation.Date
+import struct Foundation.TimeInterval
 
 /// What a customer may use: StoreKit's `currentEntitlements`, from what is stored and a clock.
 public struct Entitlements: Sendable, Equatable {
@@ -8,20 +9,23 @@ public struct Entitlements: Sendable, Equatable {
     /// - Parameters:
     ///   - purchases: all purchases of one customer, each once, in any order.
     ///   - levels: of the products.
-    ///   - now: the clock.
-    public init(of purchases: [PurchaseSnapshot], levels: ServiceLevels, at now: Date) {
-        var decisions = purchases.map { $0.decision(levels: levels, at: now) }.sorted { $0.key < $1.key }
-        var best: [EntitlementDecision.Scope: Int] = [:]
-        for (index, decision) in decisions.enumerated() where decision.status.isEntitlement {
-            guard let scope = decision.scope else { continue }
-            guard let rival = best[scope] else {
-                best[scope] = index
+    ///   - durations: of non-renewing products, in seconds by product id.
+    ///   - now: the moment that is asked about, past or future.
+    public init(
+        of purchases: [PurchaseSnapshot], levels: ServiceLevels, durations: [String: TimeInterval] = [:], at now: Date
+    ) {
+        var decisions = purchases.map { $0.decision(levels: levels, durations: durations, at: now) }
+            .sorted { $0.key < $1.key }
+        let ranked = decisions.indices.filter { decisions[$0].status.isEntitlement && decisions[$0].scope != nil }
+            .sorted { decisions[$0].isBetter(than: decisions[$1]) }
+        var winners: [Int] = []
+        for index in ranked {
+            guard winners.contains(where: { decisions[$0].competes(with: decisions[index]) }) else {
+                winners.append(index)
                 continue
             }
-            let loser = decision.isBetter(than: decisions[rival]) ? rival : index
-            best[scope] = loser == rival ? index : rival
-            decisions[loser].status = scope.kind == .autoRenewable ? .outranked : .superseded
-            decisions[loser].until = nil
+            decisions[index].status = decisions[index].transaction?.kind == .autoRenewable ? .outranked : .superseded
+            decisions[index].until = nil
         }
         self.decisions = decisions
     }
@@ -31,6 +35,6 @@ public struct Entitlements: Sendable, Equatable {
 
     /// Whether the customer may use a product.
     public func giveAccess(to productId: String) -> Bool {
-        decisions.contains { $0.status.givesAccess && $0.transaction?.productId == productId }
+        decisions.contains { $0.status.givesAccess && $0.productId == productId }
     }
 }

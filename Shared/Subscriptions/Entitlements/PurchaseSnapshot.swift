@@ -1,13 +1,49 @@
+import struct Foundation.Date
+import struct Foundation.TimeInterval
+
 /// One purchase of a customer, as stored.
 public struct PurchaseSnapshot: Sendable, Equatable {
     /// Its newest facts.
     public var subscription: Subscription
     /// Its transactions, the newest version of each, in any order. May leave out the current one.
-    public var transactions: [TransactionFacts]
+    public var transactions: [TransactionVersion]
 
-    /// All fields.
-    public init(subscription: Subscription, transactions: [TransactionFacts]) {
+    /// - Parameter transactions: the newest version of each, in any order; may leave out the current one.
+    public init(subscription: Subscription, transactions: [TransactionVersion] = []) {
         self.subscription = subscription
         self.transactions = transactions
+    }
+
+    /// The transactions with the current one, each once.
+    var versions: [TransactionVersion] {
+        guard let facts = subscription.transaction, let version = subscription.transactionVersion else {
+            return transactions
+        }
+        let current = TransactionVersion(facts, version: version)
+        guard let index = transactions.firstIndex(where: { $0.facts.transactionId == facts.transactionId }) else {
+            return transactions + [current]
+        }
+        guard transactions[index].isOlder(than: current) else { return transactions }
+        var versions = transactions
+        versions[index] = current
+        return versions
+    }
+}
+
+extension PurchaseSnapshot {
+    /// The state of the purchase at a moment, past or future, as known now.
+    /// - Parameter durations: of non-renewing products, in seconds by product id.
+    public func state(at moment: Date, durations: [String: TimeInterval] = [:]) -> SubscriptionState {
+        state(at: moment, AccessSchedule(of: self, durations: durations).period(at: moment))
+    }
+
+    /// - Parameter period: that gives access at the moment.
+    func state(at moment: Date, _ period: AccessPeriod?) -> SubscriptionState {
+        switch period?.reason {
+        case .transaction, .status, .nonRenewing, .durationUnknown: .active
+        case .gracePeriod: .gracePeriod
+        case .nonConsumable: .owned
+        case nil: subscription.stateWithoutAccess(at: moment)
+        }
     }
 }

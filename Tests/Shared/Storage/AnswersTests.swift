@@ -109,58 +109,6 @@ import Testing
         }
     }
 
-    @Test(arguments: 400...419 as ClosedRange<UInt64>)
-    func `entitlements are the same by SQL and by the pure function, at many instants`(seed: UInt64) async throws {
-        try await Self.use(seed: seed) { connection, keys async throws in
-            let store = EntitlementStore(connection)
-            try await store.setLevels(["pro.0": 1, "pro.1": 2], ofApp: "com.example.app")
-            let levels = ServiceLevels(["pro.0": 1, "pro.1": 2])
-            var purchases: [PurchaseSnapshot] = []
-            for key in keys {
-                guard let subscription = try await SubscriptionStore(connection).find(key) else { continue }
-                purchases.append(
-                    PurchaseSnapshot(
-                        subscription: subscription,
-                        transactions: try await TransactionStore(connection).transactions(of: key)))
-            }
-            var (verdicts, isShared): (Set<String>, Set<Bool>) = ([], [])
-            for now in Self.instants(seed: seed) {
-                let expected = Entitlements(of: purchases, levels: levels, at: now).decisions.map { decision in
-                    EntitlementStore.Row(decision)
-                }
-                let found = try await store.entitlements(
-                    of: keys.map(\.originalTransactionId), in: Self.environment(seed: seed), at: now)
-                #expect(found == expected)
-                verdicts.formUnion(found.map(\.verdict))
-                isShared.formUnion(found.map(\.isFamilyShared))
-            }
-            // That there was something to compare.
-            #expect(verdicts.count > 2)
-            #expect(isShared == [false, true])
-        }
-    }
-
-    @Test func `among them is every verdict, in production and in the sandbox`() {
-        for parity in 0...1 as ClosedRange<UInt64> {
-            var verdicts: Set<EntitlementStatus> = []
-            for seed in stride(from: 400 + parity, through: 419, by: 2) {
-                var fixtures = Fixtures(seed: seed)
-                let lives = Dictionary(grouping: Self.lives(seed: seed, &fixtures).compactMap(\.news), by: \.key)
-                let purchases = lives.values.compactMap { news in
-                    news.reduce(nil as Subscription?) { Subscription.applying($1, known: $0).subscription }.map {
-                        PurchaseSnapshot(subscription: $0, transactions: [])
-                    }
-                }
-                for now in Self.instants(seed: seed) {
-                    let levels = ServiceLevels(["pro.0": 1, "pro.1": 2])
-                    let decisions = Entitlements(of: purchases, levels: levels, at: now).decisions
-                    verdicts.formUnion(decisions.map(\.status))
-                }
-            }
-            #expect(verdicts == Set(EntitlementStatus.allCases))
-        }
-    }
-
     @Test(arguments: 430...434 as ClosedRange<UInt64>)
     func `cancellations and reasons of expiry are the same by SQL and by the pure functions`(
         seed: UInt64
@@ -188,16 +136,5 @@ import Testing
             }
             #expect(cancellations > 0)
         }
-    }
-}
-
-extension EntitlementStore.Row {
-    /// What the database is to answer.
-    init(_ decision: EntitlementDecision) {
-        self.init(
-            key: decision.key, bundleId: decision.bundleId, transactionId: decision.transaction?.transactionId,
-            productId: decision.transaction?.productId, level: decision.level.map { Int32($0) },
-            isFamilyShared: decision.isFamilyShared, until: decision.until, verdict: decision.status.rawValue,
-            givesAccess: decision.status.givesAccess)
     }
 }

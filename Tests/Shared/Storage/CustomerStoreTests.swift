@@ -110,42 +110,6 @@ import Testing
         }
     }
 
-    @Test(arguments: 540...551 as ClosedRange<UInt64>)
-    func `what an account may use is the same by SQL and by the pure function, under every policy`(
-        seed: UInt64
-    ) async throws {
-        try await Self.use(Self.lives(seed: seed)) { connection async throws in
-            let store = EntitlementStore(connection)
-            let accounts = try await Self.accounts(connection)
-            var purchases: [PurchaseSnapshot] = []
-            for subscription in try await SubscriptionStore(connection).all() {
-                purchases.append(
-                    PurchaseSnapshot(
-                        subscription: subscription,
-                        transactions: try await TransactionStore(connection).transactions(of: subscription.key)))
-            }
-            var (served, refused) = (0, 0)
-            for policy in SharingPolicy.allCases {
-                try await SharingStore(connection).setPolicy(policy, of: Self.app, at: Fixtures.now)
-                for (token, day) in zip(Self.tokens, [0, 20, 41, 45, 60]) {
-                    let now = Fixtures.epoch.addingTimeInterval(Double(day) * 86_400)
-                    let expected = AccountEntitlements(
-                        of: token, bundleId: Self.app, accounts: accounts, purchases: purchases, policy: policy,
-                        levels: ServiceLevels(), at: now)
-                    let found = try await store.entitlements(
-                        ofAccount: token.uppercased(), of: Self.app, in: .production, at: now)
-                    #expect(
-                        found
-                            == expected.served.decisions.map { EntitlementStore.Row($0) })
-                    served += found.count
-                    refused += expected.refused.count
-                }
-            }
-            #expect(served > 0)
-            #expect(refused > 0)
-        }
-    }
-
     /// A purchase of the given account and Apple customer.
     static func purchase(
         _ id: String, of token: String?, by customer: String?, day: Double, _ fixtures: inout Fixtures

@@ -66,8 +66,8 @@ import Testing
         Case(anomaly: .subscriptionWithoutEnd, news: news { $0.transaction?.expiresDate = nil }, state: .unknown),
         Case(anomaly: .unknownEvent, news: news("DID_DREAM"), state: .active),
         Case(anomaly: .unknownValue, news: news { $0.unknownFields = ["data.status"] }, state: .active),
-        Case(anomaly: .unknownValue, news: news { $0.transaction?.productType = "Rental" }, state: .unknown),
-        Case(anomaly: .unknownValue, news: news { $0.transaction?.productType = "" }, state: .unknown),
+        Case(anomaly: .unknownValue, news: news { $0.transaction?.productType = "Rental" }, state: .active),
+        Case(anomaly: .unknownValue, news: news { $0.transaction?.productType = "" }, state: .active),
         Case(
             anomaly: .unreadableField, news: news { $0.unreadableFields = ["signedTransactionInfo.price"] },
             state: .active),
@@ -143,7 +143,7 @@ import Testing
                 let learned = Subscription.applying(news, known: Sample.state(Self.news()))
                 #expect(news.anomalies.contains(.quantityBelowOne))
                 #expect(!news.sentence.isEmpty && learned.changes.allSatisfy { !$0.sentence.isEmpty })
-                let purchase = PurchaseSnapshot(subscription: learned.subscription, transactions: [])
+                let purchase = PurchaseSnapshot(subscription: learned.subscription)
                 #expect(Entitlements(of: [purchase], levels: ServiceLevels(), at: date).decisions.count == 1)
                 let loyalty = Loyalty([news.transaction].compactMap(\.self), environment: .production, at: date)
                 #expect(loyalty.paidDays == 0)

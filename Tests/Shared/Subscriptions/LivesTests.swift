@@ -9,27 +9,23 @@ import Testing
     struct Belief: Equatable {
         var subscription: Subscription?
         var marks: Marks
-        var transactions: [String: TransactionFacts]
+        var transactions: [String: TransactionVersion]
         var skipped: [LifecycleGap]
 
         init(_ news: [PurchaseEvent]) {
             subscription = nil
             marks = Marks()
-            var versions: [String: (version: EventVersion, facts: TransactionFacts)] = [:]
+            var versions: [String: TransactionVersion] = [:]
             for one in news {
                 subscription = Subscription.applying(one, known: subscription).subscription
                 marks.join(one)
                 guard let facts = one.transaction else { continue }
-                if versions[facts.transactionId].map({
-                    ($0.facts.signedDate, $0.version) < (facts.signedDate, one.version)
-                }
-                )
-                    ?? true
-                {
-                    versions[facts.transactionId] = (one.version, facts)
+                let version = TransactionVersion(facts, version: one.version)
+                if versions[facts.transactionId].map({ $0.isOlder(than: version) }) ?? true {
+                    versions[facts.transactionId] = version
                 }
             }
-            transactions = versions.mapValues(\.facts)
+            transactions = versions
             skipped = LifecycleGap.all(in: news)
         }
     }

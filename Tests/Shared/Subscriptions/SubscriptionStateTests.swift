@@ -9,6 +9,8 @@ import Testing
         var renewal: RenewalFacts?
         /// Told together with the transaction, after the renewal info.
         var status: Int?
+        /// The day of the status.
+        var told = 31.0
         var day: Double
         var state: SubscriptionState
         var testDescription: String { name }
@@ -35,8 +37,8 @@ import Testing
             name: "grace of another product", transaction: Sample.period(),
             renewal: Sample.renewal(retry: true, grace: 46, signed: 30, product: "silver"), day: 31, state: .overdue),
         Case(
-            name: "a grace that nobody is in", transaction: Sample.period(),
-            renewal: Sample.renewal(retry: false, grace: 46, signed: 30), day: 31, state: .overdue),
+            name: "in grace, and not yet in billing retry", transaction: Sample.period(),
+            renewal: Sample.renewal(retry: false, grace: 46, signed: 30), day: 31, state: .gracePeriod),
         Case(
             name: "in grace without an end of it", transaction: Sample.period(),
             renewal: Sample.renewal(retry: true, signed: 30), status: 4, day: 31, state: .billingRetry),
@@ -50,10 +52,12 @@ import Testing
             name: "60 days of billing retry are over", transaction: Sample.period(),
             renewal: Sample.renewal(retry: true, signed: 30), day: 90, state: .expired),
         Case(name: "told to be expired", transaction: Sample.period(), status: 2, day: 31, state: .expired),
-        Case(name: "told to be expired early", transaction: Sample.period(), status: 2, day: 3, state: .expired),
+        Case(
+            name: "told to be expired early", transaction: Sample.period(), status: 2, told: 2, day: 3, state: .expired),
         Case(name: "revoked", transaction: Sample.period(revoked: 3), day: 4, state: .revoked),
         Case(name: "revoked on a day to come", transaction: Sample.period(revoked: 30), day: 4, state: .revoked),
-        Case(name: "revoked by status alone", transaction: Sample.period(), status: 5, day: 4, state: .revoked),
+        Case(
+            name: "revoked by status alone", transaction: Sample.period(), status: 5, told: 2, day: 4, state: .revoked),
         Case(name: "upgraded", transaction: Sample.period(isUpgraded: true), day: 4, state: .upgraded),
         Case(name: "ends before it begins", transaction: Sample.period(from: 20, to: 10), day: 5, state: .expired),
         Case(name: "a subscription without end", transaction: Sample.period(to: nil), day: 5, state: .unknown),
@@ -72,16 +76,23 @@ import Testing
             transaction: TransactionFacts(
                 transactionId: "1", productId: "p", productType: "Rental", signedDate: Sample.day(0)),
             day: 1, state: .unknown),
+        Case(
+            name: "a kind to come, with an end ahead",
+            transaction: TransactionFacts(
+                transactionId: "1", productId: "p", productType: "Subscription Bundle", purchaseDate: Sample.day(0),
+                expiresDate: Sample.day(30), signedDate: Sample.day(0)),
+            day: 1, state: .active),
     ]
 
     @Test(arguments: cases) func `facts and a clock tell the state`(given: Case) {
         var subscription = Subscription(key: Sample.key(), bundleId: "com.example.metals", version: Sample.version(0))
         subscription.transaction = given.transaction
-        subscription.transactionVersion = given.transaction.map { _ in Sample.version(31) }
+        subscription.transactionVersion = given.transaction.map { _ in Sample.version(given.told) }
         subscription.renewal = given.renewal
         subscription.renewalVersion = given.renewal.map { _ in Sample.version(30) }
         subscription.status = given.status
-        subscription.statusVersion = given.status.map { _ in Sample.version(31) }
+        subscription.statusVersion = given.status.map { _ in Sample.version(given.told) }
+        subscription.statusTransactionId = given.status.flatMap { _ in given.transaction?.transactionId }
         #expect(subscription.state(at: Sample.day(given.day)) == given.state)
     }
 

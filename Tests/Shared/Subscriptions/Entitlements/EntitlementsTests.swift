@@ -97,10 +97,12 @@ import Testing
         #expect(Self.granted([silver, gold], on: 7) == ["silver active"])
     }
 
-    @Test func `a product without a level ranks below all that have one`() {
+    @Test func `without a level a product is outranked by the same product alone`() {
         let tin = Sample.purchase("1", Sample.period("1", to: 90, product: "tin"))
         let silver = Sample.purchase("2", Sample.period("2", product: "silver"))
-        #expect(Self.granted([tin, silver], on: 5) == ["silver active"])
+        #expect(Self.granted([tin, silver], on: 5) == ["silver active", "tin active"])
+        let later = Sample.purchase("3", Sample.period("3", to: 100, product: "tin"))
+        #expect(Self.statuses(tin, silver, later, on: 5) == [.outranked, .active, .active])
     }
 
     @Test func `at one level what was bought counts before what the family shares, then what lasts longer`() {

@@ -72,10 +72,14 @@ enum Sample {
     ) -> PurchaseSnapshot {
         var subscription = Subscription(
             key: key(id, environment), bundleId: "com.example.metals", version: version(0), status: status,
-            statusVersion: status.map { _ in version(0) }, transaction: transactions.last,
+            statusVersion: status.map { _ in version(0) },
+            statusTransactionId: status.flatMap { _ in transactions.last?.transactionId },
+            transaction: transactions.last,
             transactionVersion: version(0))
         subscription.renewal = renewal
         subscription.renewalVersion = renewal.map { _ in version(0) }
-        return PurchaseSnapshot(subscription: subscription, transactions: transactions)
+        return PurchaseSnapshot(
+            subscription: subscription,
+            transactions: transactions.map { TransactionVersion($0, version: version(0)) })
     }
 }

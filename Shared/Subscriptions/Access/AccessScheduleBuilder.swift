@@ -1,0 +1,223 @@
+import struct Foundation.Date
+import struct Foundation.TimeInterval
+import struct Foundation.UUID
+
+/// Decides access: what the transactions paid for, corrected by the newest status that Apple told.
+///
+/// [status](https://developer.apple.com/documentation/appstoreservernotifications/status) is "current as of signedDate";
+/// [renewalDate](https://developer.apple.com/documentation/appstoreserverapi/renewaldate) is the end of the newest period.
+struct AccessScheduleBuilder {
+    private(set) var periods: [AccessPeriod] = []
+    private(set) var unexplainedStatus: UUID?
+
+    private let subscription: Subscription
+    private let versions: [TransactionVersion]
+    private let durations: [String: TimeInterval]
+    private let early: TimeInterval
+
+    /// A hole shorter than this is no missing transaction: Apple signs one moment with and without a fraction.
+    private static let shortestHole: TimeInterval = 1
+
+    init(_ purchase: PurchaseSnapshot, durations: [String: TimeInterval]) {
+        subscription = purchase.subscription
+        versions = purchase.versions
+        self.durations = durations
+        early = BillingRules.earlyRenewal(in: subscription.key.environment)
+    }
+
+    mutating func build() {
+        let subscriptionVersions = versions.filter(\.facts.isSubscription)
+        addOneTimePurchases()
+        guard !subscriptionVersions.isEmpty || versions.isEmpty else { return }
+        let paid = endedByStatus(PaidPeriod.all(subscriptionVersions, early: early))
+        for period in paid where !period.isEmpty {
+            periods.append(
+                AccessPeriod(
+                    productId: period.facts.productId, startsAt: period.start, endsAt: period.end,
+                    reason: .transaction, transactionId: period.facts.transactionId,
+                    notificationUUID: period.transaction.version.notificationUUID))
+        }
+        addStatus(beside: paid)
+        addGracePeriod(beside: paid)
+        periods.sort { $0.startsAt < $1.startsAt }
+    }
+
+    // MARK: One-time purchases
+
+    private mutating func addOneTimePurchases() {
+        for version in versions {
+            let facts = version.facts
+            guard let (end, reason) = oneTimeEnd(facts) else { continue }
+            let ends = [end, facts.revokedAt, revokedByStatus(version)].compactMap(\.self).min()
+            if let ends, ends <= facts.beginning { continue }
+            periods.append(
+                AccessPeriod(
+                    productId: facts.productId, startsAt: max(facts.beginning, periods.last?.endsAt ?? .distantPast),
+                    endsAt: ends, reason: reason, transactionId: facts.transactionId,
+                    notificationUUID: version.version.notificationUUID))
+        }
+    }
+
+    private func oneTimeEnd(_ facts: TransactionFacts) -> (Date?, AccessPeriod.Reason)? {
+        switch facts.kind {
+        case .nonConsumable: (nil, .nonConsumable)
+        case .nonRenewing:
+            if let end = facts.expiresDate {
+                (end, .nonRenewing)
+            } else if let duration = durations[facts.productId] {
+                (facts.beginning.addingTimeInterval(duration), .nonRenewing)
+            } else {
+                (nil, .durationUnknown)
+            }
+        case .autoRenewable, .consumable, nil: nil
+        }
+    }
+
+    private func revokedByStatus(_ version: TransactionVersion) -> Date? {
+        guard subscription.status == 5, isTold(version), let told = subscription.statusVersion else { return nil }
+        return told.signedDate
+    }
+
+    // MARK: Status 2, 3 and 5
+
+    /// Expired, in billing retry or revoked: the transaction that Apple told of gives no access from then on. Others that
+    /// were paid for stand.
+    private func endedByStatus(_ paid: [PaidPeriod]) -> [PaidPeriod] {
+        guard let status = subscription.status, [2, 3, 5].contains(status), let told = subscription.statusVersion
+        else { return paid }
+        return paid.map { period in
+            let isMeant =
+                subscription.statusTransactionId == nil
+                ? period.start <= told.signedDate && period.transaction.version <= told : isTold(period.transaction)
+            guard isMeant else { return period }
+            var ended = period
+            ended.end = min(ended.end, told.signedDate)
+            return ended
+        }
+    }
+
+    /// Whether the newest status was told of this transaction, and nothing newer is known of it.
+    private func isTold(_ version: TransactionVersion) -> Bool {
+        guard let told = subscription.statusVersion else { return false }
+        return version.facts.transactionId == subscription.statusTransactionId && version.version <= told
+    }
+
+    // MARK: Status 1
+
+    private mutating func addStatus(beside paid: [PaidPeriod]) {
+        guard subscription.status == 1, let told = subscription.statusVersion, let product = statusProduct else {
+            return
+        }
+        guard var end = statusEnd else { return }
+        // A purchase after the status speaks for itself.
+        for period in paid where period.isPurchase && period.facts.beginning > told.signedDate {
+            end = min(end, period.facts.beginning)
+        }
+        var open = Interval(from: told.signedDate, to: end)
+        guard open.to.timeIntervalSince(open.from) > 0 else { return }
+        if let other = outdated(in: paid, by: told, product) {
+            periods = periods.flatMap { $0.transactionId == other ? $0.without(open) : [$0] }
+        }
+        open.to = end
+        let revokedSince = paid.filter { $0.facts.revocationDate != nil && $0.transaction.version > told }
+            .map { Interval(from: $0.facts.revokedAt ?? end, to: $0.facts.expiresDate ?? end) }
+        let taken = periods.map { Interval(from: $0.startsAt, to: $0.endsAt ?? .distantFuture) } + revokedSince
+        for hole in open.without(taken) where hole.length >= Self.shortestHole {
+            periods.append(
+                AccessPeriod(
+                    productId: product, startsAt: hole.from, endsAt: hole.to, reason: .status, transactionId: nil,
+                    notificationUUID: told.notificationUUID))
+            unexplainedStatus = told.notificationUUID
+        }
+    }
+
+    private var toldTransaction: TransactionFacts? {
+        versions.first { $0.facts.transactionId == subscription.statusTransactionId }?.facts
+    }
+
+    private var statusProduct: String? {
+        subscription.renewal?.productId ?? toldTransaction?.productId ?? subscription.transaction?.productId
+    }
+
+    /// The later of the told transaction's end, if it still counts, and the renewal date.
+    private var statusEnd: Date? {
+        let told = toldTransaction.flatMap {
+            $0.revocationDate == nil && !$0.isUpgraded && $0.hasPeriod ? $0.expiresDate : nil
+        }
+        return [told, subscription.renewal?.renewalDate].compactMap(\.self).max()
+    }
+
+    /// The known transaction that gives access at the moment of the status, although Apple names another product then:
+    /// a purchase in between is unknown. Nil where a transaction explains the product.
+    private func outdated(in paid: [PaidPeriod], by told: EventVersion, _ product: String) -> String? {
+        guard let renewal = subscription.renewal, renewal.productId != nil else { return nil }
+        let owner = paid.first { $0.start <= told.signedDate && told.signedDate < $0.end }
+        guard let owner, owner.facts.productId != product, !isTold(owner.transaction),
+            owner.facts.signedDate < renewal.signedDate,
+            !paid.contains(where: { $0.start > told.signedDate && $0.facts.productId == product })
+        else { return nil }
+        return owner.facts.transactionId
+    }
+
+    // MARK: Grace period
+
+    private mutating func addGracePeriod(beside paid: [PaidPeriod]) {
+        guard let renewal = subscription.renewal, let end = renewal.gracePeriodExpiresDate,
+            let told = subscription.renewalVersion, isGraceOpen(renewal, told)
+        else { return }
+        let last = paid.filter { !$0.isEmpty && $0.start < end }.max { $0.end < $1.end }
+        if let last, !isAbout(last, renewal, told) { return }
+        let begun = periods.filter { $0.startsAt < end && $0.reason != .gracePeriod }
+        let ends = begun.compactMap(\.endsAt).filter { $0 <= end }.max()
+        let due = renewal.renewalDate.flatMap { $0 < end ? $0 : nil }
+        var grace = Interval(from: [ends, due].compactMap(\.self).max() ?? renewal.signedDate, to: end)
+        // Whatever is paid for next replaces it.
+        for next in paid.map(\.facts.beginning) where next > grace.from { grace.to = min(grace.to, next) }
+        let taken = periods.map { Interval(from: $0.startsAt, to: $0.endsAt ?? .distantFuture) }
+        guard let product = renewal.productId ?? last?.facts.productId ?? statusProduct else { return }
+        for hole in grace.without(taken) {
+            periods.append(
+                AccessPeriod(
+                    productId: product, startsAt: hole.from, endsAt: hole.to, reason: .gracePeriod,
+                    transactionId: last?.facts.transactionId, notificationUUID: told.notificationUUID))
+        }
+    }
+
+    /// Whether a renewal info with a grace period is about the end of this period: told with status 4, or signed in the
+    /// second half of the period, which was not taken back since.
+    private func isAbout(_ period: PaidPeriod, _ renewal: RenewalFacts, _ told: EventVersion) -> Bool {
+        let isStatus = subscription.status == 4 && subscription.statusVersion == told
+        if period.facts.revocationDate != nil { return isStatus && period.transaction.version <= told }
+        return isStatus
+            || renewal.signedDate.timeIntervalSince(period.start) > period.end.timeIntervalSince(renewal.signedDate)
+    }
+
+    /// Status 4 always opens it. Statuses without access close what was told before them. Otherwise the renewal info
+    /// decides, unless it is about another product than the transaction.
+    private func isGraceOpen(_ renewal: RenewalFacts, _ version: EventVersion) -> Bool {
+        switch subscription.status {
+        case 4: return true
+        case 2, 3, 5: if let told = subscription.statusVersion, version <= told { return false }
+        default: break
+        }
+        guard let product = renewal.productId, let transaction = subscription.transaction else { return true }
+        return product == transaction.productId
+    }
+}
+
+extension TransactionFacts {
+    /// An auto-renewable subscription, or a kind with an end that this build does not know: what Apple says of status and
+    /// renewal counts for both.
+    fileprivate var isSubscription: Bool { kind == .autoRenewable || (kind == nil && expiresDate != nil) }
+}
+
+extension AccessPeriod {
+    fileprivate func without(_ taken: Interval) -> [AccessPeriod] {
+        Interval(from: startsAt, to: endsAt ?? .distantFuture).without([taken]).map { rest in
+            var period = self
+            period.startsAt = rest.from
+            period.endsAt = rest.to == .distantFuture ? nil : rest.to
+            return period
+        }
+    }
+}

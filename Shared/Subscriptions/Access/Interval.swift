@@ -1,0 +1,22 @@
+import struct Foundation.Date
+import struct Foundation.TimeInterval
+
+/// A stretch of time: its beginning belongs to it, its end does not.
+struct Interval: Equatable {
+    var from: Date
+    var to: Date
+
+    var length: TimeInterval { to.timeIntervalSince(from) }
+
+    /// What is left of it beside others, in order of time.
+    func without(_ taken: [Interval]) -> [Interval] {
+        var rest: [Interval] = []
+        var start = from
+        for other in taken.sorted(by: { $0.from < $1.from }) where other.from < to && start < other.to {
+            if start < other.from { rest.append(Interval(from: start, to: other.from)) }
+            start = max(start, other.to)
+        }
+        if start < to { rest.append(Interval(from: start, to: to)) }
+        return rest
+    }
+}

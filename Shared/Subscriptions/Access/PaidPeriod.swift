@@ -1,0 +1,106 @@
+import struct Foundation.Date
+import struct Foundation.TimeInterval
+
+/// The time that one transaction of a subscription pays for, as the purchase's other transactions leave it.
+struct PaidPeriod {
+    let transaction: TransactionVersion
+    /// When it begins to give access.
+    var start: Date
+    /// When it ends to give access. Not after `start` where it gives none.
+    var end: Date
+    /// Whether a purchase, and no renewal, began it.
+    let isPurchase: Bool
+
+    var facts: TransactionFacts { transaction.facts }
+    var isEmpty: Bool { end <= start }
+
+    /// The time that each transaction pays for, in order of their beginnings, never overlapping; those that give no time
+    /// are empty.
+    ///
+    /// A renewal's `purchaseDate` is where its period begins, and it begins where the one before ends: a renewal charged
+    /// early displaces nothing. A purchase (upgrade, crossgrade, resubscription) gives access from the moment of its
+    /// charge and ends what ran before it for good, even if it is refunded itself. It also ends a renewal that was
+    /// charged before it and would begin within its period.
+    ///
+    /// [transactionReason](https://developer.apple.com/documentation/appstoreserverapi/transactionreason),
+    /// [purchaseDate](https://developer.apple.com/documentation/appstoreserverapi/purchasedate)
+    static func all(_ versions: [TransactionVersion], early: TimeInterval) -> [PaidPeriod] {
+        let ordered = versions.filter { $0.facts.hasPeriod }.sorted { left, right in
+            left.facts.beginning == right.facts.beginning
+                ? left.facts.isEarlierPurchase(than: right.facts) : left.facts.beginning < right.facts.beginning
+        }
+        var periods: [PaidPeriod] = []
+        var purchase: PaidPeriod?
+        for transaction in ordered {
+            var next = PaidPeriod(
+                transaction, isPurchase: isPurchase(transaction.facts, after: periods, early: early))
+            let running = periods.indices.filter { next.start < periods[$0].end }
+            if next.isPurchase {
+                for index in running where !next.addsSeats(to: periods[index]) { periods[index].end = next.start }
+                if !running.contains(where: { next.addsSeats(to: periods[$0]) }) { purchase = next }
+            } else if let purchase, next.wasChargedBefore(purchase) {
+                next.end = next.start
+            }
+            if !next.isEmpty {
+                if !next.isPurchase,
+                    !periods.contains(where: { $0.nominalEnd >= next.start.addingTimeInterval(-early) })
+                {
+                    // Charged before its beginning: the period that it renews runs, although its transaction is unknown.
+                    next.start = max(next.start.addingTimeInterval(-early), min(next.start, next.facts.signedDate))
+                }
+                next.start = max(next.start, periods.map(\.end).max() ?? next.start)
+            }
+            periods.append(next)
+        }
+        return periods
+    }
+
+    private init(_ transaction: TransactionVersion, isPurchase: Bool) {
+        let facts = transaction.facts
+        self.transaction = transaction
+        self.isPurchase = isPurchase
+        start = facts.beginning
+        end = min(facts.expiresDate ?? .distantFuture, facts.revokedAt ?? .distantFuture)
+        // Replaced by a purchase that may be unknown: it had happened when Apple signed this.
+        if facts.isUpgraded { end = min(end, facts.signedDate) }
+    }
+
+    private var nominalEnd: Date { facts.expiresDate ?? .distantFuture }
+
+    /// Older payloads do not say what a transaction is: then one that begins within the last day of the period before it
+    /// (a minute in the sandbox), or later, renews it.
+    private static func isPurchase(
+        _ facts: TransactionFacts, after periods: [PaidPeriod], early: TimeInterval
+    ) -> Bool {
+        switch facts.reason {
+        case "PURCHASE": return true
+        case "RENEWAL": return false
+        default:
+            guard let covered = periods.map(\.end).max() else { return facts.signedDate >= facts.beginning }
+            return facts.beginning < covered.addingTimeInterval(-early)
+        }
+    }
+
+    /// Whether a renewal was charged before a purchase that took its place: it begins nearer to the beginning of the
+    /// purchase's period than to its end, where a renewal of that purchase would begin.
+    private func wasChargedBefore(_ purchase: PaidPeriod) -> Bool {
+        let begin = facts.beginning
+        return purchase.start < begin
+            && begin.timeIntervalSince(purchase.start) < purchase.nominalEnd.timeIntervalSince(begin)
+    }
+
+    /// Seats that are bought within a period have a transaction of their own, which does not replace the period's.
+    ///
+    /// [additionalTransactionReason](https://developer.apple.com/documentation/appstoreserverapi/additionaltransactionreason)
+    private func addsSeats(to other: PaidPeriod) -> Bool {
+        facts.additionalTransactionReason != nil && facts.productId == other.facts.productId
+    }
+}
+
+extension TransactionFacts {
+    /// Where the period begins; the moment of signing where Apple names no date.
+    var beginning: Date { purchaseDate ?? signedDate }
+
+    /// When it was taken back: a revocation was in effect when Apple signed it, whatever its date.
+    var revokedAt: Date? { revocationDate.map { min($0, signedDate) } }
+}
