@@ -46,8 +46,8 @@ struct SigningOptions: ParsableArguments {
     }
 
     /// The hand that signs, and an impostor's, made anew each time.
-    func letterWriter(now: Date) throws -> LetterWriter {
-        LetterWriter(
+    func notificationSigner(now: Date) throws -> NotificationSigner {
+        NotificationSigner(
             authority: try developmentAuthority(now: now),
             impostor: try DevelopmentAuthority(now: now))
     }
@@ -64,13 +64,13 @@ struct RunOptions: ParsableArguments {
     @Option(help: "Deliveries underway at once.")
     var concurrency = 64
 
-    @Option(help: "The same seed lives the same lives; with the same --now even the ids are the same.")
+    @Option(help: "The same seed purchases the same purchases; with the same --now even the ids are the same.")
     var seed: UInt64 = 1
 
     @Option(help: "The simulated present, milliseconds since 1970, after which nothing is signed. Default: the clock.")
     var now: Int64?
 
-    @Option(help: "How many times faster than real a production subscription lives; sandbox keeps Apple's table.")
+    @Option(help: "How many times faster than real a production subscription purchases; sandbox keeps Apple's table.")
     var timeScale = 1.0
 
     @Option(help: "Subscriptions alive at once. Default: a tenth of --count, at least 10; 1000 if endless.")
@@ -82,7 +82,7 @@ struct RunOptions: ParsableArguments {
     @Option(help: "How many later notifications may overtake one.")
     var reorder = 0
 
-    @Option(help: "Share of forged notifications, 0 to 1; the book says why each must be refused.")
+    @Option(help: "Share of forged notifications, 0 to 1; the record says why each must be refused.")
     var tampered = 0.0
 
     @Option(help: "How many times faster than Apple to retry: at 3600 an hour lasts a second.")
@@ -114,7 +114,7 @@ struct RunOptions: ParsableArguments {
     func plan(for apps: [App]) -> Plan {
         Plan(
             apps: apps, count: count, subscriptions: subscriptions ?? (count == 0 ? 1000 : max(10, count / 10)),
-            seed: seed, timeScale: timeScale, repeatedShare: duplicates, reorderWindow: reorder, forgedShare: tampered,
+            seed: seed, timeScale: timeScale, repeatedShare: duplicates, reorderWindow: reorder, invalidShare: tampered,
             retries: RetrySchedule(
                 scale: retryScale, retriesSandbox: retrySandbox, retriesBadRequests: !noRetryBadRequest),
             concurrency: concurrency, rate: rate)

@@ -10,21 +10,21 @@ struct Simulate: Sendable {
     private static let patience: Duration = .milliseconds(50)
 
     let plan: Plan
-    let writer: LetterWriter
+    let signer: NotificationSigner
     let target: Target
     /// Nil where nothing is to be written down.
-    let book: BookWriter?
+    let record: RunRecordWriter?
     /// Nil where nobody tells how much waits.
     let backlog: Backlog?
     /// What Apple remembers of all this; nil where nobody can ask.
-    var archive: Archive?
+    var historyStore: HistoryStore?
     let stop: StopSwitch
     /// The simulated present: nothing is signed after it.
     let present: @Sendable () -> Date
-    /// The time of day, for the book.
+    /// The time of day, for the record.
     let now: @Sendable () -> Date
     /// Where Apple's API orders what is to be sent; nil where there is none.
-    var office: PostOffice?
+    var deliveryService: DeliveryService?
 
     private enum Event: Sendable {
         case answered(Delivery, Answer)
@@ -41,11 +41,11 @@ struct Simulate: Sendable {
     }
 
     private enum Work: Sendable {
-        case new(Draft)
+        case new(PendingNotification)
         case again(Delivery)
     }
 
-    /// - Throws: where the book cannot be written or a signature cannot be made; what the receiver does wrong is counted.
+    /// - Throws: where the record cannot be written or a signature cannot be made; what the receiver does wrong is counted.
     func run() async throws -> Tally {
         try await withThrowingTaskGroup(of: Void.self) { group in
             if let backlog { group.addTask { await backlog.watch() } }
@@ -59,19 +59,19 @@ struct Simulate: Sendable {
         let start = clock.now
         // Not that of the stop: somebody may have asked the API for a day and nothing was sent.
         var lastAnswer = start
-        let office = office ?? PostOffice(Outbox(plan: plan, now: present()))
+        let deliveryService = deliveryService ?? DeliveryService(Outbox(plan: plan, now: present()))
         var pace = Pace(rate: plan.rate)
         var count = Count()
         try await withThrowingTaskGroup(of: Event.self) { group in
             var underway = 0
             var alarm: ContinuousClock.Instant?
             loop: while true {
-                switch turn(underway: underway, pace: pace, office: office, at: clock.now) {
+                switch turn(underway: underway, pace: pace, deliveryService: deliveryService, at: clock.now) {
                 case .begin(let work):
-                    if case .new(let draft) = work {
-                        count.begin(draft)
-                        // Here, not in the task: what Apple knows changes in the order of the lives.
-                        if draft.forgery == nil { archive?.note(draft.notice) }
+                    if case .new(let pending) = work {
+                        count.begin(pending)
+                        // Here, not in the task: what Apple knows changes in the order of the purchases.
+                        if pending.invalidVariant == nil { historyStore?.note(pending.event) }
                     }
                     pace.begin(at: clock.now)
                     group.addTask { try await deliver(work) }
@@ -95,20 +95,20 @@ struct Simulate: Sendable {
                     lastAnswer = instant
                     count.end(
                         delivery, answer,
-                        office.withOutbox { $0.answered(delivery, with: answer, at: instant) })
+                        deliveryService.withOutbox { $0.answered(delivery, with: answer, at: instant) })
                 case .woke: alarm = nil
                 case nil: break loop
                 }
             }
             group.cancelAll()
         }
-        return count.tally(unfinished: office.withOutbox { $0.waitingRetries }, duration: lastAnswer - start)
+        return count.tally(unfinished: deliveryService.withOutbox { $0.waitingRetries }, duration: lastAnswer - start)
     }
 
     private func turn(
-        underway: Int, pace: Pace, office: PostOffice, at instant: ContinuousClock.Instant
+        underway: Int, pace: Pace, deliveryService: DeliveryService, at instant: ContinuousClock.Instant
     ) -> Turn {
-        if stop.isOn { office.withOutbox { $0.stop() } }
+        if stop.isOn { deliveryService.withOutbox { $0.stop() } }
         guard underway < plan.concurrency else { return .await }
         let soon = instant + Self.patience
         if !stop.isOn {
@@ -116,8 +116,8 @@ struct Simulate: Sendable {
             if let backlog, !backlog.hasRoom { return .pause(until: soon) }
         }
         let moment = present()
-        return switch office.withOutbox({ $0.next(at: instant, now: moment) }) {
-        case .send(let draft): .begin(.new(draft))
+        return switch deliveryService.withOutbox({ $0.next(at: instant, now: moment) }) {
+        case .send(let pending): .begin(.new(pending))
         case .sendAgain(let delivery): .begin(.again(delivery))
         case .wait(let due): .pause(until: min(due, soon))
         case .waitForAnswer: plan.isOpenEnded && !stop.isOn ? .pause(until: soon) : .await
@@ -127,23 +127,23 @@ struct Simulate: Sendable {
 
     private func deliver(_ work: Work) async throws -> Event {
         switch work {
-        case .new(let draft):
-            let letter = try writer.write(draft)
-            try book?.write(.notification(letter.entry))
-            return try await deliver(Delivery(letter: letter))
+        case .new(let pending):
+            let notification = try signer.write(pending)
+            try record?.write(.notification(notification.entry))
+            return try await deliver(Delivery(notification: notification))
         case .again(let delivery):
             return try await deliver(delivery)
         }
     }
 
     private func deliver(_ delivery: Delivery) async throws -> Event {
-        let sent = archive?.begin(delivery, at: now) ?? now()
-        let answer = await target.post(delivery.letter.body)
-        archive?.end(delivery, answer, sentAt: sent)
-        try book?.write(
+        let sent = historyStore?.begin(delivery, at: now) ?? now()
+        let answer = await target.post(delivery.notification.body)
+        historyStore?.end(delivery, answer, sentAt: sent)
+        try record?.write(
             .attempt(
                 .init(
-                    uuid: delivery.letter.entry.uuid, attempt: delivery.attempt, at: sent.milliseconds,
+                    uuid: delivery.notification.entry.uuid, attempt: delivery.attempt, at: sent.milliseconds,
                     status: answer.status, failure: answer.failure, isRepetition: delivery.isRepetition)))
         return .answered(delivery, answer)
     }

@@ -58,7 +58,7 @@ extension EndToEnd {
                 }
                 try await apple.stand.line.restart("ingest")
                 try await apple.waitUntil("Apple has sent all") { await apple.control.isFinished() }
-                let sent = Set(try apple.book().notifications.filter { $0.forgery == nil }.map(\.uuid))
+                let sent = Set(try apple.book().notifications.filter { $0.expectedRejection == nil }.map(\.uuid))
                 try await apple.waitUntil("the ledger has all of it") {
                     try await sent.isSubset(of: apple.ledger.uuids())
                 }
@@ -166,7 +166,7 @@ extension EndToEnd {
 
         private static func expectNothingMissing(_ apple: SimulatedApple) async throws {
             let book = try apple.book()
-            let genuine = Set(book.notifications.filter { $0.forgery == nil }.map(\.uuid))
+            let genuine = Set(book.notifications.filter { $0.expectedRejection == nil }.map(\.uuid))
             let stored = try await apple.ledger.uuids()
             #expect(genuine.subtracting(stored).isEmpty, "missing")
             let check = RunCheck(

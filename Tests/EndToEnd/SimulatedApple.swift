@@ -54,10 +54,10 @@ struct SimulatedApple: Sendable {
         }
     }
 
-    func book() throws -> SimulatorBook {
+    func book() throws -> RunRecord {
         // The file is made with the first line.
-        guard let bytes = FileManager.default.contents(atPath: run.book) else { return SimulatorBook() }
-        return try SimulatorBook(reading: Array(bytes))
+        guard let bytes = FileManager.default.contents(atPath: run.book) else { return RunRecord() }
+        return try RunRecord(reading: Array(bytes))
     }
 
     func stored() async throws -> Int { try await ledger.count() }

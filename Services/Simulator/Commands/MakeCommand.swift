@@ -7,8 +7,9 @@ struct MakeCommand: SimulatorWork {
         commandName: "make", abstract: "Print one signed notification.",
         discussion: "Prints the request body as Apple posts it, ready for `simulator send -` or curl.")
 
-    @Option(name: .customLong("case"), help: "What kind: \(Specimen.allCases.map(\.rawValue).joined(separator: ", ")).")
-    var specimen: Specimen
+    @Option(
+        name: .customLong("case"), help: "What kind: \(SampleCase.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var sampleCase: SampleCase
 
     @Flag(help: "Print the signed payload alone instead of the request body.")
     var bare = false
@@ -22,10 +23,10 @@ struct MakeCommand: SimulatorWork {
     func run(in surroundings: Surroundings) async throws {
         let now = surroundings.now()
         guard let app = signing.apps.first else { throw ValidationError("--bundle-id is missing") }
-        let jws = try specimen.signed(by: try signing.letterWriter(now: now), for: app, seed: seed, now: now)
-        let text = bare ? jws : LetterWriter.body(signedPayload: jws)
+        let jws = try sampleCase.signed(by: try signing.notificationSigner(now: now), for: app, seed: seed, now: now)
+        let text = bare ? jws : NotificationSigner.body(signedPayload: jws)
         print(String(decoding: text, as: UTF8.self))
     }
 }
 
-extension Specimen: ExpressibleByArgument {}
+extension SampleCase: ExpressibleByArgument {}

@@ -21,8 +21,8 @@ struct OCSPCommand: SimulatorWork {
     @Option(help: "File with the revoked certificates.")
     var revoked: String?
 
-    @Option(help: "How to behave: \(Conduct.allCases.map(\.rawValue).joined(separator: ", ")).")
-    var conduct = Conduct.honest
+    @Option(help: "How to behave: \(ResponderBehavior.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var behavior = ResponderBehavior.honest
 
     @OptionGroup(title: "The signatures")
     var signing: SigningOptions
@@ -33,9 +33,9 @@ struct OCSPCommand: SimulatorWork {
         let responder = try Responder(
             authority: try signing.developmentAuthority(now: now), impostor: try .init(now: now),
             list: { file.flatMap { try? String(contentsOfFile: $0, encoding: .utf8) } ?? "" })
-        let conduct = conduct
+        let behavior = behavior
         let server = ResponderServer(
-            answer: { (conduct, try responder.answer(to: $0, conduct: conduct, now: $1)) }, now: surroundings.now)
+            answer: { (behavior, try responder.answer(to: $0, behavior: behavior, now: $1)) }, now: surroundings.now)
         let application = server.application(host: host, port: port) { [host] port in
             try? FileHandle.standardOutput.write(contentsOf: Data("http://\(host):\(port)/\n".utf8))
         }
@@ -43,4 +43,4 @@ struct OCSPCommand: SimulatorWork {
     }
 }
 
-extension Conduct: ExpressibleByArgument {}
+extension ResponderBehavior: ExpressibleByArgument {}

@@ -9,7 +9,7 @@ struct RunCommand: SimulatorWork {
         commandName: "run", abstract: "Let many subscriptions live and post each step.",
         discussion: """
             With --api-address the same process answers Apple's App Store Server API about what it sent: history, \
-            statuses, test notifications and the rest. Beside it stand GET /simulator/book (how far the sending is), \
+            statuses, test notifications and the rest. Beside it stand GET /simulator/progress (how far the sending is), \
             GET /simulator/customers (whom to ask about), GET, POST and DELETE /simulator/faults (see --api-fault), \
             and GET and POST /simulator/keys, DELETE /simulator/keys/KEYID (key rotation).
             """)
@@ -18,7 +18,7 @@ struct RunCommand: SimulatorWork {
     var target: String
 
     @Option(help: "File to which a line is appended for every notification and every answer (JSON lines).")
-    var book: String?
+    var record: String?
 
     @Option(help: "Seconds until an attempt counts as timed out.")
     var timeout = 5.0
@@ -51,20 +51,20 @@ struct RunCommand: SimulatorWork {
         var plan = options.plan(for: signing.apps)
         let present = options.now.map { Date(milliseconds: $0) }
         let now: @Sendable () -> Date = { present ?? surroundings.now() }
-        let writer = try signing.letterWriter(now: surroundings.now())
-        let bookWriter = try book.map { try BookWriter(path: $0) }
+        let signer = try signing.notificationSigner(now: surroundings.now())
+        let recordWriter = try record.map { try RunRecordWriter(path: $0) }
         let client = Target.client(concurrency: plan.concurrency)
         let backlog = paceURL.map { Backlog(client: client, url: $0, limit: maxWaiting) }
         plan.isOpenEnded = api.hostAndPort != nil
         // What Apple remembers is kept anyway: what waits for its retry takes little more.
         if plan.isOpenEnded { plan.retryLimit = max(plan.retryLimit, api.remember) }
         let simulate = Simulate(
-            plan: plan, writer: writer, target: Target(client: client, url: target, timeout: .seconds(timeout)),
-            book: bookWriter, backlog: backlog, stop: surroundings.stop, present: now, now: surroundings.now)
+            plan: plan, signer: signer, target: Target(client: client, url: target, timeout: .seconds(timeout)),
+            record: recordWriter, backlog: backlog, stop: surroundings.stop, present: now, now: surroundings.now)
         let result: Result<Tally, any Error>
         do { result = .success(try await run(simulate)) } catch { result = .failure(error) }
         try await client.shutdown()
-        try bookWriter?.close()
+        try recordWriter?.close()
         let tally = try result.get()
         print(json ? try tally.json() : tally.sentence)
         // What was given up is not lost where it can be asked for.
@@ -73,8 +73,8 @@ struct RunCommand: SimulatorWork {
 
     private func run(_ simulate: Simulate) async throws -> Tally {
         guard let (host, port) = api.hostAndPort else { return try await simulate.run() }
-        let office = PostOffice(Outbox(plan: simulate.plan, now: simulate.present()))
-        let archive = Archive(limit: api.remember)
+        let deliveryService = DeliveryService(Outbox(plan: simulate.plan, now: simulate.present()))
+        let historyStore = HistoryStore(limit: api.remember)
         let files = KeyFiles(
             directory: URL(fileURLWithPath: signing.authority, isDirectory: true), bundleIds: signing.bundleId)
         let given = try api.keys.map { text in
@@ -83,15 +83,17 @@ struct RunCommand: SimulatorWork {
         let keys = KeyRing(try given.isEmpty ? files.loadOrCreate() : given)
         let faults = try api.faultList(now: simulate.now())
         let store = StoreAPI(
-            apps: simulate.plan.apps, archive: archive, office: office, writer: simulate.writer, keys: keys,
+            apps: simulate.plan.apps, historyStore: historyStore, deliveryService: deliveryService,
+            signer: simulate.signer, keys: keys,
             limits: RateLimits(scale: api.limitScale), faults: faults, tokenLife: api.tokenLife,
             present: simulate.present, now: simulate.now)
         let control = ServerControl(
-            archive: archive, office: office, keys: keys, keyFiles: given.isEmpty ? files : nil, faults: faults,
+            historyStore: historyStore, deliveryService: deliveryService, keys: keys,
+            keyFiles: given.isEmpty ? files : nil, faults: faults,
             now: simulate.now)
         var simulate = simulate
-        simulate.archive = archive
-        simulate.office = office
+        simulate.historyStore = historyStore
+        simulate.deliveryService = deliveryService
         return try await ServedRun(
             simulate: simulate, server: StoreServer(api: store, control: control), host: host, port: port,
             portFile: api.portFile

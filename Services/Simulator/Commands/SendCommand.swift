@@ -29,7 +29,7 @@ struct SendCommand: SimulatorWork {
         while let last = content.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") {
             content.removeLast()
         }
-        let body = content.first == UInt8(ascii: "{") ? content : LetterWriter.body(signedPayload: content)
+        let body = content.first == UInt8(ascii: "{") ? content : NotificationSigner.body(signedPayload: content)
         let client = Target.client(concurrency: 1)
         let answer = await Target(client: client, url: target, timeout: .seconds(timeout)).post(body)
         try await client.shutdown()

@@ -5,7 +5,7 @@ import Foundation
 struct SimulatorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulator",
-        abstract: "An App Store for one's desk: signs notifications and posts them as Apple does.",
+        abstract: "An App Store for one's fixture: signs notifications and posts them as Apple does.",
         discussion: """
             The signatures are made by an authority of its own, kept in --authority. A verifier that is to believe them \
             must trust the root.pem in that directory. Never give that file to a production verifier.

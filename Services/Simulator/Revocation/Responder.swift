@@ -1,7 +1,7 @@
 import Foundation
 import Signatures
 
-/// What is answered to a question about revocation: the authority's word, or whatever the conduct makes of it.
+/// What is answered to a question about revocation: the authority's word, or whatever the behavior makes of it.
 struct Responder: Sendable {
     private let honest: OCSPResponder
     private let impostor: OCSPResponder
@@ -10,7 +10,7 @@ struct Responder: Sendable {
 
     /// - Parameters:
     ///   - authority: whose leaf and intermediate are asked about.
-    ///   - impostor: signs where the conduct wants that.
+    ///   - impostor: signs where the behavior wants that.
     ///   - list: the text of the revocation list, read at every question.
     init(
         authority: DevelopmentAuthority, impostor: DevelopmentAuthority, list: @escaping @Sendable () -> String
@@ -26,9 +26,9 @@ struct Responder: Sendable {
     }
 
     /// The body of the answer.
-    func answer(to request: [UInt8], conduct: Conduct, now: Date) throws -> [UInt8] {
+    func answer(to request: [UInt8], behavior: ResponderBehavior, now: Date) throws -> [UInt8] {
         let revoked = RevocationList(list(), names: names, now: now)
-        switch conduct {
+        switch behavior {
         case .honest:
             return try honest.response(to: request, now: now, standing: revoked.standing)
         case .ignorant:

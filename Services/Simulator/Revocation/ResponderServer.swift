@@ -4,8 +4,8 @@ import Logging
 
 /// Answers OCSP over HTTP as Apple's responder does: POST to any path.
 struct ResponderServer: Sendable {
-    /// The body of an answer, and what the conduct of the moment does beside it.
-    let answer: @Sendable (_ question: [UInt8], _ now: Date) throws -> (Conduct, [UInt8])
+    /// The body of an answer, and what the behavior of the moment does beside it.
+    let answer: @Sendable (_ question: [UInt8], _ now: Date) throws -> (ResponderBehavior, [UInt8])
     let now: @Sendable () -> Date
 
     /// Quiet: a connection that the caller closes is an error to the library.
@@ -23,8 +23,8 @@ struct ResponderServer: Sendable {
         let router = Router()
         let respond = { @Sendable [answer, now] (request: Request, _: BasicRequestContext) in
             let question = try await request.body.collect(upTo: 64 << 10)
-            let (conduct, body) = try answer(Array(question.readableBytesView), now())
-            guard conduct != .redirecting else {
+            let (behavior, body) = try answer(Array(question.readableBytesView), now())
+            guard behavior != .redirecting else {
                 return Response(status: .temporaryRedirect, headers: [.location: request.uri.path + "/elsewhere"])
             }
             return Response(

@@ -3,9 +3,9 @@ struct Count: Sendable {
     private var tally = Tally()
     private var latencies = Latencies()
 
-    mutating func begin(_ draft: Draft) {
+    mutating func begin(_ pending: PendingNotification) {
         tally.notifications += 1
-        if draft.forgery != nil { tally.forgeries += 1 }
+        if pending.invalidVariant != nil { tally.forgeries += 1 }
     }
 
     mutating func end(_ delivery: Delivery, _ answer: Answer, _ consequence: Outbox.Consequence) {

@@ -1,6 +1,6 @@
-/// A signed letter on its way, for the first time or again.
+/// A signed notification on its way, for the first time or again.
 struct Delivery: Sendable {
-    var letter: Letter
+    var notification: SignedNotification
     /// From 1; rises with every retry.
     var attempt = 1
     /// A deliberate copy of one that was accepted.
@@ -9,7 +9,7 @@ struct Delivery: Sendable {
 
 /// What came back.
 struct Answer: Sendable, Equatable {
-    /// What kept an answer away, in the words of the book.
+    /// What kept an answer away, in the words of the record.
     enum Failure: String, Sendable {
         case timedOut = "timed out"
         case connectTimedOut = "connect timed out"

@@ -3,12 +3,12 @@ import struct Foundation.UUID
 
 /// What is to be sent next, and when: pure, without a clock, a network or a signature.
 ///
-/// The four queues of a post office: what was asked for, what is due again, what is to be repeated, what is new.
+/// The four queues of a post deliveryService: what was asked for, what is due again, what is to be repeated, what is new.
 struct Outbox: Sendable {
     typealias Instant = ContinuousClock.Instant
 
     enum Step: Sendable {
-        case send(Draft)
+        case send(PendingNotification)
         case sendAgain(Delivery)
         /// Nothing until then; an answer may bring something earlier.
         case wait(until: Instant)
@@ -27,8 +27,8 @@ struct Outbox: Sendable {
     private let plan: Plan
     private var population: Population
     private var random: SeededRandom
-    private var shuffled: [Draft] = []
-    private var ordered = DraftQueue()
+    private var shuffled: [PendingNotification] = []
+    private var ordered = PendingQueue()
     private var made = 0
     private var repetitions: [Delivery] = []
     private var retries = RetryQueue()
@@ -39,7 +39,7 @@ struct Outbox: Sendable {
         self.plan = plan
         population = Population(
             apps: plan.apps, size: plan.subscriptions, timeScale: plan.timeScale, seed: plan.seed, now: now)
-        // A stream of its own: repeating and reordering do not change the lives.
+        // A stream of its own: repeating and reordering do not change the purchases.
         random = SeededRandom(seed: ~plan.seed)
     }
 
@@ -53,18 +53,18 @@ struct Outbox: Sendable {
     }
 
     /// Puts something before all that waits.
-    mutating func post(_ notice: Notice) { ordered.add(Draft(notice: notice)) }
+    mutating func post(_ event: EventPayload) { ordered.add(PendingNotification(event: event)) }
 
     /// Lets active subscriptions end later, and posts what Apple says then; see ``Population/extend(_:byDays:now:)``.
-    mutating func extend(_ subscriptions: [Notice], byDays days: Int, now: Date) -> [Notice?] {
-        let notices = population.extend(subscriptions, byDays: days, now: now)
-        for case let notice? in notices { post(notice) }
-        return notices
+    mutating func extend(_ subscriptions: [EventPayload], byDays days: Int, now: Date) -> [EventPayload?] {
+        let events = population.extend(subscriptions, byDays: days, now: now)
+        for case let event? in events { post(event) }
+        return events
     }
 
     /// Posts what Apple says without changing anything; see ``Population/announce(_:about:)``.
-    mutating func announce(_ announcement: Announcement, about subscriptions: [Notice]) {
-        for notice in population.announce(announcement, about: subscriptions) { post(notice) }
+    mutating func announce(_ kind: NotificationKind, about subscriptions: [EventPayload]) {
+        for event in population.announce(kind, about: subscriptions) { post(event) }
     }
 
     /// Says whose purchases these are from now on.
@@ -72,16 +72,16 @@ struct Outbox: Sendable {
         population.assign(appAccountToken, to: originalTransactionId)
     }
 
-    /// An identity for a notice that is about nobody's life.
+    /// An identity for a event that is about nobody's simulated.
     mutating func uuid() -> UUID { population.uuid() }
 
     /// Takes what is next. What is taken must be answered to ``answered(_:with:at:)``.
     mutating func next(at instant: Instant, now: Date) -> Step {
         guard !isStopped else { return underway > 0 ? .waitForAnswer : .finished }
-        if let draft = ordered.take() { return take(.send(draft)) }
+        if let pending = ordered.take() { return take(.send(pending)) }
         if let delivery = retries.take(dueAt: instant) { return take(.sendAgain(delivery)) }
         if let delivery = repetitions.popLast() { return take(.sendAgain(delivery)) }
-        if retries.count < plan.retryLimit, let draft = draft(now: now) { return take(.send(draft)) }
+        if retries.count < plan.retryLimit, let pending = pending(now: now) { return take(.send(pending)) }
         if let due = retries.earliest { return .wait(until: due) }
         return underway > 0 ? .waitForAnswer : .finished
     }
@@ -90,7 +90,7 @@ struct Outbox: Sendable {
     mutating func answered(_ delivery: Delivery, with answer: Answer, at instant: Instant) -> Consequence {
         underway -= 1
         if answer.isAccepted {
-            if delivery.letter.isToBeRepeated, !delivery.isRepetition {
+            if delivery.notification.isToBeRepeated, !delivery.isRepetition {
                 var copy = delivery
                 copy.isRepetition = true
                 repetitions.append(copy)
@@ -98,7 +98,7 @@ struct Outbox: Sendable {
             return .accepted
         }
         let delay = plan.retries.delay(
-            after: delivery.attempt, status: answer.status, in: delivery.letter.entry.environment)
+            after: delivery.attempt, status: answer.status, in: delivery.notification.entry.environment)
         guard !delivery.isRepetition, let delay else { return .givenUp }
         var again = delivery
         again.attempt += 1
@@ -115,7 +115,7 @@ struct Outbox: Sendable {
     }
 
     /// A new one out of the window, any of those that stand in it.
-    private mutating func draft(now: Date) -> Draft? {
+    private mutating func pending(now: Date) -> PendingNotification? {
         while shuffled.count <= plan.reorderWindow, plan.count == 0 || made < plan.count {
             made += 1
             shuffled.append(makeDraft(now: now))
@@ -126,15 +126,15 @@ struct Outbox: Sendable {
         return shuffled.popLast()
     }
 
-    private mutating func makeDraft(now: Date) -> Draft {
-        let isForged = random.chance(plan.forgedShare)
-        let kind = random.element(of: Forgery.allCases)
+    private mutating func makeDraft(now: Date) -> PendingNotification {
+        let isForged = random.chance(plan.invalidShare)
+        let kind = random.element(of: InvalidVariant.allCases)
         let isToBeRepeated = random.chance(plan.repeatedShare)
         guard isForged else {
-            return Draft(notice: population.next(now: now), isToBeRepeated: isToBeRepeated)
+            return PendingNotification(event: population.next(now: now), isToBeRepeated: isToBeRepeated)
         }
-        let notice = population.counterfeit(now: now)
-        return Draft(
-            notice: notice, forgery: kind.applies(to: notice) ? kind : .tampered, isToBeRepeated: isToBeRepeated)
+        let event = population.counterfeit(now: now)
+        return PendingNotification(
+            event: event, invalidVariant: kind.applies(to: event) ? kind : .tampered, isToBeRepeated: isToBeRepeated)
     }
 }

@@ -7,14 +7,14 @@ struct Plan: Sendable {
     /// Lives at once.
     var subscriptions = 100
     var seed: UInt64 = 1
-    /// See ``Tempo``.
+    /// See ``TimeScale``.
     var timeScale = 1.0
     /// Share of accepted notifications that are sent once more, 0 to 1.
     var repeatedShare = 0.0
     /// How many notifications one may be overtaken by before it is taken; 0 keeps the order of taking.
     var reorderWindow = 0
     /// Share of notifications that are forged, 0 to 1.
-    var forgedShare = 0.0
+    var invalidShare = 0.0
     var retries = RetrySchedule(scale: 3600, retriesSandbox: false, retriesBadRequests: true)
     /// Nothing new is made while so many wait to be retried: each holds about 4 kB.
     var retryLimit = 25_000

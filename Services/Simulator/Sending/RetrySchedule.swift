@@ -8,7 +8,7 @@ struct RetrySchedule: Sendable, Equatable {
 
     /// How many times faster than Apple: at 3600 an hour lasts a second.
     var scale: Double
-    /// Not what Apple does: lets nothing get lost in a sandbox run on one's desk.
+    /// Not what Apple does: lets nothing get lost in a sandbox run on one's fixture.
     var retriesSandbox: Bool
     /// Apple documents that it does; since spring 2026 developers report that it does not.
     var retriesBadRequests: Bool

@@ -18,7 +18,7 @@ struct Target: Sendable {
     static func client(concurrency: Int) -> HTTPClient {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(concurrency, 8)
-        // The retries are Apple's and none of the client's: each must be in the book.
+        // The retries are Apple's and none of the client's: each must be in the record.
         configuration.connectionPool.retryConnectionEstablishment = false
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
@@ -40,7 +40,7 @@ struct Target: Sendable {
         }
     }
 
-    /// The one place that decides what a failed delivery is called in the book.
+    /// The one place that decides what a failed delivery is called in the record.
     private static func meaning(of error: any Error) -> Answer.Failure {
         switch error as? HTTPClientError {
         case .deadlineExceeded?, .readTimeout?, .writeTimeout?: .timedOut

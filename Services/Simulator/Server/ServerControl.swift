@@ -7,8 +7,8 @@ struct ServerControl: Sendable {
     /// Subscribers of one answer.
     private static let customerLimit = 1_000
 
-    let archive: Archive
-    let office: PostOffice
+    let historyStore: HistoryStore
+    let deliveryService: DeliveryService
     let keys: KeyRing
     /// Nil where the keys were given on the command line: none can be added then.
     let keyFiles: KeyFiles?
@@ -18,7 +18,7 @@ struct ServerControl: Sendable {
     func answer(to request: APIRequest) -> APIAnswer {
         do {
             switch (request.method, Array(request.path.dropFirst())) {
-            case ("GET", ["book"]): return book()
+            case ("GET", ["progress"]): return progress()
             case ("GET", ["customers"]): return customers(limit: request.parameter("limit").flatMap { Int($0) })
             case ("GET", ["faults"]): return faultList()
             case ("POST", ["faults"]):
@@ -38,14 +38,14 @@ struct ServerControl: Sendable {
     }
 
     /// How far the sending is, counted over all apps: genuine notifications only.
-    private func book() -> APIAnswer {
-        let isFinished = office.withOutbox { $0.isFinished }
+    private func progress() -> APIAnswer {
+        let isFinished = deliveryService.withOutbox { $0.isFinished }
         var counts = (all: 0, accepted: 0, failing: 0)
-        for app in archive.apps {
-            archive.withShelf(of: app) { shelf in
-                counts.all += shelf.range.upperBound
-                counts.accepted += shelf.accepted
-                counts.failing += shelf.failing
+        for app in historyStore.apps {
+            historyStore.withHistory(of: app) { appHistory in
+                counts.all += appHistory.range.upperBound
+                counts.accepted += appHistory.accepted
+                counts.failing += appHistory.failing
             }
         }
         return APIAnswer {
@@ -61,8 +61,8 @@ struct ServerControl: Sendable {
         let limit = min(max(limit ?? 20, 0), Self.customerLimit)
         return APIAnswer { json in
             json.beginArray("customers")
-            for app in archive.apps {
-                let subscribers = archive.withShelf(of: app) { Array($0.allSubscribers.prefix(limit)) }
+            for app in historyStore.apps {
+                let subscribers = historyStore.withHistory(of: app) { Array($0.allSubscribers.prefix(limit)) }
                 for subscriber in subscribers { json.element(raw: Self.description(of: subscriber)) }
             }
             json.endArray()

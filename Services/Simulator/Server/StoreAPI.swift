@@ -1,15 +1,15 @@
 import Contracts
 import Foundation
 
-/// The App Store Server API, answered from the archive. No HTTP in it: ``StoreServer`` puts it on a port.
+/// The App Store Server API, answered from the historyStore. No HTTP in it: ``StoreServer`` puts it on a port.
 struct StoreAPI: Sendable {
     /// Records of a page, Apple's.
     static let pageSize = 20
 
     let apps: [App]
-    let archive: Archive
-    let office: PostOffice
-    let writer: LetterWriter
+    let historyStore: HistoryStore
+    let deliveryService: DeliveryService
+    let signer: NotificationSigner
     let keys: KeyRing
     let limits: RateLimits
     let faults: FaultList

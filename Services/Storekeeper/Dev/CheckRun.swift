@@ -14,8 +14,8 @@ struct CheckRun: Subcommand {
             other runs too: what the book does not name is left alone. Exit codes: 0 clean, 1 not.
             """)
 
-    @Option(help: "The file that `simulator run --book` has written; the simulator has ended.")
-    var book: String
+    @Option(help: "The file that `simulator run --record` has written; the simulator has ended.")
+    var record: String
 
     @Flag(help: "Print the verdict as JSON, and nothing else.")
     var json = false
@@ -24,10 +24,10 @@ struct CheckRun: Subcommand {
     @OptionGroup var kafka: KafkaOptions
 
     func run(in context: CommandContext) async throws {
-        guard let bytes = FileManager.default.contents(atPath: book) else {
-            throw CommandError("\(book) cannot be read; give the file that the simulator's --book named.")
+        guard let bytes = FileManager.default.contents(atPath: record) else {
+            throw CommandError("\(record) cannot be read; give the file that the simulator's --record named.")
         }
-        let book = try SimulatorBook(reading: Array(bytes))
+        let book = try RunRecord(reading: Array(bytes))
         let configuration = try kafka.configuration(in: context)
         let backlog = try Backlog(configuration, forgets: false, logger: .silent)
         let letters = try await RejectionCounter(configuration, from: .beginning, logger: .silent)
@@ -42,7 +42,7 @@ struct CheckRun: Subcommand {
     }
 
     private func judge(
-        _ book: SimulatorBook, _ backlog: Backlog, _ letters: RejectionCounter, _ ledger: LedgerReader
+        _ book: RunRecord, _ backlog: Backlog, _ letters: RejectionCounter, _ ledger: LedgerReader
     ) async throws -> RunReport {
         let clock = ContinuousClock()
         let start = clock.now

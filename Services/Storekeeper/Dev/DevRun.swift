@@ -109,7 +109,7 @@ struct DevRun: Sendable {
             let hasSent = hasEnded ? true : await simulatorRun.control.isFinished()
             if expected == nil, hasSent {
                 expected = Expectation(
-                    book: try SimulatorBook(
+                    book: try RunRecord(
                         reading: Array(try Data(contentsOf: URL(fileURLWithPath: simulatorRun.book)))),
                     lookNumber: snapshot.backlog?.number ?? 0)
             }
@@ -136,7 +136,7 @@ struct DevRun: Sendable {
     }
 
     private func verdict(
-        _ book: SimulatorBook, _ observer: Observer, stalled: Bool, seconds: Double
+        _ book: RunRecord, _ observer: Observer, stalled: Bool, seconds: Double
     ) async throws -> RunReport {
         let ledger = observer.ledger
         let check = RunCheck(

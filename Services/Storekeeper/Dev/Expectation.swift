@@ -2,19 +2,19 @@ import Contracts
 
 /// What must have arrived once the simulator has sent everything. Pure.
 struct Expectation: Sendable {
-    let book: SimulatorBook
+    let book: RunRecord
     /// The number of the newest look at the backlog when the simulator had ended.
     let lookNumber: Int
 
     private let genuine: Int
     private let forged: Set<String>
 
-    init(book: SimulatorBook, lookNumber: Int) {
+    init(book: RunRecord, lookNumber: Int) {
         self.book = book
         self.lookNumber = lookNumber
         let certain = book.notifications.filter { book.arrival(of: $0.uuid) == .certain }
-        genuine = certain.count { $0.forgery == nil }
-        forged = Set(certain.filter { $0.forgery != nil }.map(\.uuid))
+        genuine = certain.count { $0.expectedRejection == nil }
+        forged = Set(certain.filter { $0.expectedRejection != nil }.map(\.uuid))
     }
 
     /// Whether all that must be there is there and nothing is on its way any more.

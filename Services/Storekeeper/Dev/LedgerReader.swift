@@ -43,10 +43,10 @@ struct LedgerReader: Sendable {
     func beliefs() async throws -> RunCheck.FinalStates {
         var beliefs: RunCheck.FinalStates = [:]
         for subscription in try await SubscriptionStore(connection).all() {
-            let purchase = SimulatorBook.Purchase(
+            let purchase = RunRecord.Purchase(
                 environment: subscription.key.environment,
                 originalTransactionId: subscription.key.originalTransactionId)
-            beliefs[purchase] = SimulatorBook.Facts(subscription)
+            beliefs[purchase] = RunRecord.Facts(subscription)
         }
         return beliefs
     }
@@ -91,7 +91,7 @@ struct LedgerReader: Sendable {
     }
 }
 
-extension SimulatorBook.Facts {
+extension RunRecord.Facts {
     /// What we believe of a purchase, in the book's words; the book's `productId` and `purchaseDate` are never absent.
     init(_ subscription: Subscription) {
         let transaction = subscription.transaction

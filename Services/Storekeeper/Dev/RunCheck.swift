@@ -25,7 +25,7 @@ struct RunCheck: Sendable {
     }
 
     /// What was believed of a purchase at the end.
-    typealias FinalStates = [SimulatorBook.Purchase: SimulatorBook.Facts]
+    typealias FinalStates = [RunRecord.Purchase: RunRecord.Facts]
 
     var ledger: [Entry]
     /// Uuids that were in the ledger before the run: none of the run's business.
@@ -36,7 +36,7 @@ struct RunCheck: Sendable {
     var effectsTwice: [String] = []
 
     /// Compares.
-    func against(_ book: SimulatorBook) -> CheckFindings {
+    func against(_ book: RunRecord) -> CheckFindings {
         var findings = CheckFindings()
         let entries = Dictionary(grouping: ledger, by: \.uuid)
         let letters = Dictionary(grouping: refused.filter { $0.uuid != nil }, by: { $0.uuid ?? "" })
@@ -46,7 +46,7 @@ struct RunCheck: Sendable {
             let refusals = letters[notification.uuid] ?? []
             findings.sent += 1
             findings.repetitions += book.attempts[notification.uuid]?.count(where: \.isRepetition) ?? 0
-            if let reason = notification.forgery {
+            if let reason = notification.expectedRejection {
                 findings.forged += 1
                 judgeForged(notification, reason, arrival, isStored: !found.isEmpty, refusals, &findings)
             } else {
@@ -61,7 +61,7 @@ struct RunCheck: Sendable {
     }
 
     private func judgeGenuine(
-        _ notification: SimulatorBook.Notification, _ arrival: SimulatorBook.Arrival, _ found: [Entry],
+        _ notification: RunRecord.Notification, _ arrival: RunRecord.Arrival, _ found: [Entry],
         _ refusals: [Refused], _ findings: inout CheckFindings
     ) {
         if let entry = found.first {
@@ -79,7 +79,7 @@ struct RunCheck: Sendable {
     }
 
     private func judgeForged(
-        _ notification: SimulatorBook.Notification, _ reason: String, _ arrival: SimulatorBook.Arrival, isStored: Bool,
+        _ notification: RunRecord.Notification, _ reason: String, _ arrival: RunRecord.Arrival, isStored: Bool,
         _ refusals: [Refused], _ findings: inout CheckFindings
     ) {
         if isStored { findings.forgedInLedger.append(notification.uuid) }
@@ -96,7 +96,7 @@ struct RunCheck: Sendable {
         }
     }
 
-    private func compareFacts(with book: SimulatorBook, stored: Set<String>, _ findings: inout CheckFindings) {
+    private func compareFacts(with book: RunRecord, stored: Set<String>, _ findings: inout CheckFindings) {
         for (purchase, newest) in book.newest(where: stored.contains) {
             guard let expected = newest.facts else { continue }
             findings.purchases += 1
@@ -111,7 +111,7 @@ struct RunCheck: Sendable {
     }
 
     private static func differences(
-        between notification: SimulatorBook.Notification, and entry: Entry
+        between notification: RunRecord.Notification, and entry: Entry
     ) -> [Difference] {
         let pairs: [(String, String?, String?)] = [
             ("notificationType", notification.notificationType, entry.notificationType),
@@ -126,9 +126,9 @@ struct RunCheck: Sendable {
     }
 
     private static func differences(
-        of name: String, between expected: SimulatorBook.Facts, and believed: SimulatorBook.Facts
+        of name: String, between expected: RunRecord.Facts, and believed: RunRecord.Facts
     ) -> [Difference] {
-        func pair<Value>(_ field: String, _ path: KeyPath<SimulatorBook.Facts, Value?>) -> (String, String?, String?) {
+        func pair<Value>(_ field: String, _ path: KeyPath<RunRecord.Facts, Value?>) -> (String, String?, String?) {
             (field, expected[keyPath: path].map { "\($0)" }, believed[keyPath: path].map { "\($0)" })
         }
         return differences(

@@ -7,7 +7,7 @@ struct SimulatorControl: Sendable {
 
     /// Whether everything was sent and nothing waits to be sent again; false while it does not answer.
     func isFinished() async -> Bool {
-        guard let page = try? await HTTPPage(at: address + "/simulator/book"), page.status == 200,
+        guard let page = try? await HTTPPage(at: address + "/simulator/progress"), page.status == 200,
             let root = try? JSONDocument(Array(page.text.utf8)).root
         else { return false }
         return root["isFinished"]?.bool ?? false

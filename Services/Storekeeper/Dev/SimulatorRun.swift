@@ -28,7 +28,7 @@ struct SimulatorRun: Sendable {
     var plan: ProcessPlan
 
     /// Where it writes what it sent.
-    var book: String { plan.directory + "/book.jsonl" }
+    var book: String { plan.directory + "/record.jsonl" }
     /// Its last words, a JSON object.
     var summary: String { plan.directory + "/simulator-summary.json" }
 
@@ -46,7 +46,7 @@ struct SimulatorRun: Sendable {
 
     var arguments: [String] {
         var arguments = [
-            "run", "--target", target, "--authority", plan.authority, "--book", book, "--json",
+            "run", "--target", target, "--authority", plan.authority, "--record", book, "--json",
             "--count", "\(options.count)", "--rate", "\(options.rate)", "--seed", "\(options.seed)",
             "--duplicates", "\(options.duplicates)", "--reorder", "\(options.reorder)",
             "--tampered", "\(options.tampered)",

@@ -15,7 +15,7 @@ import Synchronization
 @testable import Simulator
 @testable import Verifier
 
-/// The simulator's API on a port of its own, with an archive to be filled by hand, and the line from there to the ledger.
+/// The simulator's API on a port of its own, with a history to be filled by hand, and the line from there to the ledger.
 final class AppleCounter: Sendable {
     /// Our clock stands still, behind Apple's by more than a slow run of all tests takes.
     static let now = Date(milliseconds: Date().milliseconds - 200_000)
@@ -30,8 +30,8 @@ final class AppleCounter: Sendable {
     let ring: KeyRing
     let api: AppleAPI
     private let accepted: AcceptedKey
-    private let archive: Archive
-    private let writer: LetterWriter
+    private let historyStore: HistoryStore
+    private let signer: NotificationSigner
     private let environment: [String: String]
     private let verifier: SignedDataVerifier
     private let applied = Mutex<Int64>(0)
@@ -64,14 +64,14 @@ final class AppleCounter: Sendable {
         ] { try Data(text.utf8).write(to: directory.appendingPathComponent(name)) }
         let accepted = AcceptedKey(issuerId: "i", keyId: "k", publicKey: try key.publicKey())
         let ring = KeyRing([accepted])
-        let archive = Archive(limit: 10_000)
-        let writer = LetterWriter(authority: authority, impostor: authority)
+        let historyStore = HistoryStore(limit: 10_000)
+        let signer = NotificationSigner(authority: authority, impostor: authority)
         try await History.use { history async throws in
-            let result = try await server(ring, archive, writer).answering(on: "127.0.0.1", port: 0) {
+            let result = try await server(ring, historyStore, signer).answering(on: "127.0.0.1", port: 0) {
                 port -> Result<Void, any Error> in
                 let result: Result<Void, any Error>
                 do {
-                    let counter = try AppleCounter(history, ring, accepted, archive, writer, directory, port: port)
+                    let counter = try AppleCounter(history, ring, accepted, historyStore, signer, directory, port: port)
                     result = await Result { try await body(counter) }
                     try await counter.api.close()
                 } catch {
@@ -84,14 +84,15 @@ final class AppleCounter: Sendable {
     }
 
     private init(
-        _ history: History, _ ring: KeyRing, _ accepted: AcceptedKey, _ archive: Archive, _ writer: LetterWriter,
+        _ history: History, _ ring: KeyRing, _ accepted: AcceptedKey, _ historyStore: HistoryStore,
+        _ signer: NotificationSigner,
         _ directory: URL, port: Int
     ) throws {
         self.history = history
         self.ring = ring
         self.accepted = accepted
-        self.archive = archive
-        self.writer = writer
+        self.historyStore = historyStore
+        self.signer = signer
         environment = [
             "STOREKEEPER_API_KEYS_FILE": directory.appendingPathComponent("keys.json").path,
             "STOREKEEPER_APPS_FILE": directory.appendingPathComponent("apps.json").path,
@@ -112,29 +113,32 @@ final class AppleCounter: Sendable {
 
     struct Missing: Error {}
 
-    private static func server(_ ring: KeyRing, _ archive: Archive, _ writer: LetterWriter) -> StoreServer {
-        let office = PostOffice(Outbox(plan: Plan(apps: [apple], count: 1), now: now))
+    private static func server(_ ring: KeyRing, _ historyStore: HistoryStore, _ signer: NotificationSigner)
+        -> StoreServer
+    {
+        let deliveryService = DeliveryService(Outbox(plan: Plan(apps: [apple], count: 1), now: now))
         let faults = FaultList()
         // The clock of Apple's answers is the machine's: a token is judged by the same one.
         let api = StoreAPI(
-            apps: [apple], archive: archive, office: office, writer: writer, keys: ring,
+            apps: [apple], historyStore: historyStore, deliveryService: deliveryService, signer: signer, keys: ring,
             limits: RateLimits(scale: 1000),
             faults: faults, tokenLife: 3600, present: { now }, now: { Date() })
         return StoreServer(
             api: api,
             control: ServerControl(
-                archive: archive, office: office, keys: ring, keyFiles: nil, faults: faults, now: { Date() }))
+                historyStore: historyStore, deliveryService: deliveryService, keys: ring, keyFiles: nil, faults: faults,
+                now: { Date() }))
     }
 
     // MARK: Apple's side
 
     /// It happened, and a notification of it was sent at a time and taken; nil where none was ever sent.
-    func happen(_ notice: Notice, sentAt date: Date?) throws {
-        archive.note(notice)
+    func happen(_ event: EventPayload, sentAt date: Date?) throws {
+        historyStore.note(event)
         guard let date else { return }
-        let delivery = Delivery(letter: try writer.write(Draft(notice: notice)), attempt: 1)
-        _ = archive.begin(delivery, at: { date })
-        archive.end(delivery, Simulator.Answer(status: 200, duration: .milliseconds(1)), sentAt: date)
+        let delivery = Delivery(notification: try signer.write(PendingNotification(event: event)), attempt: 1)
+        _ = historyStore.begin(delivery, at: { date })
+        historyStore.end(delivery, Simulator.Answer(status: 200, duration: .milliseconds(1)), sentAt: date)
     }
 
     func acceptKey() { ring.add(accepted) }

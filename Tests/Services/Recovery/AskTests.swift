@@ -14,33 +14,33 @@ import Testing
     /// The life of one customer, event by event.
     struct Subscriber {
         private var identities = Identities(seed: 7, now: AppleCounter.now)
-        private var life: Life
+        private var life: SimulatedPurchase
         private(set) var purchase = ""
 
         init() {
             var random = SeededRandom(seed: 7)
             let customer = Customer(of: AppleCounter.apple, random: &random, identities: &identities)
-            life = Life(
-                of: customer, tempo: Tempo(environment: .production, scale: 1),
+            life = SimulatedPurchase(
+                of: customer, timeScale: TimeScale(environment: .production, scale: 1),
                 beginning: AppleCounter.now.addingTimeInterval(-100 * 86_400))
         }
 
         /// What Apple tells when it happens, which is as soon as it can.
-        mutating func undergo(_ event: LifeEvent) throws -> Notice {
+        mutating func apply(_ event: LifecycleEvent) throws -> EventPayload {
             let soon = life.now.addingTimeInterval(3600)
             let date = event.waitsForExpiry ? max(life.purchase?.expiresDate ?? soon, soon) : soon
-            let notice = try #require(
-                life.undergo(event, at: date, product: Product.subscriptions[1], identities: &identities))
-            purchase = notice.purchase?.originalTransactionId ?? purchase
-            return notice
+            let payload = try #require(
+                life.apply(event, at: date, product: Product.subscriptions[1], identities: &identities))
+            purchase = payload.purchase?.originalTransactionId ?? purchase
+            return payload
         }
     }
 
     /// A customer of whom Apple sent all that happened, an hour ago.
-    static func subscriber(_ events: [LifeEvent], at counter: AppleCounter) throws -> Subscriber {
+    static func subscriber(_ events: [LifecycleEvent], at counter: AppleCounter) throws -> Subscriber {
         var subscriber = Subscriber()
         for event in events {
-            try counter.happen(subscriber.undergo(event), sentAt: AppleCounter.now.addingTimeInterval(-3600))
+            try counter.happen(subscriber.apply(event), sentAt: AppleCounter.now.addingTimeInterval(-3600))
         }
         return subscriber
     }
@@ -98,7 +98,7 @@ import Testing
                 [before.answer(at: AppleCounter.now)], attempts: [])
             #expect(try await counter.subscription(purchase)?.transaction?.revocationDate == nil)
             // Older than Apple's history reaches back.
-            try counter.happen(subscriber.undergo(.refund), sentAt: nil)
+            try counter.happen(subscriber.apply(.refund), sentAt: nil)
             let after = try await Self.findings(counter, purchase)
             #expect(after.notifications.allSatisfy { $0.state == .present })
             #expect(!after.parts.isEmpty)

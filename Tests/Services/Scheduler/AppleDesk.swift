@@ -12,7 +12,7 @@ import TestSupport
 @testable import Scheduler
 @testable import Simulator
 
-/// The simulator's API on a port of its own with an archive to be filled by hand, a broker and a database. The calendar
+/// The simulator's API on a port of its own with a history to be filled by hand, a broker and a database. The calendar
 /// stands still.
 final class AppleDesk: Sendable {
     /// The real time, because the client learns Apple's from the answers.
@@ -29,16 +29,16 @@ final class AppleDesk: Sendable {
     let producer: Producer
     let database: PostgresConfiguration
     let connection: PostgresConnection
-    private let archive = Archive(limit: 10_000)
+    private let historyStore = HistoryStore(limit: 10_000)
     private let keys: [(key: APIKey, accepted: AcceptedKey)]
-    private let writer: LetterWriter
+    private let signer: NotificationSigner
     private let transport = APITransport()
     private let port = Mutex(0)
     private let sent = Mutex<[String]>([])
 
     private init(_ database: PostgresConfiguration) throws {
         let authority = try Self.authority.get()
-        writer = LetterWriter(authority: authority, impostor: authority)
+        signer = NotificationSigner(authority: authority, impostor: authority)
         keys = try ["FIRST", "SECOND"].map { name in
             let key = try P256PrivateKey.generate()
             return (
@@ -72,15 +72,17 @@ final class AppleDesk: Sendable {
     }
 
     private var server: StoreServer {
-        let office = PostOffice(Outbox(plan: Plan(apps: [Self.apple], count: 1), now: Self.now))
+        let deliveryService = DeliveryService(Outbox(plan: Plan(apps: [Self.apple], count: 1), now: Self.now))
         let api = StoreAPI(
-            apps: [Self.apple], archive: archive, office: office, writer: writer, keys: ring,
+            apps: [Self.apple], historyStore: historyStore, deliveryService: deliveryService, signer: signer,
+            keys: ring,
             limits: RateLimits(scale: 1000), faults: faults, tokenLife: 3600, present: { Date() },
             now: { Date() })
         return StoreServer(
             api: api,
             control: ServerControl(
-                archive: archive, office: office, keys: ring, keyFiles: nil, faults: faults, now: { Date() }))
+                historyStore: historyStore, deliveryService: deliveryService, keys: ring, keyFiles: nil, faults: faults,
+                now: { Date() }))
     }
 
     // MARK: Apple's side
@@ -91,27 +93,27 @@ final class AppleDesk: Sendable {
     /// Apple sent as many notifications, one each second, the last of them a minute ago, and none was taken.
     func send(_ count: Int) throws {
         for index in 0..<count {
-            var biography = Biography(of: Self.apple, seed: UInt64(index), now: Self.now)
+            var sample = SampleHistory(of: Self.apple, seed: UInt64(index), now: Self.now)
             let seconds = Double(index - count) - 60
-            try deliver(biography.charge(), at: Self.now.addingTimeInterval(seconds), status: 503)
+            try deliver(sample.charge(), at: Self.now.addingTimeInterval(seconds), status: 503)
         }
     }
 
     /// Apple sent a test notification that it was asked for.
     func sendTest(token: String, status: Int) throws -> UUID {
         let uuid = UUID(uuidString: String(token.prefix(36))) ?? UUID()
-        let notice = Notice(uuid: uuid, announcement: .test, app: Self.apple, signedDate: Self.now)
-        try deliver(notice, at: Self.now, status: status)
+        let event = EventPayload(uuid: uuid, kind: .test, app: Self.apple, signedDate: Self.now)
+        try deliver(event, at: Self.now, status: status)
         return uuid
     }
 
-    private func deliver(_ notice: Notice, at date: Date, status: Int) throws {
-        let letter = try writer.write(Draft(notice: notice))
-        archive.note(notice)
-        let delivery = Delivery(letter: letter, attempt: 1)
-        _ = archive.begin(delivery, at: { date })
-        archive.end(delivery, Answer(status: status, duration: .milliseconds(1)), sentAt: date)
-        sent.withLock { $0.append(notice.uuid.uuidString.lowercased()) }
+    private func deliver(_ event: EventPayload, at date: Date, status: Int) throws {
+        let notification = try signer.write(PendingNotification(event: event))
+        historyStore.note(event)
+        let delivery = Delivery(notification: notification, attempt: 1)
+        _ = historyStore.begin(delivery, at: { date })
+        historyStore.end(delivery, Answer(status: status, duration: .milliseconds(1)), sentAt: date)
+        sent.withLock { $0.append(event.uuid.uuidString.lowercased()) }
     }
 
     /// The uuids of all that was sent.

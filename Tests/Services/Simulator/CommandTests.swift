@@ -10,13 +10,13 @@ import Testing
 ///
 /// The time-out is long where answers are counted: a busy machine must not look like a silent receiver.
 @Suite struct CommandTests {
-    @Test func `SIGTERM ends a run with exit 0, a summary and everything answered in the book`() async throws {
+    @Test func `SIGTERM ends a run with exit 0, a summary and everything answered in the record`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let (requests, outcome) = try await Receiver.listening { receiver, address in
             let run = try Command(
                 "run", "--target", address + "/v1/notifications", "--authority", directory.path("authority"),
-                "--book", directory.path("book.jsonl"), "--environment", "Production", "--timeout", "60", "--json")
+                "--record", directory.path("record.jsonl"), "--environment", "Production", "--timeout", "60", "--json")
             await receiver.wait(for: 100)
             run.terminate()
             let outcome = await run.outcome()
@@ -25,18 +25,18 @@ import Testing
         #expect(outcome.status == 0, "\(outcome.errors)")
         let tally = try JSONDecoder().decode(Tally.self, from: Data(outcome.output.utf8))
         #expect(tally.deliveries == requests.count)
-        let book = try read(directory)
-        #expect(book.notifications.count == requests.count)
-        #expect(book.notifications.allSatisfy { book.arrival(of: $0.uuid) == .certain })
+        let record = try read(directory)
+        #expect(record.notifications.count == requests.count)
+        #expect(record.notifications.allSatisfy { record.arrival(of: $0.uuid) == .certain })
     }
 
-    @Test func `kill -9 loses nothing of what was sent, and the same book can be continued`() async throws {
+    @Test func `kill -9 loses nothing of what was sent, and the same record can be continued`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let requests = try await Receiver.listening { receiver, address in
             let arguments = [
                 "run", "--target", address + "/v1/notifications", "--authority", directory.path("authority"),
-                "--book", directory.path("book.jsonl"), "--environment", "Production",
+                "--record", directory.path("record.jsonl"), "--environment", "Production",
                 "--timeout", "60",
             ]
             let killed = try Command(arguments)
@@ -47,12 +47,12 @@ import Testing
             #expect(await continued.outcome().status == 0)
             return receiver.requests
         }
-        let book = try read(directory)
-        let known = Set(book.notifications.map(\.uuid))
-        #expect(known.count == book.notifications.count)
+        let record = try read(directory)
+        let known = Set(record.notifications.map(\.uuid))
+        #expect(known.count == record.notifications.count)
         #expect(try requests.allSatisfy { known.contains(try uuid(in: $0.body)) })
         // Only what was underway when the process died may lack its answer.
-        #expect(book.notifications.count { book.arrival(of: $0.uuid) != .certain } <= 64)
+        #expect(record.notifications.count { record.arrival(of: $0.uuid) != .certain } <= 64)
     }
 
     @Test func `while too much waits nothing is sent, and when there is room again all of it is`() async throws {
@@ -70,13 +70,13 @@ import Testing
         #expect(after == 20)
     }
 
-    @Test(arguments: Specimen.allCases)
-    func `what is made can be sent`(specimen: Specimen) async throws {
+    @Test(arguments: SampleCase.allCases)
+    func `what is made can be sent`(sampleCase: SampleCase) async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let file = directory.path("body.json")
         let made = try await Command(
-            "make", "--case", specimen.rawValue, "--authority", directory.path("authority")
+            "make", "--case", sampleCase.rawValue, "--authority", directory.path("authority")
         ).outcome()
         #expect(made.status == 0, "\(made.errors)")
         try Data(made.output.utf8).write(to: URL(fileURLWithPath: file))
@@ -141,12 +141,12 @@ import Testing
         #expect(outcome.output.contains("USAGE: simulator"))
     }
 
-    private func read(_ directory: TemporaryDirectory) throws -> SimulatorBook {
-        try SimulatorBook(reading: Array(Data(contentsOf: URL(fileURLWithPath: directory.path("book.jsonl")))))
+    private func read(_ directory: TemporaryDirectory) throws -> RunRecord {
+        try RunRecord(reading: Array(Data(contentsOf: URL(fileURLWithPath: directory.path("record.jsonl")))))
     }
 
     private func uuid(in body: [UInt8]) throws -> String {
         let payload = try #require(try JSONDocument(body).root["signedPayload"]?.string)
-        return try #require(try LetterWriterTests.claims(of: Array(payload.utf8))["notificationUUID"]?.string)
+        return try #require(try NotificationSignerTests.claims(of: Array(payload.utf8))["notificationUUID"]?.string)
     }
 }

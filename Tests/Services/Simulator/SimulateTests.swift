@@ -10,13 +10,13 @@ import Testing
 /// Whole runs against a real server.
 @Suite struct SimulateTests {
     @Test func `every notification is posted as Apple does and written down with its answer`() async throws {
-        let (requests, book, tally) = try await run { $0.count = 200 }
+        let (requests, record, tally) = try await run { $0.count = 200 }
         #expect(requests.count == 200)
         #expect(requests.allSatisfy { $0.contentType?.hasPrefix("application/json") == true })
         let received = try requests.map { try uuid(in: $0.body) }
-        #expect(Set(received) == Set(book.notifications.map(\.uuid)))
+        #expect(Set(received) == Set(record.notifications.map(\.uuid)))
         #expect(Set(received).count == 200)
-        #expect(book.notifications.allSatisfy { book.arrival(of: $0.uuid) == .certain })
+        #expect(record.notifications.allSatisfy { record.arrival(of: $0.uuid) == .certain })
         #expect(tally.accepted == 200)
         #expect(tally.givenUp == 0)
         #expect(tally.answers == ["200": 200])
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func `what is refused in production comes again with the same bytes until it is taken`() async throws {
-        let (requests, book, tally) = try await run(
+        let (requests, record, tally) = try await run(
             answering: { number, _ in number <= 40 ? .serviceUnavailable : .ok },
             plan: {
                 $0.count = 60
@@ -38,14 +38,14 @@ import Testing
         #expect(bodies.count == 60)
         #expect(bodies.values.allSatisfy { Set($0).count == 1 })
         for (uuid, bodies) in bodies {
-            let attempts = try #require(book.attempts[uuid])
+            let attempts = try #require(record.attempts[uuid])
             #expect(attempts.map(\.attempt) == Array(1...bodies.count))
             #expect(attempts.last?.status == 200)
         }
     }
 
     @Test func `after the sixth attempt Apple gives up`() async throws {
-        let (requests, book, tally) = try await run(
+        let (requests, record, tally) = try await run(
             answering: { _, _ in .internalServerError },
             plan: {
                 $0.count = 5
@@ -54,8 +54,8 @@ import Testing
         #expect(requests.count == 30)
         #expect(tally.givenUp == 5)
         #expect(tally.accepted == 0)
-        #expect(book.attempts.values.allSatisfy { $0.map(\.attempt) == [1, 2, 3, 4, 5, 6] })
-        #expect(book.notifications.allSatisfy { book.arrival(of: $0.uuid) == .possible })
+        #expect(record.attempts.values.allSatisfy { $0.map(\.attempt) == [1, 2, 3, 4, 5, 6] })
+        #expect(record.notifications.allSatisfy { record.arrival(of: $0.uuid) == .possible })
     }
 
     @Test func `sandbox is tried once`() async throws {
@@ -65,8 +65,8 @@ import Testing
         #expect(tally.givenUp == 20)
     }
 
-    @Test func `duplicates are the same bytes again and marked in the book`() async throws {
-        let (requests, book, tally) = try await run {
+    @Test func `duplicates are the same bytes again and marked in the record`() async throws {
+        let (requests, record, tally) = try await run {
             $0.count = 50
             $0.repeatedShare = 1
         }
@@ -74,33 +74,33 @@ import Testing
         #expect(tally.repetitions == 50)
         #expect(tally.accepted == 50)
         #expect(Set(requests.map(\.body)).count == 50)
-        #expect(book.attempts.values.allSatisfy { $0.map(\.isRepetition) == [false, true] })
+        #expect(record.attempts.values.allSatisfy { $0.map(\.isRepetition) == [false, true] })
     }
 
-    @Test func `forgeries are in the book with the reason they must be refused for`() async throws {
-        let (_, book, tally) = try await run {
+    @Test func `forgeries are in the record with the reason they must be refused for`() async throws {
+        let (_, record, tally) = try await run {
             $0.count = 100
-            $0.forgedShare = 0.5
+            $0.invalidShare = 0.5
         }
-        let forged = book.notifications.compactMap(\.forgery)
+        let forged = record.notifications.compactMap(\.expectedRejection)
         #expect(forged.count == tally.forgeries)
-        #expect(Set(forged) == Set(Forgery.allCases.map(\.reason.rawValue)))
+        #expect(Set(forged) == Set(InvalidVariant.allCases.map(\.reason.rawValue)))
     }
 
     @Test func `nobody listening is an answer like any other`() async throws {
-        let (book, tally) = try await send(
+        let (record, tally) = try await send(
             to: "http://127.0.0.1:1/v1/notifications",
             plan: plan {
                 $0.count = 3
                 $0.retries.scale = 36_000_000
             })
         #expect(tally.answers == ["no connection": 18])
-        #expect(book.attempts.values.allSatisfy { $0.allSatisfy { $0.failure == "no connection" } })
+        #expect(record.attempts.values.allSatisfy { $0.allSatisfy { $0.failure == "no connection" } })
     }
 
     @Test func `a stopped run answers for what is underway and takes nothing new`() async throws {
         let stop = StopSwitch()
-        let (requests, book, tally) = try await run(
+        let (requests, record, tally) = try await run(
             answering: { number, _ in
                 if number == 100 { stop.turnOn() }
                 return .ok
@@ -108,7 +108,7 @@ import Testing
         #expect(requests.count >= 100)
         #expect(tally.notifications == requests.count)
         #expect(tally.accepted == requests.count)
-        #expect(book.notifications.allSatisfy { book.arrival(of: $0.uuid) == .certain })
+        #expect(record.notifications.allSatisfy { record.arrival(of: $0.uuid) == .certain })
     }
 
     private func plan(in environment: StoreEnvironment = .production, _ adjust: (inout Plan) -> Void) -> Plan {
@@ -121,35 +121,35 @@ import Testing
         environment: StoreEnvironment = .production,
         answering answer: @escaping @Sendable (Int, Receiver.Request) -> HTTPResponse.Status = { _, _ in .ok },
         stop: StopSwitch = StopSwitch(), plan adjust: (inout Plan) -> Void
-    ) async throws -> ([Receiver.Request], SimulatorBook, Tally) {
+    ) async throws -> ([Receiver.Request], RunRecord, Tally) {
         let plan = plan(in: environment, adjust)
         return try await Receiver.listening(answering: answer) { receiver, address in
-            let (book, tally) = try await send(to: address + "/v1/notifications", plan: plan, stop: stop)
-            return (receiver.requests, book, tally)
+            let (record, tally) = try await send(to: address + "/v1/notifications", plan: plan, stop: stop)
+            return (receiver.requests, record, tally)
         }
     }
 
     private func send(to url: String, plan: Plan, stop: StopSwitch = StopSwitch()) async throws -> (
-        SimulatorBook, Tally
+        RunRecord, Tally
     ) {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
-        let path = directory.path("book.jsonl")
-        let book = try BookWriter(path: path)
+        let path = directory.path("record.jsonl")
+        let record = try RunRecordWriter(path: path)
         let client = Target.client(concurrency: plan.concurrency)
         let simulate = Simulate(
-            plan: plan, writer: try LetterWriterTests.writer(),
-            target: Target(client: client, url: url, timeout: .seconds(30)), book: book, backlog: nil, stop: stop,
-            present: { LetterWriterTests.now }, now: { LetterWriterTests.now })
+            plan: plan, signer: try NotificationSignerTests.signer(),
+            target: Target(client: client, url: url, timeout: .seconds(30)), record: record, backlog: nil, stop: stop,
+            present: { NotificationSignerTests.now }, now: { NotificationSignerTests.now })
         let result: Result<Tally, any Error>
         do { result = .success(try await simulate.run()) } catch { result = .failure(error) }
         try await client.shutdown()
-        try book.close()
-        return (try SimulatorBook(reading: Array(Data(contentsOf: URL(fileURLWithPath: path)))), try result.get())
+        try record.close()
+        return (try RunRecord(reading: Array(Data(contentsOf: URL(fileURLWithPath: path)))), try result.get())
     }
 
     private func uuid(in body: [UInt8]) throws -> String {
         let payload = try #require(try JSONDocument(body).root["signedPayload"]?.string)
-        return try #require(try LetterWriterTests.claims(of: Array(payload.utf8))["notificationUUID"]?.string)
+        return try #require(try NotificationSignerTests.claims(of: Array(payload.utf8))["notificationUUID"]?.string)
     }
 }

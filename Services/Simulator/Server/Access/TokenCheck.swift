@@ -4,7 +4,7 @@ import StrictJSON
 
 /// Whether a request may be answered: the JWT of its Authorization header, by Apple's rules.
 struct TokenCheck: Sendable {
-    /// Apple refuses what lives longer.
+    /// Apple refuses what purchases longer.
     private static let longestLife: Int64 = 3600
     /// A client's clock may be ahead by so much, seconds.
     private static let skew: Int64 = 60

@@ -7,13 +7,13 @@ extension StoreAPI {
     func extendRenewalDate(_ call: APICall) throws -> APIAnswer {
         let order = try ExtensionOrder(try call.json())
         guard APICall.isTransactionId(call.id) else { throw APIFault(4_000_008) }
-        let known = archive.withShelf(of: call.app) { $0.subscriber(call.id) }
+        let known = historyStore.withHistory(of: call.app) { $0.subscriber(call.id) }
         guard let known else { throw APIFault(4_040_005) }
         guard known.newest.status == 1 else { throw APIFault(4_030_004) }
-        guard archive.withShelf(of: call.app, { $0.mayExtend(call.id, now: call.now) }) else {
+        guard historyStore.withHistory(of: call.app, { $0.mayExtend(call.id, now: call.now) }) else {
             throw APIFault(4_030_005)
         }
-        guard let notice = extend([known], byDays: order.days, now: call.now)[0], let purchase = notice.purchase else {
+        guard let event = extend([known], byDays: order.days, now: call.now)[0], let purchase = event.purchase else {
             throw APIFault(4_030_004)
         }
         return APIAnswer {
@@ -31,30 +31,32 @@ extension StoreAPI {
         guard let productId = json["productId"]?.string, !productId.isEmpty else { throw APIFault(4_000_023) }
         let storefronts = try Self.storefronts(json["storefrontCountryCodes"])
         let key = MassExtension.Key(productId: productId, requestIdentifier: order.requestIdentifier)
-        guard archive.withShelf(of: call.app, { $0.massExtensions[key] }) == nil else { throw APIFault(4_000_011) }
-        let (allowed, refused) = archive.withShelf(of: call.app) { shelf in
-            let concerned = shelf.allSubscribers.filter { subscriber in
+        guard historyStore.withHistory(of: call.app, { $0.massExtensions[key] }) == nil else {
+            throw APIFault(4_000_011)
+        }
+        let (allowed, refused) = historyStore.withHistory(of: call.app) { appHistory in
+            let concerned = appHistory.allSubscribers.filter { subscriber in
                 let newest = subscriber.newest
                 return newest.status == 1 && newest.purchase?.product.id(in: call.app.bundleId) == productId
                     && (storefronts?.contains(newest.customer?.storefront.country ?? "") ?? true)
             }
-            let allowed = concerned.filter { shelf.mayExtend($0.originalTransactionId, now: call.now) }
-            return (allowed, concerned.filter { !shelf.mayExtend($0.originalTransactionId, now: call.now) })
+            let allowed = concerned.filter { appHistory.mayExtend($0.originalTransactionId, now: call.now) }
+            return (allowed, concerned.filter { !appHistory.mayExtend($0.originalTransactionId, now: call.now) })
         }
         let succeeded = extend(allowed, byDays: order.days, now: call.now).count { $0 != nil }
         let failed = refused.count + allowed.count - succeeded
         let summary = order.summary(
             of: call.app, productId: productId, storefronts: storefronts, succeeded: succeeded, failed: failed)
         let date = present()
-        let uuid = office.withOutbox { outbox in
+        let uuid = deliveryService.withOutbox { outbox in
             outbox.announce(.extensionFailure, about: refused.map(\.newest))
-            let notice = Notice(
-                uuid: outbox.uuid(), announcement: .extensionSummary, app: call.app, signedDate: date,
+            let event = EventPayload(
+                uuid: outbox.uuid(), kind: .extensionSummary, app: call.app, signedDate: date,
                 summary: summary)
-            outbox.post(notice)
-            return notice.uuid
+            outbox.post(event)
+            return event.uuid
         }
-        archive.withShelf(of: call.app) {
+        historyStore.withHistory(of: call.app) {
             $0.massExtensions[key] = MassExtension(
                 summary: uuid.uuidString.lowercased(), succeeded: succeeded, failed: failed)
         }
@@ -64,9 +66,9 @@ extension StoreAPI {
     /// Get Status of Subscription Renewal Date Extensions: complete when the summary has been sent.
     func massExtensionStatus(_ call: APICall) throws -> APIAnswer {
         let key = MassExtension.Key(productId: call.arguments[0], requestIdentifier: call.arguments[1])
-        let (found, completion) = archive.withShelf(of: call.app) { shelf in
-            let found = shelf.massExtensions[key]
-            return (found, found.flatMap { shelf.notification(uuid: $0.summary) }?.attempts.first?.date)
+        let (found, completion) = historyStore.withHistory(of: call.app) { appHistory in
+            let found = appHistory.massExtensions[key]
+            return (found, found.flatMap { appHistory.notification(uuid: $0.summary) }?.attempts.first?.date)
         }
         guard let found else { throw APIFault(4_040_009) }
         return APIAnswer {
@@ -79,15 +81,16 @@ extension StoreAPI {
         }
     }
 
-    private func extend(_ subscribers: [Subscriber], byDays days: Int, now: Date) -> [Notice?] {
+    private func extend(_ subscribers: [Subscriber], byDays days: Int, now: Date) -> [EventPayload?] {
         let date = present()
-        let notices = office.withOutbox { $0.extend(subscribers.map(\.newest), byDays: days, now: date) }
-        for case let notice? in notices {
-            archive.note(notice)
-            guard let id = notice.purchase?.originalTransactionId else { continue }
-            archive.withShelf(of: notice.app) { shelf in shelf.change(id) { $0.extensions.append(now) } }
+        let events = deliveryService.withOutbox { $0.extend(subscribers.map(\.newest), byDays: days, now: date) }
+        for case let event? in events {
+            historyStore.note(event)
+            guard let id = event.purchase?.originalTransactionId else { continue }
+            historyStore.withHistory(of: event.app) { appHistory in appHistory.change(id) { $0.extensions.append(now) }
+            }
         }
-        return notices
+        return events
     }
 
     private static func storefronts(_ value: JSONValue?) throws -> Set<String>? {

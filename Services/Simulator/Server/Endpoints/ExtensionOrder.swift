@@ -48,7 +48,7 @@ struct MassExtension: Sendable {
     var failed: Int
 }
 
-extension Shelf {
+extension AppHistory {
     /// Twice within 365 days.
     func mayExtend(_ originalTransactionId: String, now: Date) -> Bool {
         let year = now.addingTimeInterval(-365 * 86_400)

@@ -9,7 +9,7 @@ struct NotificationHistoryQuestion: Sendable {
 
     var start: Date
     var end: Date
-    var announcement: Announcement?
+    var kind: NotificationKind?
     var transactionId: String?
     var onlyFailures: Bool
     /// The same for the same body.
@@ -27,10 +27,10 @@ struct NotificationHistoryQuestion: Sendable {
         transactionId = try Self.text(json["transactionId"], or: 4_000_006)
         guard type == nil || transactionId == nil else { throw APIFault(4_000_019) }
         if let type {
-            let announcement = Announcement(
+            let kind = NotificationKind(
                 NotificationType(rawValue: type), subtype.map { NotificationSubtype(rawValue: $0) })
-            guard announcement.isApples else { throw APIFault(4_000_018) }
-            self.announcement = announcement
+            guard kind.isApples else { throw APIFault(4_000_018) }
+            self.kind = kind
         } else if subtype != nil {
             throw APIFault(4_000_018)
         }
@@ -42,7 +42,7 @@ struct NotificationHistoryQuestion: Sendable {
             guard let bool = value.bool else { throw APIFault(4_000_000) }
             onlyFailures = bool
         }
-        fingerprint = Bookmark.question([
+        fingerprint = PageToken.question([
             app.bundleId, app.environment.rawValue, "\(start.milliseconds)", "\(end.milliseconds)", type, subtype,
             transactionId, "\(onlyFailures)",
         ])
@@ -50,7 +50,7 @@ struct NotificationHistoryQuestion: Sendable {
 
     /// Whether a notification is asked for, apart from its time. A type alone means those that have no subtype.
     func matches(_ notification: SentNotification) -> Bool {
-        if let announcement, notification.announcement != announcement { return false }
+        if let kind, notification.kind != kind { return false }
         return !onlyFailures || notification.isFailing
     }
 
@@ -66,7 +66,7 @@ struct NotificationHistoryQuestion: Sendable {
     }
 }
 
-extension Announcement {
+extension NotificationKind {
     private static let subtypes: [NotificationType: Set<NotificationSubtype>] = [
         .subscribed: [.initialBuy, .resubscribe],
         .didChangeRenewalPref: [.upgrade, .downgrade],

@@ -36,8 +36,8 @@ extension StoreAPI {
         let subscriber = try subscriber(in: call)
         let id = subscriber.originalTransactionId
         guard id == call.id else { throw APIFault(4_000_187) }
-        archive.withShelf(of: call.app) { $0.assign(token, to: id) }
-        office.withOutbox { $0.assign(token, to: id) }
+        historyStore.withHistory(of: call.app) { $0.assign(token, to: id) }
+        deliveryService.withOutbox { $0.assign(token, to: id) }
         return APIAnswer(status: 200)
     }
 }

@@ -30,13 +30,13 @@ extension StoreAPI {
         if let purchase = newest.purchase {
             json.member("signedTransactionInfo", jws: try sign(purchase, of: subscriber))
             if let renewal = newest.renewal {
-                let signed = try writer.sign(Wording.renewal(renewal, of: purchase, in: newest))
+                let signed = try signer.sign(PayloadBuilder.renewal(renewal, of: purchase, in: newest))
                 json.member("signedRenewalInfo", jws: signed)
             }
         }
         json.endObject()
         return APIAnswer {
-            $0.member("subscriptionGroupIdentifier", Wording.subscriptionGroup)
+            $0.member("subscriptionGroupIdentifier", PayloadBuilder.subscriptionGroup)
             $0.beginArray("lastTransactions")
             $0.element(raw: json.bytes)
             $0.endArray()

@@ -44,7 +44,7 @@ struct TransactionFilter: Sendable {
         default: throw APIFault(4_000_021)
         }
         let parameters = request.query.filter { $0.name != "revision" }.map { "\($0.name)=\($0.value)" }.sorted()
-        fingerprint = Bookmark.question(
+        fingerprint = PageToken.question(
             [call.app.bundleId, call.app.environment.rawValue, call.endpoint.rawValue, call.id] + parameters)
     }
 
@@ -52,8 +52,8 @@ struct TransactionFilter: Sendable {
         if let start, purchase.purchaseDate < start { return false }
         if let end, purchase.purchaseDate >= end { return false }
         if !productIds.isEmpty, !productIds.contains(purchase.product.id(in: bundleId)) { return false }
-        if !types.isEmpty, !types.contains(Wording.type(of: purchase)) { return false }
-        let group = purchase.product.period == nil ? nil : Wording.subscriptionGroup
+        if !types.isEmpty, !types.contains(PayloadBuilder.type(of: purchase)) { return false }
+        let group = purchase.product.period == nil ? nil : PayloadBuilder.subscriptionGroup
         if !groups.isEmpty, !(group.map(groups.contains) ?? false) { return false }
         // Nothing is shared with a family here.
         if ownership == "FAMILY_SHARED" { return false }

@@ -28,7 +28,7 @@ extension StoreAPI {
         let page = try TransactionPage(
             of: subscriber.transactions.filter { $0.purchase.revocationDate != nil },
             after: call.request.parameter("revision"),
-            question: Bookmark.question([call.app.bundleId, call.app.environment.rawValue, "refunds", call.id]),
+            question: PageToken.question([call.app.bundleId, call.app.environment.rawValue, "refunds", call.id]),
             isDescending: false, now: call.now)
         return try APIAnswer { json in try json.members(of: page) { try sign($0.purchase, of: subscriber) } }
     }
@@ -45,20 +45,20 @@ struct TransactionPage: Sendable {
     init(
         of all: [Subscriber.Transaction], after text: String?, question: UInt64, isDescending: Bool, now: Date
     ) throws {
-        let bookmark = try text.map {
-            guard let bookmark = Bookmark($0), bookmark.question == question else { throw APIFault(4_000_005) }
-            return bookmark
+        let pageToken = try text.map {
+            guard let pageToken = PageToken($0), pageToken.question == question else { throw APIFault(4_000_005) }
+            return pageToken
         }
         let newest = all.map(\.revision).max() ?? 0
-        let seen = bookmark?.position ?? (isDescending ? .max : 0)
+        let seen = pageToken?.position ?? (isDescending ? .max : 0)
         // Downwards, what changes while somebody reads is not missed but out of sight: it is newer than the beginning.
         let rest = all.filter { isDescending ? $0.revision < seen : $0.revision > seen }
             .sorted { isDescending ? $0.revision > $1.revision : $0.revision < $1.revision }
         transactions = Array(rest.prefix(StoreAPI.pageSize))
         hasMore = rest.count > transactions.count
         revision =
-            Bookmark(
-                position: transactions.last?.revision ?? (bookmark?.position ?? newest), limit: 0, issuedAt: now,
+            PageToken(
+                position: transactions.last?.revision ?? (pageToken?.position ?? newest), limit: 0, issuedAt: now,
                 question: question
             ).text
     }

@@ -11,15 +11,15 @@ extension StoreAPI {
     /// Get App Transaction Info.
     func appTransactionInfo(_ call: APICall) throws -> APIAnswer {
         let subscriber = try subscriber(in: call)
-        let signed = try writer.sign(Wording.appTransaction(of: subscriber.newest))
+        let signed = try signer.sign(PayloadBuilder.appTransaction(of: subscriber.newest))
         return APIAnswer { $0.member("signedAppTransactionInfo", jws: signed) }
     }
 
     /// Finish Transaction.
     func finishTransaction(_ call: APICall) throws -> APIAnswer {
         let (subscriber, transaction) = try transaction(in: call)
-        archive.withShelf(of: call.app) { shelf in
-            shelf.change(subscriber.originalTransactionId) { subscriber in
+        historyStore.withHistory(of: call.app) { appHistory in
+            appHistory.change(subscriber.originalTransactionId) { subscriber in
                 guard
                     let place = subscriber.transactions.firstIndex(where: {
                         $0.purchase.transactionId == transaction.purchase.transactionId
@@ -52,7 +52,7 @@ extension StoreAPI {
     // MARK: What the other endpoints need, too
 
     func subscriber(ofTransaction id: String, in app: App) -> Subscriber? {
-        archive.withShelf(of: app) { $0.subscriber(ofTransaction: id) }
+        historyStore.withHistory(of: app) { $0.subscriber(ofTransaction: id) }
     }
 
     /// Of whom the path speaks.
@@ -70,7 +70,7 @@ extension StoreAPI {
     }
 
     func sign(_ purchase: Purchase, of subscriber: Subscriber) throws -> [UInt8] {
-        try writer.sign(Wording.transaction(purchase, in: subscriber.newest))
+        try signer.sign(PayloadBuilder.transaction(purchase, in: subscriber.newest))
     }
 }
 

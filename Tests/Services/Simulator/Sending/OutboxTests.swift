@@ -64,7 +64,7 @@ import Testing
         #expect(outbox.answered(delivery, with: accepted, at: start) == .accepted)
         let copy = try #require(again(outbox.next(at: start, now: moment)))
         #expect(copy.isRepetition)
-        #expect(copy.letter.body == delivery.letter.body)
+        #expect(copy.notification.body == delivery.notification.body)
         #expect(outbox.answered(copy, with: accepted, at: start) == .accepted)
         guard case .finished = outbox.next(at: start, now: moment) else { return _ = Issue.record("not finished") }
     }
@@ -84,13 +84,13 @@ import Testing
     @Test func `about the wanted share is forged, each in a way that applies to it`() {
         var outbox = outbox {
             $0.count = 2_000
-            $0.forgedShare = 0.25
+            $0.invalidShare = 0.25
         }
         var forged = 0
-        while let draft = draft(outbox.next(at: start, now: moment)) {
-            if let forgery = draft.forgery {
+        while let pending = pending(outbox.next(at: start, now: moment)) {
+            if let invalidVariant = pending.invalidVariant {
                 forged += 1
-                #expect(forgery.applies(to: draft.notice))
+                #expect(invalidVariant.applies(to: pending.event))
             }
         }
         #expect((400...600).contains(forged))
@@ -148,17 +148,18 @@ import Testing
     private func uuids(_ outbox: Outbox) -> [UUID] {
         var outbox = outbox
         var uuids: [UUID] = []
-        while let draft = draft(outbox.next(at: start, now: moment)) { uuids.append(draft.notice.uuid) }
+        while let pending = pending(outbox.next(at: start, now: moment)) { uuids.append(pending.event.uuid) }
         return uuids
     }
 
-    private func draft(_ step: Outbox.Step) -> Draft? {
-        if case .send(let draft) = step { draft } else { nil }
+    private func pending(_ step: Outbox.Step) -> PendingNotification? {
+        if case .send(let pending) = step { pending } else { nil }
     }
 
     private func new(_ step: Outbox.Step) -> Delivery? {
-        guard let draft = draft(step), let letter = try? LetterWriterTests.writer().write(draft) else { return nil }
-        return Delivery(letter: letter)
+        guard let pending = pending(step), let notification = try? NotificationSignerTests.signer().write(pending)
+        else { return nil }
+        return Delivery(notification: notification)
     }
 
     private func again(_ step: Outbox.Step) -> Delivery? {

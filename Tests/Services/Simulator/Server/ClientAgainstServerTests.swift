@@ -10,9 +10,11 @@ import Testing
 /// and what one of them misread shows here.
 @Suite struct ClientAgainstServerTests {
     @Test func `history comes page by page, goes on from a token, and is what the verifier proves`() async throws {
-        try await Self.meet { desk, client in
-            let letters = try Story.subscriptions(45).map { try desk.send($0, answers: [.unavailable, .accepted]) }
-            let request = NotificationHistoryRequest(startDate: Desk.beginning, endDate: desk.now)
+        try await Self.meet { fixture, client in
+            let letters = try PurchaseFixture.subscriptions(45).map {
+                try fixture.send($0, answers: [.unavailable, .accepted])
+            }
+            let request = NotificationHistoryRequest(startDate: SimulatorFixture.beginning, endDate: fixture.now)
             var items: [NotificationHistoryItem] = []
             var token: String?
             // Begun anew for each page, as by a scheduler that is killed and replaced.
@@ -29,22 +31,22 @@ import Testing
                 #expect(results == ["UNSUCCESSFUL_HTTP_RESPONSE_CODE", "SUCCESS"])
                 #expect(item.sendAttempts.allSatisfy { $0.sendAttemptResult?.isKnown == true && $0.attemptDate != nil })
                 let jws = try #require(item.signedPayload)
-                guard case .success = Self.verifier.notification(jws, now: desk.now) else {
+                guard case .success = Self.verifier.notification(jws, now: fixture.now) else {
                     return _ = Issue.record("history holds what is not proven")
                 }
             }
             let failures = NotificationHistoryRequest(
-                startDate: Desk.beginning, endDate: desk.now, notificationType: .subscribed,
+                startDate: SimulatorFixture.beginning, endDate: fixture.now, notificationType: .subscribed,
                 notificationSubtype: .initialBuy, onlyFailures: true)
             for try await page in client.notificationHistory(failures) { #expect(page.items.isEmpty) }
         }
     }
 
     @Test func `transactions, statuses and refunds are proven and complete`() async throws {
-        try await Self.meet { desk, client in
-            var story = Story(daysAgo: 1000)
-            try desk.send(story.next(.subscribe))
-            for _ in 0..<24 { try desk.send(story.next(.renew)) }
+        try await Self.meet { fixture, client in
+            var story = PurchaseFixture(daysAgo: 1000)
+            try fixture.send(story.next(.subscribe))
+            for _ in 0..<24 { try fixture.send(story.next(.renew)) }
             var ids: [String] = []
             var revision: String?
             for try await page in client.transactionHistory(of: story.id) {
@@ -52,7 +54,7 @@ import Testing
                 revision = page.position
             }
             #expect(ids.count == 25 && Set(ids).count == 25)
-            try desk.send(story.next(.refund))
+            try fixture.send(story.next(.refund))
             var changed: [JWSTransactionDecodedPayload?] = []
             for try await page in client.transactionHistory(of: story.id, from: revision) {
                 changed += page.transactions.map(\.value)
@@ -74,7 +76,7 @@ import Testing
 
             #expect(try await client.transactionInfo(story.id).value?.transactionId == story.id)
             let app = try await client.appTransactionInfo(story.id)
-            #expect(app.value?.appTransactionId == story.life.customer.appTransactionId)
+            #expect(app.value?.appTransactionId == story.simulated.customer.appTransactionId)
             let order = try await client.lookUpOrder(OrderNumber(transactionId: story.id).text)
             #expect(order.status == .valid)
             #expect(order.transactions.map { $0.value?.transactionId } == [story.id])
@@ -83,16 +85,16 @@ import Testing
     }
 
     @Test func `every parameter of the transaction history is understood`() async throws {
-        try await Self.meet { desk, client in
-            var story = Story()
-            try desk.send(story.next(.subscribe))
+        try await Self.meet { fixture, client in
+            var story = PurchaseFixture()
+            try fixture.send(story.next(.subscribe))
             var query = TransactionHistoryQuery()
-            query.startDate = story.life.purchase?.purchaseDate
-            query.endDate = desk.now
+            query.startDate = story.simulated.purchase?.purchaseDate
+            query.endDate = fixture.now
             query.productIds = [Product.subscriptions[1].id(in: "com.example.app"), "other"]
             query.productTypes = [.autoRenewable, .consumable]
             query.sort = .descending
-            query.subscriptionGroupIdentifiers = [Wording.subscriptionGroup]
+            query.subscriptionGroupIdentifiers = [PayloadBuilder.subscriptionGroup]
             query.inAppOwnershipType = .purchased
             query.revoked = false
             for version in [AppStoreServerAPI.TransactionHistoryVersion.v1, .v2] {
@@ -106,23 +108,23 @@ import Testing
     }
 
     @Test func `what changes something is understood`() async throws {
-        try await Self.meet { desk, client in
-            var story = Story()
-            try desk.send(story.next(.subscribe))
-            let end = try #require(story.life.purchase?.expiresDate)
+        try await Self.meet { fixture, client in
+            var story = PurchaseFixture()
+            try fixture.send(story.next(.subscribe))
+            let end = try #require(story.simulated.purchase?.expiresDate)
             let order = ExtendRenewalDateRequest(
                 extendByDays: 5, extendReasonCode: .serviceIssueOrOutage, requestIdentifier: "one")
             let extended = try await client.extendRenewalDate(of: story.id, order)
             #expect(extended.success == true)
             #expect(extended.effectiveDate == end.adding(5 * 86_400))
-            #expect(desk.nextOrdered()?.announcement == .extended)
+            #expect(fixture.nextOrdered()?.kind == .extended)
 
             let product = Product.subscriptions[1].id(in: "com.example.app")
             let all = MassExtendRenewalDateRequest(
                 extendByDays: 5, extendReasonCode: .other, requestIdentifier: "all", productId: product)
             #expect(try await client.extendRenewalDates(all).requestIdentifier == "all")
-            #expect(desk.nextOrdered()?.announcement == .extended)
-            try desk.send(try #require(desk.nextOrdered()))
+            #expect(fixture.nextOrdered()?.kind == .extended)
+            try fixture.send(try #require(fixture.nextOrdered()))
             let status = try await client.massExtensionStatus(productId: product, requestIdentifier: "all")
             #expect(status.complete == true && status.succeededCount == 1 && status.failedCount == 0)
 
@@ -140,25 +142,25 @@ import Testing
     }
 
     @Test func `a test notification is followed from the request to its result`() async throws {
-        try await Self.meet { desk, client in
+        try await Self.meet { fixture, client in
             let token = try await client.requestTestNotification()
             let early = await #expect(throws: APIError.self) { try await client.testNotificationStatus(token) }
             #expect(early?.code == .testNotificationNotFound)
-            let letter = try desk.send(try #require(desk.nextOrdered()))
+            let notification = try fixture.send(try #require(fixture.nextOrdered()))
             let status = try await client.testNotificationStatus(token)
-            #expect(status.signedPayload == letter.payload.jws)
+            #expect(status.signedPayload == notification.payload.jws)
             #expect(status.sendAttempts.map { $0.sendAttemptResult?.rawValue } == ["SUCCESS"])
         }
     }
 
     @Test func `Apple's errors arrive with their numbers`() async throws {
-        try await Self.meet { desk, client in
+        try await Self.meet { fixture, client in
             let unknown = await #expect(throws: APIError.self) { try await client.transactionInfo("77") }
             #expect(unknown?.status == 404)
             #expect(unknown?.code == .transactionIdNotFound)
             #expect(unknown?.isRetryable == false)
             let request = NotificationHistoryRequest(
-                startDate: Desk.beginning.adding(-200 * 86_400), endDate: desk.now)
+                startDate: SimulatorFixture.beginning.adding(-200 * 86_400), endDate: fixture.now)
             let old = await #expect(throws: APIError.self) {
                 for try await _ in client.notificationHistory(request) {}
             }
@@ -167,42 +169,42 @@ import Testing
     }
 
     @Test func `faults that pass are overcome: a storm, an error, a closed connection, silence`() async throws {
-        try await Self.meet { desk, client in
-            var story = Story()
-            try desk.send(story.next(.subscribe))
+        try await Self.meet { fixture, client in
+            var story = PurchaseFixture()
+            try fixture.send(story.next(.subscribe))
             for fault in [
                 ServerFault(kind: .storm, remaining: 2, delay: .milliseconds(5)),
                 ServerFault(kind: .error, remaining: 2, errorCode: 5_000_001),
                 ServerFault(kind: .close, remaining: 2),
             ] {
-                desk.faults.add(fault)
+                fixture.faults.add(fault)
                 let found = try await client.transactionInfo(story.id)
                 #expect(found.value?.transactionId == story.id)
-                #expect(desk.faults.all(now: desk.now).isEmpty)
+                #expect(fixture.faults.all(now: fixture.now).isEmpty)
             }
-            desk.faults.add(ServerFault(kind: .slow, remaining: 1, delay: .seconds(600)))
-            let hasty = try Self.client(of: desk, with: [desk.token], patience: .seconds(5))
+            fixture.faults.add(ServerFault(kind: .slow, remaining: 1, delay: .seconds(600)))
+            let hasty = try Self.client(of: fixture, with: [fixture.token], patience: .seconds(5))
             _ = try await hasty.transactionInfo(story.id)
-            #expect(desk.faults.all(now: desk.now).isEmpty)
+            #expect(fixture.faults.all(now: fixture.now).isEmpty)
         }
     }
 
     @Test func `a key that is revoked is replaced by the other, and without one the client is told so`() async throws {
-        try await Self.meet { desk, _ in
+        try await Self.meet { fixture, _ in
             // A client that is refused looks at the answer's Date for a wrong clock of its own.
-            desk.move(by: Date().timeIntervalSince(desk.now))
-            var story = Story()
-            try desk.send(story.next(.subscribe))
-            let second = try desk.token.changed {
+            fixture.move(by: Date().timeIntervalSince(fixture.now))
+            var story = PurchaseFixture()
+            try fixture.send(story.next(.subscribe))
+            let second = try fixture.token.changed {
                 $0.keyId = "SECONDKEY1"
                 $0.key = try .generate()
             }
-            desk.keys.add(try second.accepted)
-            let both = try Self.client(of: desk, with: [desk.token, second])
+            fixture.keys.add(try second.accepted)
+            let both = try Self.client(of: fixture, with: [fixture.token, second])
             _ = try await both.transactionInfo(story.id)
-            #expect(desk.keys.revoke(desk.token.keyId))
+            #expect(fixture.keys.revoke(fixture.token.keyId))
             _ = try await both.transactionInfo(story.id)
-            #expect(desk.keys.revoke(second.keyId))
+            #expect(fixture.keys.revoke(second.keyId))
             let refused = await #expect(throws: APIError.self) { try await both.transactionInfo(story.id) }
             #expect(refused?.status == 401)
         }
@@ -215,25 +217,30 @@ import Testing
     ])
     private static let verifier = SignedDataVerifier(
         trust: TrustStore(
-            roots: (try? LetterWriterTests.authority.get()).flatMap { try? Certificate(der: $0.root) }.map { [$0] }
+            roots: (try? NotificationSignerTests.authority.get()).flatMap { try? Certificate(der: $0.root) }.map {
+                [$0]
+            }
                 ?? []),
         apps: registry)
     private static let transport = APITransport()
 
-    private static func meet(_ body: @Sendable (Desk, AppStoreServerAPI) async throws -> Void) async throws {
-        try await Desk.open { desk in try await body(desk, try client(of: desk, with: [desk.token])) }
+    private static func meet(_ body: @Sendable (SimulatorFixture, AppStoreServerAPI) async throws -> Void) async throws
+    {
+        try await SimulatorFixture.open { fixture in
+            try await body(fixture, try client(of: fixture, with: [fixture.token]))
+        }
     }
 
     /// - Parameter patience: short only where an answer is kept away on purpose; a busy machine must not look like that.
     private static func client(
-        of desk: Desk, with tokens: [DeskToken], patience: Duration = .seconds(60)
+        of fixture: SimulatorFixture, with tokens: [FixtureToken], patience: Duration = .seconds(60)
     ) throws -> AppStoreServerAPI {
-        let clock = APIClock(now: { desk.now }, random: { 0.5 })
+        let clock = APIClock(now: { fixture.now }, random: { 0.5 })
         let keys = tokens.map { AppStore.APIKey(issuerId: $0.issuerId, keyId: $0.keyId, privateKey: $0.key) }
         return AppStoreServerAPI(
             app: AcceptedApp(bundleId: "com.example.app", appAppleId: 1_234_567_890), environment: .production,
             credentials: APICredentials(keys: keys), verifier: verifier, transport: transport, clock: clock,
-            baseURL: desk.address + "/production",
+            baseURL: fixture.address + "/production",
             limits: APIRateLimits(environment: .production, scale: 1000, clock: clock),
             retry: APIRetryPolicy(
                 attempts: 5, firstPause: .milliseconds(1), longestPause: .milliseconds(5),

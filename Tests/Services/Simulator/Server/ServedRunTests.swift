@@ -82,11 +82,11 @@ import Testing
         }
     }
 
-    @Test func `an extension that is asked for is sent, and the book and the status agree about it`() async throws {
+    @Test func `an extension that is asked for is sent, and the record and the status agree about it`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         try await Self.run(
-            "--environment", "Production", "--count", "50", "--book", directory.path("book.jsonl")
+            "--environment", "Production", "--count", "50", "--record", directory.path("record.jsonl")
         ) { run in
             try await run.waitUntil { $0["isFinished"]?.bool == true }
             let customers = try await run.ask("GET", "/simulator/customers?limit=1000")["customers"]?.elements ?? []
@@ -96,10 +96,10 @@ import Testing
                 #"{"extendByDays":10,"extendReasonCode":1,"requestIdentifier":"r"}"#)
             let end = try #require(answer["effectiveDate"]?.int64)
             try await run.waitUntil { $0["accepted"]?.int64 == 51 }
-            let bytes = try Data(contentsOf: URL(fileURLWithPath: directory.path("book.jsonl")))
-            let book = try SimulatorBook(reading: Array(bytes))
-            let key = SimulatorBook.Purchase(environment: .production, originalTransactionId: id)
-            let newest = try #require(book.newest { _ in true }[key])
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: directory.path("record.jsonl")))
+            let record = try RunRecord(reading: Array(bytes))
+            let key = RunRecord.Purchase(environment: .production, originalTransactionId: id)
+            let newest = try #require(record.newest { _ in true }[key])
             #expect(newest.notificationType == "RENEWAL_EXTENDED")
             #expect(newest.facts?.expiresDate == end)
         } afterwards: { outcome in
@@ -122,7 +122,7 @@ import Testing
 
     @Test(arguments: [
         ["--api-address", "8080"], ["--api-address", ":1"], ["--api-address", "a:99999"], ["--api-limit-scale", "0"],
-        ["--api-fault", #"{"fault":"rain"}"#], ["--api-remember", "0"], ["--api-token-life", "0"],
+        ["--api-fault", #"{"fault":"rain"}"#], ["--api-remember", "0"], ["--api-token-simulated", "0"],
     ])
     func `a wrong option is exit 64 and named`(option: [String]) async throws {
         let outcome = try await Command(
@@ -137,7 +137,7 @@ import Testing
     struct Run: Sendable {
         var receiver: Receiver
         var address: String
-        var token: DeskToken
+        var token: FixtureToken
 
         /// - Parameter path: the whole of it.
         func ask(_ method: String, _ path: String, _ body: String? = nil) async throws -> JSONValue {
@@ -153,7 +153,7 @@ import Testing
         /// Asks how far the sending is until it is as far as wanted; a minute at most.
         func waitUntil(_ isReached: (JSONValue) throws -> Bool) async throws {
             let deadline = ContinuousClock.now + .seconds(60)
-            while try !isReached(await ask("GET", "/simulator/book")) {
+            while try !isReached(await ask("GET", "/simulator/progress")) {
                 try #require(ContinuousClock.now < deadline, "the sending never got there")
             }
         }
@@ -189,12 +189,12 @@ import Testing
     }
 
     /// As a client finds its key.
-    private static func token(in directory: TemporaryDirectory) throws -> DeskToken {
+    private static func token(in directory: TemporaryDirectory) throws -> FixtureToken {
         let list = directory.url.appendingPathComponent("authority/api-keys.json")
         let entry = try #require(try JSONDocument(Array(try Data(contentsOf: list))).root.elements.first)
         let file = try #require(entry["privateKeyFile"]?.string)
         let pem = try String(contentsOf: URL(fileURLWithPath: file, relativeTo: list), encoding: .utf8)
-        var token = try DeskToken()
+        var token = try FixtureToken()
         token.issuerId = try #require(entry["issuerId"]?.string)
         token.keyId = try #require(entry["keyId"]?.string)
         token.key = try P256PrivateKey(pem: pem)

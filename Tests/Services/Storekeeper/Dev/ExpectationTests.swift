@@ -4,17 +4,18 @@ import Testing
 @testable import Storekeeper
 
 struct ExpectationTests {
-    private static func book() -> SimulatorBook {
-        var book = SimulatorBook()
-        for (uuid, forgery, status) in [("a", nil, 200), ("b", nil, 503), ("f", "signature", 200)] {
+    private static func book() -> RunRecord {
+        var book = RunRecord()
+        for (uuid, expectedRejection, status) in [("a", nil, 200), ("b", nil, 503), ("f", "signature", 200)] {
             book.add(
                 .notification(
-                    SimulatorBook.Notification(
+                    RunRecord.Notification(
                         uuid: uuid, notificationType: "TEST", subtype: nil, environment: .sandbox, bundleId: "x",
-                        originalTransactionId: nil, transactionId: nil, signedDate: 1, forgery: forgery, facts: nil)))
+                        originalTransactionId: nil, transactionId: nil, signedDate: 1,
+                        expectedRejection: expectedRejection, facts: nil)))
             book.add(
                 .attempt(
-                    SimulatorBook.Attempt(
+                    RunRecord.Attempt(
                         uuid: uuid, attempt: 1, at: 0, status: status, failure: nil, isRepetition: false)))
         }
         return book

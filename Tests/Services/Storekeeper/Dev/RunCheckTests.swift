@@ -21,7 +21,7 @@ struct RunCheckTests {
     }
 
     @Test func `what was never accepted may be there or not`() {
-        var book = SimulatorBook()
+        var book = RunRecord()
         for uuid in ["a", "b"] {
             book.add(.notification(Self.genuine(uuid)))
             book.add(.attempt(Self.attempt(uuid, status: 503)))
@@ -114,28 +114,29 @@ struct RunCheckTests {
 
     // MARK: A book of one purchase
 
-    private static let facts = SimulatorBook.Facts(
+    private static let facts = RunRecord.Facts(
         status: 1, productId: "pro", purchaseDate: 1, expiresDate: 2, revocationDate: nil, revocationReason: nil,
         appAccountToken: nil, autoRenewStatus: 1, autoRenewProductId: "pro", isInBillingRetryPeriod: nil,
         gracePeriodExpiresDate: nil, expirationIntent: nil)
     private static let beliefs: RunCheck.FinalStates = [
-        SimulatorBook.Purchase(environment: .sandbox, originalTransactionId: "1"): facts
+        RunRecord.Purchase(environment: .sandbox, originalTransactionId: "1"): facts
     ]
 
     private static func differences(_ entry: RunCheck.Entry) -> [Difference] {
         RunCheck(ledger: [entry], refused: [], beliefs: beliefs).against(book(of: genuine("a"))).differences
     }
 
-    private static func genuine(_ uuid: String) -> SimulatorBook.Notification {
-        SimulatorBook.Notification(
+    private static func genuine(_ uuid: String) -> RunRecord.Notification {
+        RunRecord.Notification(
             uuid: uuid, notificationType: "SUBSCRIBED", subtype: "INITIAL_BUY", environment: .sandbox,
-            bundleId: "com.example.app", originalTransactionId: "1", transactionId: "2", signedDate: 3, forgery: nil,
+            bundleId: "com.example.app", originalTransactionId: "1", transactionId: "2", signedDate: 3,
+            expectedRejection: nil,
             facts: facts)
     }
 
-    private static func forged(_ uuid: String) -> SimulatorBook.Notification {
+    private static func forged(_ uuid: String) -> RunRecord.Notification {
         var notification = genuine(uuid)
-        notification.forgery = "signature"
+        notification.expectedRejection = "signature"
         return notification
     }
 
@@ -145,12 +146,12 @@ struct RunCheckTests {
             bundleId: "com.example.app", originalTransactionId: "1", transactionId: "2", signedDate: 3)
     }
 
-    private static func attempt(_ uuid: String, status: Int) -> SimulatorBook.Attempt {
-        SimulatorBook.Attempt(uuid: uuid, attempt: 1, at: 0, status: status, failure: nil, isRepetition: false)
+    private static func attempt(_ uuid: String, status: Int) -> RunRecord.Attempt {
+        RunRecord.Attempt(uuid: uuid, attempt: 1, at: 0, status: status, failure: nil, isRepetition: false)
     }
 
-    private static func book(of notifications: SimulatorBook.Notification...) -> SimulatorBook {
-        var book = SimulatorBook()
+    private static func book(of notifications: RunRecord.Notification...) -> RunRecord {
+        var book = RunRecord()
         for notification in notifications {
             book.add(.notification(notification))
             book.add(.attempt(attempt(notification.uuid, status: 200)))

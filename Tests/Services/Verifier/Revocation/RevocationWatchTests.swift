@@ -110,8 +110,8 @@ import Testing
             #expect(surroundings.log.containing("since=2026-05-28").count == 1)
             // Whatever becomes of the responder, it stays refused.
             responder.revoke("")
-            for conduct in [Conduct.busy, .ignorant, .expired, .impostor] {
-                responder.behave(conduct)
+            for behavior in [ResponderBehavior.busy, .ignorant, .expired, .impostor] {
+                responder.behave(behavior)
                 surroundings.pass(3600)
                 await watch.look()
                 #expect(Self.reason(verifier, jws, surroundings.now()) == .revoked)
@@ -119,13 +119,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [Conduct.ignorant, .expired, .impostor, .busy, .redirecting, .endless, .babbling])
+    @Test(arguments: [ResponderBehavior.ignorant, .expired, .impostor, .busy, .redirecting, .endless, .babbling])
     func `an answer that proves nothing changes nothing in soft mode and refuses in hard mode`(
-        _ conduct: Conduct
+        _ behavior: ResponderBehavior
     ) async throws {
         for hard in [false, true] {
             try await scene(hard: hard) { surroundings, responder, verifier, watch, jws in
-                responder.behave(conduct)
+                responder.behave(behavior)
                 responder.revoke("leaf")
                 _ = Self.reason(verifier, jws, surroundings.now())
                 await watch.look()

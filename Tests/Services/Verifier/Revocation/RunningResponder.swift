@@ -5,10 +5,10 @@ import Synchronization
 
 @testable import Simulator
 
-/// The simulator's responder on a port of its own, whose conduct and list of revoked certificates a test can change.
+/// The simulator's responder on a port of its own, whose behavior and list of revoked certificates a test can change.
 final class RunningResponder: Sendable {
     private struct State {
-        var conduct = Conduct.honest
+        var behavior = ResponderBehavior.honest
         var revoked = ""
         var questions = 0
     }
@@ -21,7 +21,7 @@ final class RunningResponder: Sendable {
     /// How many it was asked.
     var questions: Int { state.withLock(\.questions) }
 
-    func behave(_ conduct: Conduct) { state.withLock { $0.conduct = conduct } }
+    func behave(_ behavior: ResponderBehavior) { state.withLock { $0.behavior = behavior } }
 
     func revoke(_ lines: String) { state.withLock { $0.revoked = lines } }
 
@@ -34,11 +34,11 @@ final class RunningResponder: Sendable {
         let server = ResponderServer(
             answer: { question, date in
                 guard let (running, responder) = made.withLock(\.self) else { return (.busy, []) }
-                let (conduct, _) = running.state.withLock { state in
+                let (behavior, _) = running.state.withLock { state in
                     state.questions += 1
-                    return (state.conduct, state.revoked)
+                    return (state.behavior, state.revoked)
                 }
-                return (conduct, try responder.answer(to: question, conduct: conduct, now: date))
+                return (behavior, try responder.answer(to: question, behavior: behavior, now: date))
             }, now: now)
         try await withThrowingTaskGroup(of: Void.self) { group in
             let application = server.application(host: "127.0.0.1", port: 0) { found.yield($0) }

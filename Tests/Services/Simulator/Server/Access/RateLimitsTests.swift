@@ -5,7 +5,7 @@ import Testing
 @testable import Simulator
 
 @Suite struct RateLimitsTests {
-    private let start = Desk.beginning
+    private let start = SimulatorFixture.beginning
 
     @Test(arguments: [
         (Endpoint.notificationHistory, 50.0), (.transactionHistory, 50), (.subscriptionStatuses, 50),
@@ -13,7 +13,7 @@ import Testing
         (.requestTestNotification, 1), (.massExtendRenewalDate, 1),
     ])
     func `every endpoint has Apple's limit, and a tenth of it in sandbox`(endpoint: Endpoint, rate: Double) {
-        for (app, rate) in [(Desk.production, rate), (Desk.sandbox, rate / 10)] {
+        for (app, rate) in [(SimulatorFixture.production, rate), (SimulatorFixture.sandbox, rate / 10)] {
             let limits = RateLimits(scale: 1)
             // A hundred seconds at twice the rate.
             let answered = (0..<Int(200 * rate)).count { index in
@@ -27,7 +27,7 @@ import Testing
         let limits = RateLimits(scale: 1)
         for index in 0..<5_000 {
             let now = start.addingTimeInterval(Double(index) / 50)
-            #expect(limits.take(.notificationHistory, of: Desk.production, now: now) == nil)
+            #expect(limits.take(.notificationHistory, of: SimulatorFixture.production, now: now) == nil)
         }
     }
 
@@ -45,35 +45,35 @@ import Testing
 
     @Test func `apps, environments and endpoints do not use up each other's limits`() {
         let limits = RateLimits(scale: 1)
-        while limits.take(.lookUpOrder, of: Desk.production, now: start) == nil {}
-        #expect(limits.take(.refundHistory, of: Desk.production, now: start) == nil)
-        #expect(limits.take(.lookUpOrder, of: Desk.sandbox, now: start) == nil)
-        var other = Desk.production
+        while limits.take(.lookUpOrder, of: SimulatorFixture.production, now: start) == nil {}
+        #expect(limits.take(.refundHistory, of: SimulatorFixture.production, now: start) == nil)
+        #expect(limits.take(.lookUpOrder, of: SimulatorFixture.sandbox, now: start) == nil)
+        var other = SimulatorFixture.production
         other.bundleId = "com.example.other"
         #expect(limits.take(.lookUpOrder, of: other, now: start) == nil)
     }
 
     @Test func `too many are answered 429 with the time to come again in milliseconds since 1970`() async throws {
-        try await Desk.open(limitScale: 1) { desk in
-            for _ in 0..<20 { #expect(try await desk.get("v1/lookup/X").status == 200) }
-            let refused = try await desk.get("v1/lookup/X")
+        try await SimulatorFixture.open(limitScale: 1) { fixture in
+            for _ in 0..<20 { #expect(try await fixture.get("v1/lookup/X").status == 200) }
+            let refused = try await fixture.get("v1/lookup/X")
             #expect(refused.status == 429)
             #expect(refused.errorCode == 4_290_000)
             #expect(refused.errorMessage == "Rate limit exceeded.")
-            #expect(refused.retryAfter == String(desk.now.milliseconds + 100))
-            desk.move(by: 0.1)
-            #expect(try await desk.get("v1/lookup/X").status == 200)
-            #expect(try await desk.get("v1/lookup/X").status == 429)
+            #expect(refused.retryAfter == String(fixture.now.milliseconds + 100))
+            fixture.move(by: 0.1)
+            #expect(try await fixture.get("v1/lookup/X").status == 200)
+            #expect(try await fixture.get("v1/lookup/X").status == 429)
         }
     }
 
     @Test func `who may not ask uses up nothing`() async throws {
-        try await Desk.open(limitScale: 1) { desk in
+        try await SimulatorFixture.open(limitScale: 1) { fixture in
             for _ in 0..<40 {
-                let refused = try await desk.ask("GET", "v1/lookup/X", authorization: "Bearer a.b.c")
+                let refused = try await fixture.ask("GET", "v1/lookup/X", authorization: "Bearer a.b.c")
                 #expect(refused.status == 401)
             }
-            #expect(try await desk.get("v1/lookup/X").status == 200)
+            #expect(try await fixture.get("v1/lookup/X").status == 200)
         }
     }
 }

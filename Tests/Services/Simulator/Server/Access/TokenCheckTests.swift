@@ -8,15 +8,15 @@ import Testing
 /// F2: over HTTP, because an answer without a body is part of the promise.
 @Suite struct TokenCheckTests {
     @Test func `who has the key is answered`() async throws {
-        try await Desk.open { desk in
-            let answer = try await desk.get("v1/transactions/1")
+        try await SimulatorFixture.open { fixture in
+            let answer = try await fixture.get("v1/transactions/1")
             #expect(answer.errorCode == 4_040_010)
         }
     }
 
     struct Attempt: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        var change: @Sendable (inout DeskToken) throws -> Void
+        var change: @Sendable (inout FixtureToken) throws -> Void
     }
 
     static let attempts = [
@@ -31,7 +31,7 @@ import Testing
             $0.expires = -1
         },
         Attempt(testDescription: "expires now") { $0.expires = 0 },
-        Attempt(testDescription: "lives longer than an hour") { $0.expires = 3601 },
+        Attempt(testDescription: "purchases longer than an hour") { $0.expires = 3601 },
         Attempt(testDescription: "issued in the future") {
             $0.issued = 120
             $0.expires = 600
@@ -50,31 +50,31 @@ import Testing
 
     @Test(arguments: attempts)
     func `what is not right is refused with 401 and nothing else`(attempt: Attempt) async throws {
-        try await Desk.open { desk in
-            let token = try desk.token.changed(attempt.change)
-            let answer = try await desk.ask(
-                "GET", "v1/transactions/1", authorization: "Bearer \(token.text(now: desk.now))")
+        try await SimulatorFixture.open { fixture in
+            let token = try fixture.token.changed(attempt.change)
+            let answer = try await fixture.ask(
+                "GET", "v1/transactions/1", authorization: "Bearer \(token.text(now: fixture.now))")
             #expect(answer.status == 401)
             #expect(answer.body.isEmpty)
         }
     }
 
-    @Test func `an hour of life and a clock half a minute ahead are allowed`() async throws {
-        try await Desk.open { desk in
-            let token = desk.token.changed {
+    @Test func `an hour of simulated and a clock half a minute ahead are allowed`() async throws {
+        try await SimulatorFixture.open { fixture in
+            let token = fixture.token.changed {
                 $0.issued = 30
                 $0.expires = 3630
             }
-            let answer = try await desk.ask(
-                "GET", "v1/transactions/1", authorization: "Bearer \(token.text(now: desk.now))")
+            let answer = try await fixture.ask(
+                "GET", "v1/transactions/1", authorization: "Bearer \(token.text(now: fixture.now))")
             #expect(answer.status == 404)
         }
     }
 
     @Test func `a changed signature, claims under another's signature and other schemes are refused`() async throws {
-        try await Desk.open { desk in
-            let good = try desk.token.text(now: desk.now)
-            let other = try desk.token.changed { $0.expires = 2400 }.text(now: desk.now)
+        try await SimulatorFixture.open { fixture in
+            let good = try fixture.token.text(now: fixture.now)
+            let other = try fixture.token.changed { $0.expires = 2400 }.text(now: fixture.now)
             let (mine, theirs) = (good.split(separator: "."), other.split(separator: "."))
             let flipped = good.dropLast(10) + (good.suffix(10).first == "A" ? "B" : "A") + good.suffix(9)
             let tokens = [
@@ -83,11 +83,11 @@ import Testing
                 "Bearer " + String(repeating: "A", count: 9_000),
             ]
             for token in tokens {
-                let answer = try await desk.ask("GET", "v1/transactions/1", authorization: token)
+                let answer = try await fixture.ask("GET", "v1/transactions/1", authorization: token)
                 #expect(answer.status == 401, "\(token)")
                 #expect(answer.body.isEmpty)
             }
-            let without = try await desk.send("GET", "/production/inApps/v1/transactions/1")
+            let without = try await fixture.send("GET", "/production/inApps/v1/transactions/1")
             #expect(without.status == 401)
         }
     }
@@ -96,24 +96,24 @@ import Testing
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let files = KeyFiles(directory: directory.url, bundleIds: ["com.example.app"])
-        try await Desk.open(keyFiles: files) { desk in
-            #expect(try await desk.get("v1/transactions/1").status == 404)
-            #expect(try await desk.send("POST", "/simulator/keys").status == 200)
-            let added = try #require(desk.keys.ids.first { $0 != desk.token.keyId })
-            #expect(try await desk.send("DELETE", "/simulator/keys/\(desk.token.keyId)").status == 200)
-            #expect(try await desk.get("v1/transactions/1").status == 401)
+        try await SimulatorFixture.open(keyFiles: files) { fixture in
+            #expect(try await fixture.get("v1/transactions/1").status == 404)
+            #expect(try await fixture.send("POST", "/simulator/keys").status == 200)
+            let added = try #require(fixture.keys.ids.first { $0 != fixture.token.keyId })
+            #expect(try await fixture.send("DELETE", "/simulator/keys/\(fixture.token.keyId)").status == 200)
+            #expect(try await fixture.get("v1/transactions/1").status == 401)
 
             let pem = try String(contentsOfFile: directory.path("AuthKey_\(added).p8"), encoding: .utf8)
-            let issuerId = try #require(desk.keys[added]).issuerId
-            let further = try desk.token.changed {
+            let issuerId = try #require(fixture.keys[added]).issuerId
+            let further = try fixture.token.changed {
                 $0.keyId = added
                 $0.key = try P256PrivateKey(pem: pem)
                 $0.issuerId = issuerId
             }
-            let answer = try await desk.ask(
-                "GET", "v1/transactions/1", authorization: "Bearer \(further.text(now: desk.now))")
+            let answer = try await fixture.ask(
+                "GET", "v1/transactions/1", authorization: "Bearer \(further.text(now: fixture.now))")
             #expect(answer.status == 404)
-            #expect(try await desk.send("DELETE", "/simulator/keys/\(desk.token.keyId)").status == 404)
+            #expect(try await fixture.send("DELETE", "/simulator/keys/\(fixture.token.keyId)").status == 404)
         }
     }
 }

@@ -11,49 +11,49 @@ import Testing
     private static let order = #"{"extendByDays":10,"extendReasonCode":1,"requestIdentifier":"r1"}"#
 
     @Test func `the period ends later, the transaction has changed and a notification is on its way`() async throws {
-        try await Desk.open { desk in
-            var story = Story()
-            try desk.send(story.next(.subscribe))
-            let end = try #require(story.life.purchase?.expiresDate).milliseconds + 10 * 86_400_000
-            let revision = try #require(try await desk.get("v2/history/\(story.id)").json?["revision"]?.string)
-            let json = try #require(try await desk.put("v1/subscriptions/extend/\(story.id)", Self.order).json)
+        try await SimulatorFixture.open { fixture in
+            var story = PurchaseFixture()
+            try fixture.send(story.next(.subscribe))
+            let end = try #require(story.simulated.purchase?.expiresDate).milliseconds + 10 * 86_400_000
+            let revision = try #require(try await fixture.get("v2/history/\(story.id)").json?["revision"]?.string)
+            let json = try #require(try await fixture.put("v1/subscriptions/extend/\(story.id)", Self.order).json)
             #expect(json["success"]?.bool == true)
             #expect(json["originalTransactionId"]?.string == story.id)
             #expect(json["effectiveDate"]?.int64 == end)
-            #expect(json["webOrderLineItemId"]?.string == story.life.purchase?.webOrderLineItemId)
-            let changed = try #require(try await desk.get("v2/history/\(story.id)?revision=\(revision)").json)
-            #expect(try desk.transactions(changed).map { $0["expiresDate"]?.int64 } == [end])
-            let notice = try #require(desk.nextOrdered())
-            #expect(notice.announcement == .extended)
-            #expect(notice.purchase?.expiresDate?.milliseconds == end)
-            #expect(notice.signedDate > story.life.now)
+            #expect(json["webOrderLineItemId"]?.string == story.simulated.purchase?.webOrderLineItemId)
+            let changed = try #require(try await fixture.get("v2/history/\(story.id)?revision=\(revision)").json)
+            #expect(try fixture.transactions(changed).map { $0["expiresDate"]?.int64 } == [end])
+            let event = try #require(fixture.nextOrdered())
+            #expect(event.kind == .extended)
+            #expect(event.purchase?.expiresDate?.milliseconds == end)
+            #expect(event.signedDate > story.simulated.now)
         }
     }
 
     @Test func `twice in a year and no more`() async throws {
-        try await Desk.open { desk in
-            var story = Story()
-            try desk.send(story.next(.subscribe))
+        try await SimulatorFixture.open { fixture in
+            var story = PurchaseFixture()
+            try fixture.send(story.next(.subscribe))
             let path = "v1/subscriptions/extend/\(story.id)"
-            #expect(try await desk.put(path, Self.order).status == 200)
-            #expect(try await desk.put(path, Self.order).status == 200)
-            let third = try await desk.put(path, Self.order)
+            #expect(try await fixture.put(path, Self.order).status == 200)
+            #expect(try await fixture.put(path, Self.order).status == 200)
+            let third = try await fixture.put(path, Self.order)
             #expect(third.status == 403)
             #expect(third.errorCode == 4_030_005)
-            desk.move(by: 366 * 86_400)
-            #expect(try await desk.put(path, Self.order).status == 200)
+            fixture.move(by: 366 * 86_400)
+            #expect(try await fixture.put(path, Self.order).status == 200)
         }
     }
 
     @Test func `only what is active can be extended`() async throws {
-        try await Desk.open { desk in
-            var story = Story()
-            try desk.send(story.next(.subscribe))
-            try desk.send(story.next(.failToRenew))
+        try await SimulatorFixture.open { fixture in
+            var story = PurchaseFixture()
+            try fixture.send(story.next(.subscribe))
+            try fixture.send(story.next(.failToRenew))
             let path = "v1/subscriptions/extend/"
-            #expect(try await desk.put(path + story.id, Self.order).errorCode == 4_030_004)
-            #expect(try await desk.put(path + "77", Self.order).errorCode == 4_040_005)
-            #expect(try await desk.put(path + "x", Self.order).errorCode == 4_000_008)
+            #expect(try await fixture.put(path + story.id, Self.order).errorCode == 4_030_004)
+            #expect(try await fixture.put(path + "77", Self.order).errorCode == 4_040_005)
+            #expect(try await fixture.put(path + "x", Self.order).errorCode == 4_000_008)
         }
     }
 
@@ -67,91 +67,91 @@ import Testing
         (#""extendByDays":1"#, 4_000_010), ("x", 4_000_000),
     ])
     func `a wrong order has Apple's number, for one and for all`(members: String, code: Int64) async throws {
-        try await Desk.open { desk in
-            let one = try await desk.put("v1/subscriptions/extend/1", "{\(members)}")
+        try await SimulatorFixture.open { fixture in
+            let one = try await fixture.put("v1/subscriptions/extend/1", "{\(members)}")
             #expect(one.errorCode == code)
-            let all = try await desk.post("v1/subscriptions/extend/mass", "{\(members)}")
+            let all = try await fixture.post("v1/subscriptions/extend/mass", "{\(members)}")
             #expect(all.errorCode == code)
         }
     }
 
     @Test func `an extension for all tells each, then sums up, and is complete when the summary was sent`() async throws
     {
-        try await Desk.open { desk in
-            let notices = Story.subscriptions(12)
-            for notice in notices { try desk.send(notice) }
-            let spent = try #require(notices[0].purchase?.originalTransactionId)
+        try await SimulatorFixture.open { fixture in
+            let events = PurchaseFixture.subscriptions(12)
+            for event in events { try fixture.send(event) }
+            let spent = try #require(events[0].purchase?.originalTransactionId)
             for _ in 0..<2 {
-                #expect(try await desk.put("v1/subscriptions/extend/\(spent)", Self.order).status == 200)
-                #expect(desk.nextOrdered()?.announcement == .extended)
+                #expect(try await fixture.put("v1/subscriptions/extend/\(spent)", Self.order).status == 200)
+                #expect(fixture.nextOrdered()?.kind == .extended)
             }
-            let product = try #require(notices[0].purchase?.product.id(in: "com.example.app"))
+            let product = try #require(events[0].purchase?.product.id(in: "com.example.app"))
             let order = #"{"extendByDays":3,"extendReasonCode":2,"requestIdentifier":"m1","productId":"\#(product)"}"#
-            let ordered = try await desk.post("v1/subscriptions/extend/mass", order)
+            let ordered = try await fixture.post("v1/subscriptions/extend/mass", order)
             #expect(ordered.json?["requestIdentifier"]?.string == "m1")
-            #expect(try await desk.post("v1/subscriptions/extend/mass", order).errorCode == 4_000_011)
+            #expect(try await fixture.post("v1/subscriptions/extend/mass", order).errorCode == 4_000_011)
             let path = "v1/subscriptions/extend/mass/\(product)/m1"
-            #expect(try await desk.get(path).json?["complete"]?.bool == false)
+            #expect(try await fixture.get(path).json?["complete"]?.bool == false)
 
-            var announced: [Announcement] = []
-            while let notice = desk.nextOrdered() {
-                announced.append(notice.announcement)
-                guard let summary = notice.summary else { continue }
+            var announced: [NotificationKind] = []
+            while let event = fixture.nextOrdered() {
+                announced.append(event.kind)
+                guard let summary = event.summary else { continue }
                 #expect(summary.succeededCount == 11)
                 #expect(summary.failedCount == 1)
                 #expect(summary.requestIdentifier == "m1")
-                let letter = try desk.send(notice)
-                let body = try #require(try JSONDocument(letter.body).root["signedPayload"]?.string)
-                let claims = try desk.proven(body)
+                let notification = try fixture.send(event)
+                let body = try #require(try JSONDocument(notification.body).root["signedPayload"]?.string)
+                let claims = try fixture.proven(body)
                 #expect(claims["summary"]?["succeededCount"]?.int64 == 11)
                 #expect(claims["data"] == nil)
             }
             #expect(announced.count { $0 == .extended } == 11)
             #expect(announced.count { $0 == .extensionFailure } == 1)
             #expect(announced.last == .extensionSummary)
-            let status = try #require(try await desk.get(path).json)
+            let status = try #require(try await fixture.get(path).json)
             #expect(status["complete"]?.bool == true)
             #expect(status["succeededCount"]?.int64 == 11)
             #expect(status["failedCount"]?.int64 == 1)
             #expect(status["completeDate"]?.int64 != nil)
-            #expect(try await desk.get("v1/subscriptions/extend/mass/\(product)/m2").errorCode == 4_040_009)
+            #expect(try await fixture.get("v1/subscriptions/extend/mass/\(product)/m2").errorCode == 4_040_009)
         }
     }
 
     @Test func `an extension for some countries leaves out the others`() async throws {
-        try await Desk.open { desk in
-            let notices = Story.subscriptions(30)
-            for notice in notices { try desk.send(notice) }
-            let country = try #require(notices[0].customer?.storefront.country)
-            let wanted = notices.count { $0.customer?.storefront.country == country }
-            let product = try #require(notices[0].purchase?.product.id(in: "com.example.app"))
+        try await SimulatorFixture.open { fixture in
+            let events = PurchaseFixture.subscriptions(30)
+            for event in events { try fixture.send(event) }
+            let country = try #require(events[0].customer?.storefront.country)
+            let wanted = events.count { $0.customer?.storefront.country == country }
+            let product = try #require(events[0].purchase?.product.id(in: "com.example.app"))
             func order(_ codes: String) -> String {
                 #"{"extendByDays":3,"extendReasonCode":2,"requestIdentifier":"m","productId":"\#(product)","#
                     + #""storefrontCountryCodes":\#(codes)}"#
             }
             let path = "v1/subscriptions/extend/mass"
-            #expect(try await desk.post(path, order("[]")).errorCode == 4_000_027)
-            #expect(try await desk.post(path, order(#"["us"]"#)).errorCode == 4_000_028)
-            #expect(try await desk.post(path, order(#""USA""#)).errorCode == 4_000_028)
-            #expect(try await desk.post(path, order(#"["\#(country)"]"#)).status == 200)
+            #expect(try await fixture.post(path, order("[]")).errorCode == 4_000_027)
+            #expect(try await fixture.post(path, order(#"["us"]"#)).errorCode == 4_000_028)
+            #expect(try await fixture.post(path, order(#""USA""#)).errorCode == 4_000_028)
+            #expect(try await fixture.post(path, order(#"["\#(country)"]"#)).status == 200)
             var extended = 0
-            while let notice = desk.nextOrdered() { extended += notice.announcement == .extended ? 1 : 0 }
+            while let event = fixture.nextOrdered() { extended += event.kind == .extended ? 1 : 0 }
             #expect(extended == wanted)
             #expect((1..<30).contains(wanted))
         }
     }
 }
 
-extension Desk {
+extension SimulatorFixture {
     /// What somebody asked to be sent, in its order; taken then. Nil if it is what nobody asked for.
-    func nextOrdered() -> Notice? {
+    func nextOrdered() -> EventPayload? {
         let instant = ContinuousClock.now
-        let step = office.withOutbox { $0.next(at: instant, now: self.now) }
-        guard case .send(let draft) = step, draft.notice.announcement.isOrdered else { return nil }
-        return draft.notice
+        let step = deliveryService.withOutbox { $0.next(at: instant, now: self.now) }
+        guard case .send(let pending) = step, pending.event.kind.isOrdered else { return nil }
+        return pending.event
     }
 }
 
-extension Announcement {
+extension NotificationKind {
     fileprivate var isOrdered: Bool { [.test, .extended, .extensionSummary, .extensionFailure].contains(self) }
 }

@@ -8,13 +8,13 @@ import Testing
         #"{"customerConsented":true,"sampleContentProvided":false,"deliveryStatus":"DELIVERED"}"#
 
     @Test func `consumption information is taken with 202`() async throws {
-        try await Desk.open { desk in
-            let charge = Story.charge(seed: 3)
-            try desk.send(charge)
+        try await SimulatorFixture.open { fixture in
+            let charge = PurchaseFixture.charge(seed: 3)
+            try fixture.send(charge)
             let id = try #require(charge.purchase?.transactionId)
-            let answer = try await desk.put("v2/transactions/consumption/\(id)", Self.consumption)
+            let answer = try await fixture.put("v2/transactions/consumption/\(id)", Self.consumption)
             #expect(answer.status == 202 && answer.body.isEmpty)
-            let unknown = try await desk.put("v2/transactions/consumption/1", Self.consumption)
+            let unknown = try await fixture.put("v2/transactions/consumption/1", Self.consumption)
             #expect(unknown.errorCode == 4_040_010)
         }
     }
@@ -30,30 +30,30 @@ import Testing
     func `consumption information that is wrong has Apple's number`(
         old: String, new: String, code: Int64
     ) async throws {
-        try await Desk.open { desk in
+        try await SimulatorFixture.open { fixture in
             let body = Self.consumption.replacingOccurrences(of: old, with: new)
-            let answer = try await desk.put("v2/transactions/consumption/1", body)
+            let answer = try await fixture.put("v2/transactions/consumption/1", body)
             #expect(answer.errorCode == code)
         }
     }
 
     @Test func `an app account token is on all that is told from now on`() async throws {
-        try await Desk.open { desk in
-            var story = Story()
-            try desk.send(story.next(.subscribe))
+        try await SimulatorFixture.open { fixture in
+            var story = PurchaseFixture()
+            try fixture.send(story.next(.subscribe))
             let first = story.id
-            try desk.send(story.next(.renew))
+            try fixture.send(story.next(.renew))
             let token = "0f8fad5b-d9cb-469f-a165-70867728950e"
             let body = #"{"appAccountToken":"\#(token)"}"#
-            let answer = try await desk.put("v1/transactions/\(first)/appAccountToken", body)
+            let answer = try await fixture.put("v1/transactions/\(first)/appAccountToken", body)
             #expect(answer.status == 200 && answer.body.isEmpty)
-            let page = try #require(try await desk.get("v2/history/\(first)").json)
-            #expect(try desk.transactions(page).map { $0["appAccountToken"]?.string } == [token, token])
-            let renewal = try await desk.put("v1/transactions/\(story.transactionId)/appAccountToken", body)
+            let page = try #require(try await fixture.get("v2/history/\(first)").json)
+            #expect(try fixture.transactions(page).map { $0["appAccountToken"]?.string } == [token, token])
+            let renewal = try await fixture.put("v1/transactions/\(story.transactionId)/appAccountToken", body)
             #expect(renewal.errorCode == 4_000_187)
-            let noUUID = try await desk.put("v1/transactions/\(first)/appAccountToken", #"{"appAccountToken":"me"}"#)
+            let noUUID = try await fixture.put("v1/transactions/\(first)/appAccountToken", #"{"appAccountToken":"me"}"#)
             #expect(noUUID.errorMessage == "Invalid request. The app account token field must be a valid UUID.")
-            #expect(try await desk.put("v1/transactions/1/appAccountToken", body).errorCode == 4_040_010)
+            #expect(try await fixture.put("v1/transactions/1/appAccountToken", body).errorCode == 4_040_010)
         }
     }
 }

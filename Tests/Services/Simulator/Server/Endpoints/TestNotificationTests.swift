@@ -7,22 +7,22 @@ import Testing
 /// F11 to F13.
 @Suite struct TestNotificationTests {
     @Test func `a test notification is ordered, and its status is told when it was sent`() async throws {
-        try await Desk.open { desk in
-            let ordered = try await desk.post("v1/notifications/test")
+        try await SimulatorFixture.open { fixture in
+            let ordered = try await fixture.post("v1/notifications/test")
             let token = try #require(ordered.json?["testNotificationToken"]?.string)
-            let early = try await desk.get("v1/notifications/test/\(token)")
+            let early = try await fixture.get("v1/notifications/test/\(token)")
             #expect(early.status == 404)
             #expect(early.errorCode == 4_040_008)
-            let notice = try #require(desk.nextOrdered())
-            #expect(notice.announcement == .test)
-            #expect(notice.app == Desk.production)
-            let letter = try desk.send(notice, answers: [.unavailable, .accepted])
-            let json = try #require(try await desk.get("v1/notifications/test/\(token)").json)
-            let sent = try #require(try JSONDocument(letter.body).root["signedPayload"]?.string)
+            let event = try #require(fixture.nextOrdered())
+            #expect(event.kind == .test)
+            #expect(event.app == SimulatorFixture.production)
+            let notification = try fixture.send(event, answers: [.unavailable, .accepted])
+            let json = try #require(try await fixture.get("v1/notifications/test/\(token)").json)
+            let sent = try #require(try JSONDocument(notification.body).root["signedPayload"]?.string)
             #expect(json["signedPayload"]?.string == sent)
             let results = json["sendAttempts"]?.elements.map { $0["sendAttemptResult"]?.string }
             #expect(results == ["UNSUCCESSFUL_HTTP_RESPONSE_CODE", "SUCCESS"])
-            let claims = try desk.proven(sent)
+            let claims = try fixture.proven(sent)
             #expect(claims["notificationType"]?.string == "TEST")
             #expect(claims["data"]?["signedTransactionInfo"] == nil)
             #expect(claims["data"]?["bundleId"]?.string == "com.example.app")
@@ -30,21 +30,21 @@ import Testing
     }
 
     @Test func `a token nobody was given is refused, in its own environment as well`() async throws {
-        try await Desk.open { desk in
-            let ordered = try await desk.post("v1/notifications/test")
+        try await SimulatorFixture.open { fixture in
+            let ordered = try await fixture.post("v1/notifications/test")
             let token = try #require(ordered.json?["testNotificationToken"]?.string)
-            #expect(try await desk.get("v1/notifications/test/x").errorCode == 4_000_020)
-            #expect(try await desk.get("v1/notifications/test/\(token)", in: .sandbox).errorCode == 4_000_020)
+            #expect(try await fixture.get("v1/notifications/test/x").errorCode == 4_000_020)
+            #expect(try await fixture.get("v1/notifications/test/\(token)", in: .sandbox).errorCode == 4_000_020)
         }
     }
 
     @Test func `without a URL there is nothing to test`() async throws {
-        try await Desk.open { desk in
-            desk.faults.add(ServerFault(kind: .noURL))
-            let answer = try await desk.post("v1/notifications/test")
+        try await SimulatorFixture.open { fixture in
+            fixture.faults.add(ServerFault(kind: .noURL))
+            let answer = try await fixture.post("v1/notifications/test")
             #expect(answer.status == 404)
             #expect(answer.errorCode == 4_040_007)
-            #expect(desk.nextOrdered() == nil)
+            #expect(fixture.nextOrdered() == nil)
         }
     }
 }

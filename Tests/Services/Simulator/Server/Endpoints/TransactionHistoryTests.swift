@@ -9,19 +9,19 @@ import Testing
 /// F3 to F7.
 @Suite struct TransactionHistoryTests {
     @Test func `one id gives all transactions of the customer, in pages of twenty`() async throws {
-        try await Desk.open { desk in
-            let story = try Self.renewed(24, desk)
+        try await SimulatorFixture.open { fixture in
+            let story = try Self.renewed(24, fixture)
             for id in [story.id, story.transactionId] {
-                let first = try #require(try await desk.get("v2/history/\(id)").json)
+                let first = try #require(try await fixture.get("v2/history/\(id)").json)
                 #expect(first["signedTransactions"]?.elements.count == 20)
                 #expect(first["hasMore"]?.bool == true)
                 #expect(first["bundleId"]?.string == "com.example.app")
                 #expect(first["appAppleId"]?.int64 == 1_234_567_890)
                 #expect(first["environment"]?.string == "Production")
                 let revision = try #require(first["revision"]?.string)
-                let second = try #require(try await desk.get("v2/history/\(id)?revision=\(revision)").json)
+                let second = try #require(try await fixture.get("v2/history/\(id)?revision=\(revision)").json)
                 #expect(second["hasMore"]?.bool == false)
-                let ids = try (desk.transactions(first) + desk.transactions(second)).map {
+                let ids = try (fixture.transactions(first) + fixture.transactions(second)).map {
                     try #require($0["transactionId"]?.string)
                 }
                 #expect(ids.count == 25 && Set(ids).count == 25)
@@ -31,44 +31,44 @@ import Testing
     }
 
     @Test func `with the last revision comes only what is new or has changed`() async throws {
-        try await Desk.open { desk in
-            var story = try Self.renewed(2, desk)
-            let first = try #require(try await desk.get("v2/history/\(story.id)").json)
+        try await SimulatorFixture.open { fixture in
+            var story = try Self.renewed(2, fixture)
+            let first = try #require(try await fixture.get("v2/history/\(story.id)").json)
             let revision = try #require(first["revision"]?.string)
-            let again = try #require(try await desk.get("v2/history/\(story.id)?revision=\(revision)").json)
+            let again = try #require(try await fixture.get("v2/history/\(story.id)?revision=\(revision)").json)
             #expect(again["signedTransactions"]?.elements.count == 0)
             #expect(again["revision"]?.string == revision)
-            try desk.send(story.next(.refund))
-            let changed = try #require(try await desk.get("v2/history/\(story.id)?revision=\(revision)").json)
-            let transactions = try desk.transactions(changed)
+            try fixture.send(story.next(.refund))
+            let changed = try #require(try await fixture.get("v2/history/\(story.id)?revision=\(revision)").json)
+            let transactions = try fixture.transactions(changed)
             #expect(transactions.map { $0["transactionId"]?.string } == [story.transactionId])
             #expect(transactions.first?["revocationDate"]?.int64 != nil)
             // What tells nothing new of the transaction changes nothing.
             let last = try #require(changed["revision"]?.string)
-            try desk.send(story.next(.reverseRefund))
-            try desk.send(story.next(.turnRenewalOn))
-            let reversed = try #require(try await desk.get("v2/history/\(story.id)?revision=\(last)").json)
-            #expect(try desk.transactions(reversed).map { $0["revocationDate"] == nil } == [true])
+            try fixture.send(story.next(.reverseRefund))
+            try fixture.send(story.next(.turnRenewalOn))
+            let reversed = try #require(try await fixture.get("v2/history/\(story.id)?revision=\(last)").json)
+            #expect(try fixture.transactions(reversed).map { $0["revocationDate"] == nil } == [true])
         }
     }
 
     @Test func `an upgrade marks what it replaces`() async throws {
-        try await Desk.open { desk in
-            var story = try Self.renewed(0, desk)
-            try desk.send(story.next(.upgrade, product: Product.subscriptions[4]))
-            let page = try #require(try await desk.get("v2/history/\(story.id)").json)
-            #expect(try desk.transactions(page).map { $0["isUpgraded"]?.bool } == [true, nil])
+        try await SimulatorFixture.open { fixture in
+            var story = try Self.renewed(0, fixture)
+            try fixture.send(story.next(.upgrade, product: Product.subscriptions[4]))
+            let page = try #require(try await fixture.get("v2/history/\(story.id)").json)
+            #expect(try fixture.transactions(page).map { $0["isUpgraded"]?.bool } == [true, nil])
         }
     }
 
     @Test func `descending is the other way round, page for page`() async throws {
-        try await Desk.open { desk in
-            let story = try Self.renewed(24, desk)
+        try await SimulatorFixture.open { fixture in
+            let story = try Self.renewed(24, fixture)
             let path = "v2/history/\(story.id)?sort=DESCENDING"
-            let first = try #require(try await desk.get(path).json)
+            let first = try #require(try await fixture.get(path).json)
             let revision = try #require(first["revision"]?.string)
-            let second = try #require(try await desk.get(path + "&revision=\(revision)").json)
-            let ids = try (desk.transactions(first) + desk.transactions(second)).compactMap {
+            let second = try #require(try await fixture.get(path + "&revision=\(revision)").json)
+            let ids = try (fixture.transactions(first) + fixture.transactions(second)).compactMap {
                 $0["transactionId"]?.string
             }
             #expect(ids.count == 25 && ids.first == story.transactionId && ids.last == story.id)
@@ -76,13 +76,13 @@ import Testing
     }
 
     @Test func `filters select, and repeated ones are alternatives`() async throws {
-        try await Desk.open { desk in
-            var story = try Self.renewed(3, desk)
-            try desk.send(story.next(.refund))
+        try await SimulatorFixture.open { fixture in
+            var story = try Self.renewed(3, fixture)
+            try fixture.send(story.next(.refund))
             let weekly = Product.subscriptions[0]
-            try desk.send(story.next(.resubscribe, product: weekly))
+            try fixture.send(story.next(.resubscribe, product: weekly))
             func count(_ query: String) async throws -> Int {
-                let page = try await desk.get("v2/history/\(story.id)?\(query)")
+                let page = try await fixture.get("v2/history/\(story.id)?\(query)")
                 #expect(page.status == 200, "\(page.errorMessage ?? "")")
                 return page.json?["signedTransactions"]?.elements.count ?? -1
             }
@@ -93,14 +93,14 @@ import Testing
             #expect(try await count("productType=AUTO_RENEWABLE") == 5)
             #expect(try await count("productType=CONSUMABLE") == 0)
             #expect(try await count("productType=CONSUMABLE&productType=AUTO_RENEWABLE") == 5)
-            #expect(try await count("subscriptionGroupIdentifier=\(Wording.subscriptionGroup)") == 5)
+            #expect(try await count("subscriptionGroupIdentifier=\(PayloadBuilder.subscriptionGroup)") == 5)
             #expect(try await count("subscriptionGroupIdentifier=1") == 0)
             #expect(try await count("inAppOwnershipType=PURCHASED") == 5)
             #expect(try await count("inAppOwnershipType=FAMILY_SHARED") == 0)
             #expect(try await count("revoked=true") == 1)
             #expect(try await count("revoked=false") == 4)
             #expect(try await count("excludeRevoked=true") == 4)
-            let bought = try #require(story.life.purchase?.purchaseDate.milliseconds)
+            let bought = try #require(story.simulated.purchase?.purchaseDate.milliseconds)
             #expect(try await count("startDate=\(bought)") == 1)
             #expect(try await count("endDate=\(bought)") == 4)
         }
@@ -113,31 +113,31 @@ import Testing
         ("sort=UP", 4_000_021), ("revision=x", 4_000_005),
     ])
     func `a wrong parameter has Apple's number`(query: String, code: Int64) async throws {
-        try await Desk.open { desk in
-            let story = try Self.renewed(0, desk)
-            #expect(try await desk.get("v2/history/\(story.id)?\(query)").errorCode == code)
+        try await SimulatorFixture.open { fixture in
+            let story = try Self.renewed(0, fixture)
+            #expect(try await fixture.get("v2/history/\(story.id)?\(query)").errorCode == code)
         }
     }
 
     @Test func `a revision goes with the parameters it was given for`() async throws {
-        try await Desk.open { desk in
-            let story = try Self.renewed(2, desk)
-            let revision = try #require(try await desk.get("v2/history/\(story.id)").json?["revision"]?.string)
+        try await SimulatorFixture.open { fixture in
+            let story = try Self.renewed(2, fixture)
+            let revision = try #require(try await fixture.get("v2/history/\(story.id)").json?["revision"]?.string)
             let path = "v2/history/\(story.id)?revoked=false&revision=\(revision)"
-            #expect(try await desk.get(path).errorCode == 4_000_005)
+            #expect(try await fixture.get(path).errorCode == 4_000_005)
         }
     }
 
     @Test func `a finished consumable is in the second version's history and not in the first's`() async throws {
-        try await Desk.open { desk in
-            let charge = Story.charge(seed: 5)
-            try desk.send(charge)
+        try await SimulatorFixture.open { fixture in
+            let charge = PurchaseFixture.charge(seed: 5)
+            try fixture.send(charge)
             let id = try #require(charge.purchase?.transactionId)
             func count(_ version: String) async throws -> Int? {
-                try await desk.get("\(version)/history/\(id)").json?["signedTransactions"]?.elements.count
+                try await fixture.get("\(version)/history/\(id)").json?["signedTransactions"]?.elements.count
             }
             #expect(try await count("v1") == 1)
-            let finished = try await desk.post("v1/transactions/\(id)/finish", "")
+            let finished = try await fixture.post("v1/transactions/\(id)/finish", "")
             #expect(finished.status == 200 && finished.body.isEmpty)
             #expect(try await count("v1") == 0)
             #expect(try await count("v2") == 1)
@@ -145,31 +145,31 @@ import Testing
     }
 
     @Test func `refunds are those that stand`() async throws {
-        try await Desk.open { desk in
-            var story = try Self.renewed(2, desk)
+        try await SimulatorFixture.open { fixture in
+            var story = try Self.renewed(2, fixture)
             func refunds() async throws -> [String?] {
-                let answer = try await desk.get("v2/refund/lookup/\(story.id)")
-                return try desk.transactions(try #require(answer.json)).map { $0["transactionId"]?.string }
+                let answer = try await fixture.get("v2/refund/lookup/\(story.id)")
+                return try fixture.transactions(try #require(answer.json)).map { $0["transactionId"]?.string }
             }
             #expect(try await refunds() == [])
-            try desk.send(story.next(.refund))
+            try fixture.send(story.next(.refund))
             #expect(try await refunds() == [story.transactionId])
-            try desk.send(story.next(.reverseRefund))
+            try fixture.send(story.next(.reverseRefund))
             #expect(try await refunds() == [])
-            #expect(try await desk.get("v2/refund/lookup/77").errorCode == 4_040_010)
+            #expect(try await fixture.get("v2/refund/lookup/77").errorCode == 4_040_010)
         }
     }
 
     /// Somebody who renewed so often, told and sent.
-    private static func renewed(_ times: Int, _ desk: Desk) throws -> Story {
-        var story = Story(daysAgo: 1000)
-        try desk.send(story.next(.subscribe))
-        for _ in 0..<times { try desk.send(story.next(.renew)) }
+    private static func renewed(_ times: Int, _ fixture: SimulatorFixture) throws -> PurchaseFixture {
+        var story = PurchaseFixture(daysAgo: 1000)
+        try fixture.send(story.next(.subscribe))
+        for _ in 0..<times { try fixture.send(story.next(.renew)) }
         return story
     }
 }
 
-extension Desk {
+extension SimulatorFixture {
     /// The claims of `signedTransactions`, each proven.
     func transactions(_ page: JSONValue) throws -> [JSONValue] {
         try (page["signedTransactions"]?.elements ?? []).map { try proven($0.string) }
@@ -180,8 +180,8 @@ extension Desk {
         let jws = Array(try #require(text).utf8)
         let parts = try #require(CompactJWS(jws[...]))
         let signature = try #require(Base64.decode(parts.signature, .url))
-        let key = try LetterWriterTests.authority.get().leafKey.publicKey()
+        let key = try NotificationSignerTests.authority.get().leafKey.publicKey()
         #expect(key.isValid(signature: signature, over: Array(parts.signed)))
-        return try LetterWriterTests.claims(of: jws)
+        return try NotificationSignerTests.claims(of: jws)
     }
 }

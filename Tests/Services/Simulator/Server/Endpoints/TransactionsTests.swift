@@ -8,46 +8,46 @@ import Testing
 /// F1, F9.
 @Suite struct TransactionsTests {
     @Test func `one transaction is told as it is now`() async throws {
-        try await Desk.open { desk in
-            var story = Story()
-            try desk.send(story.next(.subscribe))
+        try await SimulatorFixture.open { fixture in
+            var story = PurchaseFixture()
+            try fixture.send(story.next(.subscribe))
             let first = story.transactionId
-            try desk.send(story.next(.renew))
+            try fixture.send(story.next(.renew))
             for id in [first, story.transactionId] {
-                let json = try #require(try await desk.get("v1/transactions/\(id)").json)
-                let claims = try desk.proven(json["signedTransactionInfo"]?.string)
+                let json = try #require(try await fixture.get("v1/transactions/\(id)").json)
+                let claims = try fixture.proven(json["signedTransactionInfo"]?.string)
                 #expect(claims["transactionId"]?.string == id)
                 #expect(claims["originalTransactionId"]?.string == first)
             }
-            #expect(try await desk.get("v1/transactions/1").errorMessage == "Transaction id not found.")
-            #expect(try await desk.get("v1/transactions/x").errorMessage == "Invalid transaction id.")
-            #expect(try await desk.post("v1/transactions/1/finish").errorCode == 4_040_010)
+            #expect(try await fixture.get("v1/transactions/1").errorMessage == "Transaction id not found.")
+            #expect(try await fixture.get("v1/transactions/x").errorMessage == "Invalid transaction id.")
+            #expect(try await fixture.post("v1/transactions/1/finish").errorCode == 4_040_010)
         }
     }
 
     @Test func `the app transaction names the app and the customer`() async throws {
-        try await Desk.open { desk in
-            var story = Story()
-            try desk.send(story.next(.subscribe))
-            let json = try #require(try await desk.get("v1/transactions/appTransactions/\(story.id)").json)
-            let claims = try desk.proven(json["signedAppTransactionInfo"]?.string)
+        try await SimulatorFixture.open { fixture in
+            var story = PurchaseFixture()
+            try fixture.send(story.next(.subscribe))
+            let json = try #require(try await fixture.get("v1/transactions/appTransactions/\(story.id)").json)
+            let claims = try fixture.proven(json["signedAppTransactionInfo"]?.string)
             #expect(claims["bundleId"]?.string == "com.example.app")
             #expect(claims["receiptType"]?.string == "Production")
-            #expect(claims["appTransactionId"]?.string == story.life.customer.appTransactionId)
-            #expect(try await desk.get("v1/transactions/appTransactions/1").errorCode == 4_040_010)
+            #expect(claims["appTransactionId"]?.string == story.simulated.customer.appTransactionId)
+            #expect(try await fixture.get("v1/transactions/appTransactions/1").errorCode == 4_040_010)
         }
     }
 
     @Test func `an order is found by its number, and a wrong number is an answer`() async throws {
-        try await Desk.open { desk in
-            var story = Story()
-            try desk.send(story.next(.subscribe))
-            let found = try await desk.get("v1/lookup/\(OrderNumber(transactionId: story.id).text)")
+        try await SimulatorFixture.open { fixture in
+            var story = PurchaseFixture()
+            try fixture.send(story.next(.subscribe))
+            let found = try await fixture.get("v1/lookup/\(OrderNumber(transactionId: story.id).text)")
             #expect(found.json?["status"]?.int64 == 0)
-            let transactions = try desk.transactions(try #require(found.json))
+            let transactions = try fixture.transactions(try #require(found.json))
             #expect(transactions.map { $0["transactionId"]?.string } == [story.id])
             for number in ["MXYZ", "nonsense", "M"] {
-                let answer = try await desk.get("v1/lookup/\(number)")
+                let answer = try await fixture.get("v1/lookup/\(number)")
                 #expect(answer.status == 200)
                 #expect(answer.json?["status"]?.int64 == 1)
             }
@@ -55,20 +55,20 @@ import Testing
     }
 
     @Test func `there are no orders in sandbox`() async throws {
-        try await Desk.open { desk in
-            let answer = try await desk.get("v1/lookup/MXYZ", in: .sandbox)
+        try await SimulatorFixture.open { fixture in
+            let answer = try await fixture.get("v1/lookup/MXYZ", in: .sandbox)
             #expect(answer.status == 404)
         }
     }
 
     @Test(arguments: [
         ("GET", "/inApps/v1/nothing"), ("GET", "/"), ("POST", "/inApps/v1/transactions/1"),
-        ("GET", "/production/inApps/v1/notifications/history"), ("GET", "/production/simulator/book"),
+        ("GET", "/production/inApps/v1/notifications/history"), ("GET", "/production/simulator/progress"),
         ("GET", "/simulator/nothing"),
     ])
     func `what Apple does not have is 404 without a body`(method: String, path: String) async throws {
-        try await Desk.open { desk in
-            let answer = try await desk.send(method, path)
+        try await SimulatorFixture.open { fixture in
+            let answer = try await fixture.send(method, path)
             #expect(answer.status == 404)
             #expect(answer.body.isEmpty)
         }

@@ -9,60 +9,60 @@ import Testing
     private static let path = "/simulator/faults"
 
     @Test func `a closed connection is no answer, as often as was asked for`() async throws {
-        try await Desk.open { desk async throws in
-            #expect(try await desk.send("POST", Self.path, #"{"fault":"close","count":2}"#).status == 200)
-            for _ in 0..<2 { await #expect(throws: (any Error).self) { try await desk.get("v1/transactions/1") } }
-            #expect(try await desk.get("v1/transactions/1").status == 404)
-            #expect(try await desk.send("GET", Self.path).json?["faults"]?.elements.count == 0)
+        try await SimulatorFixture.open { fixture async throws in
+            #expect(try await fixture.send("POST", Self.path, #"{"fault":"close","count":2}"#).status == 200)
+            for _ in 0..<2 { await #expect(throws: (any Error).self) { try await fixture.get("v1/transactions/1") } }
+            #expect(try await fixture.get("v1/transactions/1").status == 404)
+            #expect(try await fixture.send("GET", Self.path).json?["faults"]?.elements.count == 0)
         }
     }
 
     @Test func `an error is the one asked for, at the endpoint asked for`() async throws {
-        try await Desk.open { desk async throws in
+        try await SimulatorFixture.open { fixture async throws in
             let fault = #"{"fault":"error","errorCode":5000001,"endpoint":"transactionInfo"}"#
-            #expect(try await desk.send("POST", Self.path, fault).status == 200)
-            let struck = try await desk.get("v1/transactions/1")
+            #expect(try await fixture.send("POST", Self.path, fault).status == 200)
+            let struck = try await fixture.get("v1/transactions/1")
             #expect(struck.status == 500)
             #expect(struck.errorCode == 5_000_001)
             #expect(struck.errorMessage == "An unknown error occurred. Please try again.")
-            #expect(try await desk.get("v1/subscriptions/1").status == 404)
-            #expect(try await desk.send("DELETE", Self.path).status == 200)
-            #expect(try await desk.get("v1/transactions/1").status == 404)
+            #expect(try await fixture.get("v1/subscriptions/1").status == 404)
+            #expect(try await fixture.send("DELETE", Self.path).status == 200)
+            #expect(try await fixture.get("v1/transactions/1").status == 404)
         }
     }
 
     @Test func `a storm refuses everybody for its time and says when to come again`() async throws {
-        try await Desk.open { desk async throws in
+        try await SimulatorFixture.open { fixture async throws in
             let storm = #"{"fault":"storm","milliseconds":2500,"seconds":60}"#
-            #expect(try await desk.send("POST", Self.path, storm).status == 200)
+            #expect(try await fixture.send("POST", Self.path, storm).status == 200)
             for _ in 0..<3 {
-                let struck = try await desk.get("v1/transactions/1")
+                let struck = try await fixture.get("v1/transactions/1")
                 #expect(struck.status == 429)
-                #expect(struck.retryAfter == String(desk.now.milliseconds + 2500))
+                #expect(struck.retryAfter == String(fixture.now.milliseconds + 2500))
             }
-            desk.move(by: 60)
-            #expect(try await desk.get("v1/transactions/1").status == 404)
+            fixture.move(by: 60)
+            #expect(try await fixture.get("v1/transactions/1").status == 404)
         }
     }
 
     @Test func `a slow answer does not come while it is slow`() async throws {
-        try await Desk.open { desk async throws in
-            desk.faults.add(ServerFault(kind: .slow, remaining: 1, delay: .seconds(600)))
+        try await SimulatorFixture.open { fixture async throws in
+            fixture.faults.add(ServerFault(kind: .slow, remaining: 1, delay: .seconds(600)))
             await #expect(throws: HTTPClientError.deadlineExceeded) {
-                try await desk.send("GET", "/inApps/v1/transactions/1", withinMilliseconds: 2000)
+                try await fixture.send("GET", "/inApps/v1/transactions/1", withinMilliseconds: 2000)
             }
-            #expect(try await desk.get("v1/transactions/1").status == 404)
-            desk.faults.add(ServerFault(kind: .slow, delay: .milliseconds(1)))
-            #expect(try await desk.get("v1/transactions/1").status == 404)
+            #expect(try await fixture.get("v1/transactions/1").status == 404)
+            fixture.faults.add(ServerFault(kind: .slow, delay: .milliseconds(1)))
+            #expect(try await fixture.get("v1/transactions/1").status == 404)
         }
     }
 
     @Test func `faults do not strike who may not ask, nor what steers them`() async throws {
-        try await Desk.open { desk async throws in
-            desk.faults.add(ServerFault(kind: .storm, remaining: 1))
-            desk.faults.add(ServerFault(kind: .close, endpoint: .lookUpOrder))
-            #expect(try await desk.ask("GET", "v1/transactions/1", authorization: "Bearer x").status == 401)
-            #expect(try await desk.send("GET", Self.path).json?["faults"]?.elements.count == 2)
+        try await SimulatorFixture.open { fixture async throws in
+            fixture.faults.add(ServerFault(kind: .storm, remaining: 1))
+            fixture.faults.add(ServerFault(kind: .close, endpoint: .lookUpOrder))
+            #expect(try await fixture.ask("GET", "v1/transactions/1", authorization: "Bearer x").status == 401)
+            #expect(try await fixture.send("GET", Self.path).json?["faults"]?.elements.count == 2)
         }
     }
 
@@ -71,11 +71,11 @@ import Testing
         #"{"fault":"close","times":1}"#, #"{"fault":"close","endpoint":"nowhere"}"#, #"{"count":1}"#,
     ])
     func `what is no fault is refused with a reason`(body: String) async throws {
-        try await Desk.open { desk async throws in
-            let answer = try await desk.send("POST", Self.path, body)
+        try await SimulatorFixture.open { fixture async throws in
+            let answer = try await fixture.send("POST", Self.path, body)
             #expect(answer.status == 400)
             #expect(answer.json?["problem"]?.string?.isEmpty == false)
-            #expect(desk.faults.all(now: desk.now).isEmpty)
+            #expect(fixture.faults.all(now: fixture.now).isEmpty)
         }
     }
 }

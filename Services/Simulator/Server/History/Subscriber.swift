@@ -1,0 +1,49 @@
+import Foundation
+
+/// What Apple knows of one purchase and its renewals.
+///
+/// Lives are led in compressed time and mostly in the past: what is answered about one is signed at the moment of the
+/// newest event about it, not at that of the question. Else a later event would look older than the answer.
+struct Subscriber: Sendable {
+    struct Transaction: Sendable {
+        var purchase: Purchase
+        /// The event that said so.
+        var toldAt: Date
+        /// Rises with every change in the appHistory: Apple's order "by modified date".
+        var revision: Int64
+        var isFinished = false
+    }
+
+    /// Says who bought, and what is believed now.
+    var newest: EventPayload
+    var transactions: [Transaction] = []
+    /// Of Apple's limit, two within 365 days.
+    var extensions: [Date] = []
+    /// Positions of its notifications on the appHistory, rising.
+    var notifications: [Int] = []
+
+    init(newest: EventPayload) { self.newest = newest }
+
+    /// Takes in what a event says.
+    /// - Parameter revise: hands out the next revision.
+    mutating func note(_ event: EventPayload, of purchase: Purchase, revise: () -> Int64) {
+        if let place = transactions.lastIndex(where: { $0.purchase.transactionId == purchase.transactionId }) {
+            if transactions[place].toldAt < event.signedDate {
+                var changed = purchase
+                changed.isUpgraded = transactions[place].purchase.isUpgraded
+                transactions[place].toldAt = event.signedDate
+                if transactions[place].purchase != changed {
+                    transactions[place].purchase = changed
+                    transactions[place].revision = revise()
+                }
+            }
+        } else {
+            if event.kind == .upgraded, !transactions.isEmpty {
+                transactions[transactions.count - 1].purchase.isUpgraded = true
+                transactions[transactions.count - 1].revision = revise()
+            }
+            transactions.append(Transaction(purchase: purchase, toldAt: event.signedDate, revision: revise()))
+        }
+        if event.signedDate > newest.signedDate { newest = event }
+    }
+}

@@ -1,0 +1,137 @@
+import AppStore
+import Contracts
+import Signatures
+
+/// Writes and signs notifications as the App Store does.
+struct NotificationSigner: Sendable {
+    private let signer: PayloadSigner
+    /// Looks like Apple's to everyone who does not check the root.
+    private let impostor: PayloadSigner
+    /// Its header says that nothing is signed.
+    private let denier: PayloadSigner
+
+    /// - Parameters:
+    ///   - authority: the one to be believed.
+    ///   - impostor: any other.
+    init(authority: DevelopmentAuthority, impostor: DevelopmentAuthority) {
+        signer = PayloadSigner(authority: authority)
+        self.impostor = PayloadSigner(authority: impostor)
+        denier = PayloadSigner(
+            headerJSON: CompactJWS.headerJSON(x5c: authority.x5c, algorithm: "none"), key: authority.leafKey)
+    }
+
+    /// - Throws: if OpenSSL cannot sign.
+    func write(_ pending: PendingNotification) throws -> SignedNotification {
+        let payload =
+            try pending.invalidVariant.map { try forged(pending.event, $0) } ?? seal(pending.event, with: signer)
+        return SignedNotification(
+            app: pending.event.app, entry: Self.entry(for: pending), payload: payload,
+            isToBeRepeated: pending.isToBeRepeated)
+    }
+
+    /// The compact JWS of a genuine notification.
+    /// - Parameter omitsSignedDate: Apple's oldest notifications had none.
+    func sign(_ event: EventPayload, omitsSignedDate: Bool = false) throws -> [UInt8] {
+        try seal(event, with: signer, omitsSignedDate: omitsSignedDate).jws
+    }
+
+    /// The compact JWS of a notification that must be refused.
+    func forge(_ event: EventPayload, _ invalidVariant: InvalidVariant) throws -> [UInt8] {
+        try forged(event, invalidVariant).jws
+    }
+
+    /// The compact JWS of what an answer of Apple's API says.
+    func sign(_ payload: some Payload) throws -> [UInt8] { try signer.sign(payload.json) }
+
+    private func forged(_ event: EventPayload, _ invalidVariant: InvalidVariant) throws -> SealedPayload {
+        switch invalidVariant {
+        case .tampered:
+            return try tampered(event)
+        case .wrongRoot:
+            return try seal(event, with: impostor)
+        case .unsigned:
+            return try seal(event, with: denier)
+        case .strangersApp:
+            var event = event
+            event.app.bundleId = "com.example.stranger"
+            return try seal(event, with: signer)
+        case .foreignTransaction:
+            var event = event
+            event.purchase?.originalTransactionId += "1"
+            return try seal(event, with: signer, renewalOf: event.purchase.map(Self.someoneElses))
+        }
+    }
+
+    /// `{"signedPayload":"…"}`.
+    static func body(signedPayload jws: [UInt8]) -> [UInt8] {
+        var body: [UInt8] = []
+        body.reserveCapacity(jws.count + 24)
+        body += Array(#"{"signedPayload":""#.utf8)
+        body += jws
+        body += Array(#""}"#.utf8)
+        return body
+    }
+
+    private func seal(
+        _ event: EventPayload, with signer: PayloadSigner, renewalOf other: Purchase? = nil,
+        omitsSignedDate: Bool = false
+    ) throws -> SealedPayload {
+        var transaction: [UInt8]?
+        var renewal: [UInt8]?
+        if let purchase = event.purchase {
+            let signed = try signer.sign(PayloadBuilder.transaction(purchase, in: event).json)
+            transaction = SealedPayload.shortened(signed, by: signer)
+            if let facts = event.renewal {
+                let signed = try signer.sign(PayloadBuilder.renewal(facts, of: other ?? purchase, in: event).json)
+                renewal = SealedPayload.shortened(signed, by: signer)
+            }
+        }
+        var payload = PayloadBuilder.notification(
+            event, signedTransactionInfo: transaction, signedRenewalInfo: renewal)
+        if omitsSignedDate { payload.signedDate = nil }
+        return try SealedPayload(claims: payload.json, signer: signer)
+    }
+
+    private static func someoneElses(_ purchase: Purchase) -> Purchase {
+        var purchase = purchase
+        purchase.originalTransactionId += "2"
+        return purchase
+    }
+
+    /// Other claims under the signature of the true ones: still good JSON, so that it can be told whose it was.
+    private func tampered(_ event: EventPayload) throws -> SealedPayload {
+        var changed = event
+        changed.signedDate = event.signedDate.adding(0.001)
+        let original = try seal(event, with: signer)
+        return try seal(changed, with: signer).bearingSignature(of: original)
+    }
+
+    /// What the record says of it.
+    static func entry(for pending: PendingNotification) -> RunRecord.Notification {
+        let event = pending.event
+        return RunRecord.Notification(
+            uuid: event.uuid.uuidString.lowercased(), notificationType: event.kind.type.rawValue,
+            subtype: event.kind.subtype?.rawValue, environment: event.app.environment,
+            bundleId: event.app.bundleId,
+            originalTransactionId: event.purchase?.originalTransactionId,
+            transactionId: event.purchase?.transactionId, signedDate: event.signedDate.milliseconds,
+            expectedRejection: pending.invalidVariant?.reason.rawValue, facts: event.facts)
+    }
+}
+
+extension EventPayload {
+    /// What must be believed once this is the newest news, in the words of the record.
+    var facts: RunRecord.Facts? {
+        guard let purchase else { return nil }
+        return RunRecord.Facts(
+            status: status, productId: purchase.product.id(in: app.bundleId),
+            purchaseDate: purchase.purchaseDate.milliseconds, expiresDate: purchase.expiresDate?.milliseconds,
+            revocationDate: purchase.revocationDate?.milliseconds, revocationReason: purchase.revocationReason,
+            appAccountToken: customer?.appAccountToken?.uuidString.lowercased(),
+            autoRenewStatus: renewal.map { $0.willRenew ? 1 : 0 },
+            autoRenewProductId: renewal?.nextProduct.id(in: app.bundleId),
+            isInBillingRetryPeriod: renewal?.spokenBillingRetry,
+            gracePeriodExpiresDate: renewal?.graceExpiresDate?.milliseconds,
+            expirationIntent: renewal?.expirationIntent)
+    }
+}

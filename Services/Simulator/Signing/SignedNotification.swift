@@ -1,0 +1,12 @@
+import Contracts
+
+/// A notification as it is posted, with what the record says of it.
+struct SignedNotification: Sendable {
+    var app: App
+    var entry: RunRecord.Notification
+    var payload: SealedPayload
+    var isToBeRepeated = false
+
+    /// `{"signedPayload":"…"}`, the same bytes at every attempt; composed anew, because thousands may wait.
+    var body: [UInt8] { NotificationSigner.body(signedPayload: payload.jws) }
+}

@@ -1,0 +1,62 @@
+import struct Foundation.Date
+
+/// A simulated led through given events, for one payload of a wanted kind.
+struct SampleHistory: Sendable {
+    private let app: App
+    private let now: Date
+    private var random: SeededRandom
+    private var identities: Identities
+
+    init(of app: App, seed: UInt64, now: Date) {
+        self.app = app
+        self.now = now
+        random = SeededRandom(seed: seed)
+        identities = Identities(seed: seed, now: now)
+    }
+
+    /// The payload of the last event. The simulated began so long ago that two months' worth of events lie in the past.
+    /// - Parameter events: each permitted after the one before, the first `subscribe`.
+    mutating func payload(after events: [LifecycleEvent]) -> EventPayload {
+        let timeScale = TimeScale(environment: app.environment, scale: 1)
+        let customer = Customer(of: app, random: &random, identities: &identities)
+        var simulated = SimulatedPurchase(
+            of: customer, timeScale: timeScale, beginning: now.adding(-timeScale.scaled(100 * 86_400)))
+        let product = Product.subscriptions[1]
+        var newest: EventPayload?
+        for event in events {
+            let soon = simulated.now.adding(timeScale.scaled(3600))
+            let date = event.waitsForExpiry ? max(simulated.purchase?.expiresDate ?? soon, soon) : soon
+            guard let payload = simulated.apply(event, at: date, product: product, identities: &identities) else {
+                preconditionFailure("\(event) cannot follow in \(events)")
+            }
+            newest = payload
+        }
+        guard let newest else { preconditionFailure("a simulated without events has no payload") }
+        return newest
+    }
+
+    mutating func charge() -> EventPayload {
+        let customer = Customer(of: app, random: &random, identities: &identities)
+        let id = identities.transactionId(in: app.environment)
+        let date = now.adding(-60)
+        return EventPayload(
+            uuid: identities.uuid(), kind: .oneTimeCharge, app: app, customer: customer, signedDate: date,
+            purchase: Purchase(
+                originalTransactionId: id, transactionId: id, product: Product.consumables[0], purchaseDate: date,
+                originalPurchaseDate: date, reason: .purchase))
+    }
+
+    mutating func test() -> EventPayload {
+        EventPayload(uuid: identities.uuid(), kind: .test, app: app, signedDate: now.adding(-1))
+    }
+}
+
+extension LifecycleEvent {
+    /// Whether it happens at the end of the paid period and not before.
+    var waitsForExpiry: Bool {
+        switch self {
+        case .renew, .failToRenew, .failToRenewWithGrace, .expireVoluntarily: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,214 @@
+/// The simulator's record of what it sent: the other half of the comparison that proves a run.
+///
+/// The file is JSON lines, UTF-8, append-only, each line in the file before the next thing happens:
+///
+/// - `{"line":"notification", …}`, a ``Notification``, before its first attempt;
+/// - `{"line":"attempt", …}`, an ``Attempt``, after its answer or its failure, so that a killed simulator loses at most
+///   the answers that were on their way. A notification without an attempt may have arrived or not.
+///
+/// Lines of other kinds may join later: a reader skips a `line` it does not know. The last line may be torn by a kill.
+public struct RunRecord: Sendable {
+    /// A notification that was made, genuine or forged.
+    public struct Notification: Sendable, Equatable, Decodable {
+        /// Apple's `notificationUUID`, lower case.
+        public var uuid: String
+        /// Apple's raw type.
+        public var notificationType: String
+        /// Apple's raw subtype, where the type has one.
+        public var subtype: String?
+        /// Where the purchase was made.
+        public var environment: StoreEnvironment
+        /// The app, by its bundle identifier.
+        public var bundleId: String
+        /// Nil for a TEST notification, as are ``transactionId`` and ``facts``.
+        public var originalTransactionId: String?
+        /// Apple's id of the newest transaction.
+        public var transactionId: String?
+        /// Milliseconds since 1970. Strictly rising within one original transaction id.
+        public var signedDate: Int64
+        /// Why the line must refuse it: the verifier's reason. Nil for what is genuine.
+        public var expectedRejection: String?
+        /// What must be believed once this is the newest stored notification of its original transaction id.
+        public var facts: Facts?
+
+        /// All fields.
+        public init(
+            uuid: String, notificationType: String, subtype: String?, environment: StoreEnvironment, bundleId: String,
+            originalTransactionId: String?, transactionId: String?, signedDate: Int64, expectedRejection: String?,
+            facts: Facts?
+        ) {
+            self.uuid = uuid
+            self.notificationType = notificationType
+            self.subtype = subtype
+            self.environment = environment
+            self.bundleId = bundleId
+            self.originalTransactionId = originalTransactionId
+            self.transactionId = transactionId
+            self.signedDate = signedDate
+            self.expectedRejection = expectedRejection
+            self.facts = facts
+        }
+    }
+
+    /// What a notification says of its purchase, by Apple's names. Dates are milliseconds since 1970; nil is "not said".
+    public struct Facts: Sendable, Equatable, Decodable {
+        /// Apple's `status` raw value (1 active … 5 revoked).
+        public var status: Int?
+        /// The product, by its App Store Connect id.
+        public var productId: String
+        /// Start of this period.
+        public var purchaseDate: Int64
+        /// End of this period, where the product has periods.
+        public var expiresDate: Int64?
+        /// When Apple refunded it or family sharing ended; nil while it stands.
+        public var revocationDate: Int64?
+        /// Apple's raw value: 0 other, 1 an issue with the app.
+        public var revocationReason: Int?
+        /// Lower case.
+        public var appAccountToken: String?
+        /// Whether it will renew.
+        public var autoRenewStatus: Int?
+        /// The product it will renew as.
+        public var autoRenewProductId: String?
+        /// Nil where payment never failed: Apple says nothing then.
+        public var isInBillingRetryPeriod: Bool?
+        /// Until when access goes on although the charge failed.
+        public var gracePeriodExpiresDate: Int64?
+        /// Apple's raw value: 1 cancelled, 2 billing, 3 price, 4 product gone, 5 other.
+        public var expirationIntent: Int?
+
+        /// All fields.
+        public init(
+            status: Int?, productId: String, purchaseDate: Int64, expiresDate: Int64?, revocationDate: Int64?,
+            revocationReason: Int?, appAccountToken: String?, autoRenewStatus: Int?, autoRenewProductId: String?,
+            isInBillingRetryPeriod: Bool?, gracePeriodExpiresDate: Int64?, expirationIntent: Int?
+        ) {
+            self.status = status
+            self.productId = productId
+            self.purchaseDate = purchaseDate
+            self.expiresDate = expiresDate
+            self.revocationDate = revocationDate
+            self.revocationReason = revocationReason
+            self.appAccountToken = appAccountToken
+            self.autoRenewStatus = autoRenewStatus
+            self.autoRenewProductId = autoRenewProductId
+            self.isInBillingRetryPeriod = isInBillingRetryPeriod
+            self.gracePeriodExpiresDate = gracePeriodExpiresDate
+            self.expirationIntent = expirationIntent
+        }
+    }
+
+    /// One delivery that was tried.
+    public struct Attempt: Sendable, Equatable, Decodable {
+        /// The notification's.
+        public var uuid: String
+        /// 1 for the first delivery, 2 … 6 for Apple's retries. A deliberate repetition bears the number of the attempt
+        /// it repeats.
+        public var attempt: Int
+        /// When it was sent, milliseconds since 1970.
+        public var at: Int64
+        /// The HTTP status answered; nil where nothing was, see ``failure``.
+        public var status: Int?
+        /// What kept the answer away, e.g. `timed out`.
+        public var failure: String?
+        /// True where the delivery repeats one that was accepted already.
+        public var isRepetition: Bool
+
+        /// All fields.
+        public init(uuid: String, attempt: Int, at: Int64, status: Int?, failure: String?, isRepetition: Bool) {
+            self.uuid = uuid
+            self.attempt = attempt
+            self.at = at
+            self.status = status
+            self.failure = failure
+            self.isRepetition = isRepetition
+        }
+
+        /// Apple counts 200 to 206 as success and nothing else.
+        public var isAccepted: Bool { status.map { (200...206).contains($0) } ?? false }
+    }
+
+    /// One line of the file.
+    public enum Line: Sendable, Equatable {
+        case notification(Notification)
+        case attempt(Attempt)
+    }
+
+    /// Whether the receiver has a notification.
+    public enum Arrival: Sendable, Equatable {
+        /// Accepted at least once: it must be found, in the ledger or, if forged, among the dead letters.
+        case certain
+        /// Never accepted, but it may have been written before the answer failed: a time-out, a lost connection, a 5xx.
+        case possible
+        /// Every attempt was refused as a bad request.
+        case impossible
+    }
+
+    /// In the order of their making.
+    public private(set) var notifications: [Notification] = []
+    /// By uuid, in the order of the answers.
+    public private(set) var attempts: [String: [Attempt]] = [:]
+
+    /// An empty record.
+    public init() {}
+
+    /// Reads a whole file; also one that is still being written, for a torn last line is left out.
+    /// - Throws: `DecodingError` for a complete line that cannot be read; its context names the line's number.
+    public init(reading bytes: [UInt8]) throws {
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        // After the last line feed stands nothing, or a line that was cut off.
+        for (number, line) in lines.dropLast().enumerated() where !line.isEmpty {
+            do {
+                if let line = try Line(decoding: Array(line)) { add(line) }
+            } catch {
+                let text = "line \(number + 1) of the run record cannot be read: use a new --record file"
+                throw DecodingError.dataCorrupted(
+                    .init(codingPath: [], debugDescription: text, underlyingError: error))
+            }
+        }
+    }
+
+    /// Adds what a line says.
+    public mutating func add(_ line: Line) {
+        switch line {
+        case .notification(let notification): notifications.append(notification)
+        case .attempt(let attempt): attempts[attempt.uuid, default: []].append(attempt)
+        }
+    }
+
+    /// Whether the receiver must, may or cannot have a notification.
+    public func arrival(of uuid: String) -> Arrival {
+        guard let attempts = attempts[uuid], !attempts.isEmpty else { return .possible }
+        if attempts.contains(where: \.isAccepted) { return .certain }
+        let refusals = attempts.count { $0.status.map { (400...499).contains($0) } ?? false }
+        return refusals == attempts.count ? .impossible : .possible
+    }
+
+    /// Per subscription or one-time purchase the newest genuine notification of those that are stored: its ``Facts``
+    /// are what must be believed.
+    /// - Parameter isStored: whether the ledger has this uuid (lower case).
+    public func newest(where isStored: (String) -> Bool) -> [Purchase: Notification] {
+        var newest: [Purchase: Notification] = [:]
+        for notification in notifications where notification.expectedRejection == nil {
+            guard let id = notification.originalTransactionId, isStored(notification.uuid) else { continue }
+            let purchase = Purchase(environment: notification.environment, originalTransactionId: id)
+            if let known = newest[purchase], known.signedDate >= notification.signedDate { continue }
+            newest[purchase] = notification
+        }
+        return newest
+    }
+
+    /// What state is kept of: an original transaction id within its environment.
+    public struct Purchase: Sendable, Hashable {
+        /// Where the purchase was made.
+        public var environment: StoreEnvironment
+        /// Apple's id of the first transaction, which all of its renewals share.
+        public var originalTransactionId: String
+
+        /// All fields.
+        public init(environment: StoreEnvironment, originalTransactionId: String) {
+            self.environment = environment
+            self.originalTransactionId = originalTransactionId
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Contracts
+import Foundation
+import Testing
+
+@testable import Simulator
+
+@Suite struct RunRecordWriterTests {
+    @Test func `what was written is what is read`() throws {
+        try withBook { path in
+            let signer = try RunRecordWriter(path: path)
+            try signer.write(.notification(genuine))
+            try signer.write(.attempt(attempt(1, status: 503)))
+            try signer.write(.attempt(attempt(2, failure: "timed out")))
+            try signer.write(.attempt(attempt(3, status: 200)))
+            try signer.close()
+            let record = try read(path)
+            #expect(record.notifications == [genuine])
+            #expect(
+                record.attempts == [
+                    genuine.uuid: [
+                        attempt(1, status: 503), attempt(2, failure: "timed out"), attempt(3, status: 200),
+                    ]
+                ])
+            #expect(record.arrival(of: genuine.uuid) == .certain)
+        }
+    }
+
+    @Test func `every fact survives the file, said or not said`() throws {
+        for event in PopulationTests.events(500, seed: 2) {
+            let line = RunRecord.Line.notification(NotificationSigner.entry(for: PendingNotification(event: event)))
+            #expect(try RunRecord.Line(decoding: line.encoded.dropLast()) == line)
+        }
+    }
+
+    @Test func `each line can be read by others before the record is closed`() throws {
+        try withBook { path in
+            let signer = try RunRecordWriter(path: path)
+            try signer.write(.notification(genuine))
+            #expect(try read(path).notifications == [genuine])
+            try signer.write(.attempt(attempt(1, status: 200)))
+            #expect(try read(path).arrival(of: genuine.uuid) == .certain)
+            try signer.close()
+        }
+    }
+
+    @Test func `a torn last line is left out, and removed before the record is continued`() throws {
+        try withBook { path in
+            let line = RunRecord.Line.notification(genuine).encoded
+            try Data(line + line.prefix(40)).write(to: URL(fileURLWithPath: path))
+            #expect(try read(path).notifications.count == 1)
+            let signer = try RunRecordWriter(path: path)
+            try signer.write(.notification(genuine))
+            try signer.close()
+            #expect(try read(path).notifications == [genuine, genuine])
+        }
+    }
+
+    @Test func `a line of a later kind is skipped`() throws {
+        let text = #"{"line":"weather","sky":"blue"}"# + "\n"
+        let record = try RunRecord(reading: Array(text.utf8) + RunRecord.Line.notification(genuine).encoded)
+        #expect(record.notifications == [genuine])
+    }
+
+    @Test func `a line in the middle that is not ours is an error that says which`() throws {
+        let bytes = RunRecord.Line.notification(genuine).encoded + Array("{}\n{}\n".utf8)
+        let failure = #expect(throws: DecodingError.self) { try RunRecord(reading: bytes) }
+        #expect("\(try #require(failure))".contains("line 2"))
+    }
+
+    @Test func `without an answer a notification may have arrived or not`() throws {
+        var record = RunRecord()
+        record.add(.notification(genuine))
+        #expect(record.arrival(of: genuine.uuid) == .possible)
+        record.add(.attempt(attempt(1, status: 400)))
+        #expect(record.arrival(of: genuine.uuid) == .impossible)
+        record.add(.attempt(attempt(2, status: 503)))
+        #expect(record.arrival(of: genuine.uuid) == .possible)
+        record.add(.attempt(attempt(3, status: 206)))
+        #expect(record.arrival(of: genuine.uuid) == .certain)
+    }
+
+    @Test func `the newest stored genuine notification says what must be believed`() throws {
+        var record = RunRecord()
+        var newer = genuine
+        newer.uuid = "00000000-0000-4000-8000-000000000002"
+        newer.signedDate += 1
+        var forged = newer
+        forged.uuid = "00000000-0000-4000-8000-000000000003"
+        forged.signedDate += 1
+        forged.expectedRejection = "signature"
+        for notification in [newer, genuine, forged] { record.add(.notification(notification)) }
+        let purchase = RunRecord.Purchase(environment: .production, originalTransactionId: "100")
+        #expect(record.newest { _ in true } == [purchase: newer])
+        #expect(record.newest { $0 == genuine.uuid } == [purchase: genuine])
+        #expect(record.newest { _ in false }.isEmpty)
+    }
+
+    @Test func `a record that cannot be opened says so`() {
+        #expect(throws: (any Error).self) { try RunRecordWriter(path: "/nowhere/at/all/record.jsonl") }
+    }
+
+    private let genuine = RunRecord.Notification(
+        uuid: "00000000-0000-4000-8000-000000000001", notificationType: "DID_RENEW", subtype: nil,
+        environment: .production, bundleId: "com.example.app", originalTransactionId: "100", transactionId: "101",
+        signedDate: 1_790_000_000_123, expectedRejection: nil,
+        facts: RunRecord.Facts(
+            status: 1, productId: "com.example.app.basic", purchaseDate: 1, expiresDate: 2, revocationDate: nil,
+            revocationReason: nil, appAccountToken: nil, autoRenewStatus: 1, autoRenewProductId: "x",
+            isInBillingRetryPeriod: nil, gracePeriodExpiresDate: nil, expirationIntent: nil))
+
+    private func attempt(_ number: Int, status: Int? = nil, failure: String? = nil) -> RunRecord.Attempt {
+        RunRecord.Attempt(
+            uuid: genuine.uuid, attempt: number, at: 1_790_000_000_000, status: status, failure: failure,
+            isRepetition: false)
+    }
+
+    private func read(_ path: String) throws -> RunRecord {
+        try RunRecord(reading: Array(Data(contentsOf: URL(fileURLWithPath: path))))
+    }
+
+    private func withBook(_ body: (String) throws -> Void) throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try body(directory.path("record.jsonl"))
+    }
+}
