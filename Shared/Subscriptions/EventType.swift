@@ -32,6 +32,8 @@ public enum EventType: String, Sendable, Hashable, CaseIterable {
     case priceIncreasePending = "PRICE_INCREASE/PENDING"
     case priceIncreaseAccepted = "PRICE_INCREASE/ACCEPTED"
     case refunded = "REFUND"
+    /// Some seats of a multi-seat purchase; the transaction stays valid for the others.
+    case seatsRefunded = "REFUND/SEATS"
     case refundDeclined = "REFUND_DECLINED"
     case refundReversed = "REFUND_REVERSED"
     case consumptionRequested = "CONSUMPTION_REQUEST"

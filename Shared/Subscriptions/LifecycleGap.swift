@@ -26,6 +26,8 @@ public struct LifecycleGap: Sendable, Hashable {
         case end
         /// It went on after its end without being bought again.
         case `return`
+        /// Apple's status says that access goes on, and no known transaction explains it.
+        case transaction
     }
 
     /// What was not told.
@@ -61,6 +63,7 @@ public struct LifecycleGap: Sendable, Hashable {
         case .gracePeriod: "A grace period ended, and no notification said that it had begun."
         case .end: "It was bought again, and no notification said that it had ended."
         case .return: "It went on after its end, and no notification said that it was bought again."
+        case .transaction: "Apple's status says that access goes on, and no known transaction explains it."
         }
     }
 }
@@ -96,6 +99,16 @@ extension LifecycleGap {
                 kind: kind, after: earlier?.version.notificationUUID, before: later.version.notificationUUID,
                 from: earlier?.version.signedDate, to: later.version.signedDate)
         }
+    }
+}
+
+extension AccessSchedule {
+    /// The gap that Apple should be asked about where no known transaction explains its status; nil where all is explained.
+    /// - Parameter subscription: of this schedule.
+    public func gap(of subscription: Subscription) -> LifecycleGap? {
+        guard unexplainedStatus != nil, let told = subscription.statusVersion else { return nil }
+        return LifecycleGap(
+            kind: .transaction, after: nil, before: told.notificationUUID, from: nil, to: told.signedDate)
     }
 }
 

@@ -78,7 +78,7 @@ extension Subscription {
 
     /// Apple's status unless the renewal info is newer.
     private var statusSinceRenewal: Int? {
-        guard let statusVersion, renewalVersion.map({ statusVersion >= $0 }) ?? true else { return nil }
+        guard let statusVersion, renewal.map({ statusVersion.signedDate >= $0.signedDate }) ?? true else { return nil }
         return status
     }
 

@@ -1,4 +1,5 @@
 import struct Foundation.Date
+import struct Foundation.TimeInterval
 
 /// Which of two signed versions of a subscription's transactions is the current one: the greater.
 ///
@@ -8,6 +9,9 @@ import struct Foundation.Date
 /// order. The end of the period is left out on purpose: an extension moves it, and a rank that changes with the version
 /// would make the outcome depend on what arrives first. For the same reason versions of one transaction whose dates of
 /// purchase lie further apart than a millisecond rank by that date, not by their age.
+///
+/// A renewal is dated at the beginning of its period and may be charged a day before; a purchase is dated at its charge. So a
+/// renewal counts as a day older than its date: an upgrade within that day is the later purchase.
 ///
 /// This is a total order over versions, so that keeping the greatest is the same in any order and any repetition.
 public struct TransactionOrder: Sendable, Comparable {
@@ -20,7 +24,9 @@ public struct TransactionOrder: Sendable, Comparable {
     ///   - version: of the event that held this version.
     public init(_ transaction: TransactionFacts, version: EventVersion) {
         let date = transaction.purchaseDate.flatMap { $0.isPlausible ? $0.wholeMilliseconds : nil }
-        purchase = Purchase(date: date ?? .distantPast, transactionId: transaction.transactionId)
+        purchase = Purchase(
+            date: date?.addingTimeInterval(-transaction.earlyCharge) ?? .distantPast,
+            transactionId: transaction.transactionId)
         signedDate = transaction.signedDate
         self.version = version
     }
@@ -51,6 +57,14 @@ extension TransactionFacts {
     func isEarlierPurchase(than other: TransactionFacts) -> Bool { purchase < other.purchase }
 
     private var purchase: TransactionOrder.Purchase {
-        TransactionOrder.Purchase(date: purchaseDate ?? .distantPast, transactionId: transactionId)
+        TransactionOrder.Purchase(
+            date: purchaseDate?.addingTimeInterval(-earlyCharge) ?? .distantPast, transactionId: transactionId)
+    }
+
+    /// How long before its date a renewal may have been charged: a day, and in the sandbox, whose months are minutes, at
+    /// most half of its period.
+    fileprivate var earlyCharge: TimeInterval {
+        guard reason == "RENEWAL", let purchaseDate, let expiresDate, purchaseDate < expiresDate else { return 0 }
+        return min(BillingRules.day, expiresDate.timeIntervalSince(purchaseDate) / 2)
     }
 }

@@ -35,7 +35,7 @@ extension Subscription {
             next.transactionVersion = event.version
             isAdvance = true
         }
-        if let renewal = event.believedRenewal, event.version.supersedes(next.renewalVersion) {
+        if let renewal = event.believedRenewal, next.isSuperseded(by: renewal, version: event.version) {
             next.renewal = renewal
             next.renewalVersion = event.version
             isAdvance = true
@@ -56,6 +56,13 @@ extension Subscription {
     private func isSuperseded(by transaction: TransactionFacts, version: EventVersion) -> Bool {
         guard let known = self.transaction, let knownVersion = transactionVersion else { return true }
         return TransactionOrder(known, version: knownVersion) < TransactionOrder(transaction, version: version)
+    }
+
+    /// By its own date, because a notification may be signed again around an older renewal info.
+    private func isSuperseded(by renewal: RenewalFacts, version: EventVersion) -> Bool {
+        guard let known = self.renewal, let knownVersion = renewalVersion else { return true }
+        guard renewal.signedDate == known.signedDate else { return renewal.signedDate > known.signedDate }
+        return version > knownVersion
     }
 }
 

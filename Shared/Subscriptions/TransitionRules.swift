@@ -26,7 +26,8 @@ struct TransitionRules {
             (eventType == .billingRecovered || eventType == .expiredInBillingRetry) && !wasFailing && !hasEnded
         case .gracePeriod: eventType == .graceEnded && !wasFailing
         case .end: eventType.isReturn && isEndMissing
-        case .return: hasEnded && !eventType.isReturn && hasNewTransaction
+        case .return: hasEnded && !eventType.isReturn && eventType != .renewalTurnedOn && hasNewTransaction
+        case .transaction: false
         }
     }
 
@@ -66,12 +67,14 @@ struct TransitionRules {
         return start.timeIntervalSince(end) > BillingRules.earlyRenewal(in: later.key.environment)
     }
 
-    /// It was bought again after the end of the period that was last seen. Before that end a refund explains it.
+    /// It was bought again after the end of the period that was last seen. Before that end a refund explains it; out of
+    /// billing retry no end is told; and auto-renew may be reported as on before the purchase that turned it on.
     private var isEndMissing: Bool {
-        guard !hasEnded, !wasTakenBack, hasNewTransaction else { return false }
+        guard !hasEnded, !wasTakenBack, !wasFailing, hasNewTransaction else { return false }
         guard let end = earlier.transaction?.expiresDate, let start = later.transaction?.purchaseDate else {
             return false
         }
+        if earlier.eventType == .renewalTurnedOn, earlier.version.signedDate >= end { return false }
         return end <= start
     }
 }
@@ -85,7 +88,7 @@ extension EventType {
             .expiredVoluntarily, .expiredInBillingRetry, .expiredOverPrice, .expiredUnsold, .familyAccessRevoked,
             .extended, .boughtOnce, .migrated:
             true
-        case .priceIncreasePending, .priceIncreaseAccepted, .refunded, .refundDeclined, .refundReversed,
+        case .priceIncreasePending, .priceIncreaseAccepted, .refunded, .seatsRefunded, .refundDeclined, .refundReversed,
             .consumptionRequested, .massExtensionDone, .massExtensionFailed, .tokenUnreported, .tokenCreated,
             .tokenReminder, .consentRescinded, .metadataUpdated, .priceChanged, .seatsUnclaimed, .tested:
             false

@@ -163,7 +163,7 @@ struct AccessScheduleBuilder {
 
     private mutating func addGracePeriod(beside paid: [PaidPeriod]) {
         guard let renewal = subscription.renewal, let end = renewal.gracePeriodExpiresDate,
-            let told = subscription.renewalVersion, isGraceOpen(renewal, told)
+            let told = subscription.renewalVersion, isGraceOpen(renewal)
         else { return }
         let last = paid.filter { !$0.isEmpty && $0.start < end }.max { $0.end < $1.end }
         if let last, !isAbout(last, renewal, told) { return }
@@ -194,10 +194,10 @@ struct AccessScheduleBuilder {
 
     /// Status 4 always opens it. Statuses without access close what was told before them. Otherwise the renewal info
     /// decides, unless it is about another product than the transaction.
-    private func isGraceOpen(_ renewal: RenewalFacts, _ version: EventVersion) -> Bool {
+    private func isGraceOpen(_ renewal: RenewalFacts) -> Bool {
         switch subscription.status {
         case 4: return true
-        case 2, 3, 5: if let told = subscription.statusVersion, version <= told { return false }
+        case 2, 3, 5: if let told = subscription.statusVersion, renewal.signedDate <= told.signedDate { return false }
         default: break
         }
         guard let product = renewal.productId, let transaction = subscription.transaction else { return true }

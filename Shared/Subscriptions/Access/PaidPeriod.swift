@@ -67,8 +67,8 @@ struct PaidPeriod {
 
     private var nominalEnd: Date { facts.expiresDate ?? .distantFuture }
 
-    /// Older payloads do not say what a transaction is: then one that begins within the last day of the period before it
-    /// (a minute in the sandbox), or later, renews it.
+    /// Older payloads do not say what a transaction is. Then one that begins within a running period is a purchase, unless
+    /// it begins within its last day (a minute in the sandbox) with the same product: that is a renewal.
     private static func isPurchase(
         _ facts: TransactionFacts, after periods: [PaidPeriod], early: TimeInterval
     ) -> Bool {
@@ -76,8 +76,11 @@ struct PaidPeriod {
         case "PURCHASE": return true
         case "RENEWAL": return false
         default:
-            guard let covered = periods.map(\.end).max() else { return facts.signedDate >= facts.beginning }
-            return facts.beginning < covered.addingTimeInterval(-early)
+            guard let running = periods.last(where: { facts.beginning < $0.end }) else {
+                return facts.signedDate >= facts.beginning
+            }
+            return facts.beginning < running.end.addingTimeInterval(-early)
+                || facts.productId != running.facts.productId
         }
     }
 
@@ -85,7 +88,7 @@ struct PaidPeriod {
     /// purchase's period than to its end, where a renewal of that purchase would begin.
     private func wasChargedBefore(_ purchase: PaidPeriod) -> Bool {
         let begin = facts.beginning
-        return purchase.start < begin
+        return facts.reason == "RENEWAL" && purchase.start < begin
             && begin.timeIntervalSince(purchase.start) < purchase.nominalEnd.timeIntervalSince(begin)
     }
 

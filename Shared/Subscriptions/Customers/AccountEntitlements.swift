@@ -1,4 +1,5 @@
 import struct Foundation.Date
+import struct Foundation.TimeInterval
 
 /// What one of the app's accounts may use: all that the Apple accounts bought which it lives on, as far as it need not
 /// share them.
@@ -16,17 +17,20 @@ public struct AccountEntitlements: Sendable, Equatable {
     ///   - policy: of the app.
     ///   - chosen: what operators chose.
     ///   - levels: of the products.
-    ///   - now: the clock.
+    ///   - durations: of non-renewing products, in seconds by product id.
+    ///   - now: the moment that is asked about.
     public init(
         of token: String, bundleId: String, accounts: [AppleAccount], purchases: [PurchaseSnapshot],
-        policy: SharingPolicy,
-        chosen: Set<String> = [], levels: ServiceLevels, at now: Date
+        policy: SharingPolicy, chosen: Set<String> = [], levels: ServiceLevels,
+        durations: [String: TimeInterval] = [:], at now: Date
     ) {
-        let accounts = accounts.filter { $0.appAccountTokens.contains(token) }
+        let accounts = accounts.filter { $0.concerns(token) }
         let serving = Set(
-            accounts.filter { $0.entitledTokens(policy, chosen: chosen).contains(token) }.flatMap(\.keys))
+            accounts.flatMap { account in
+                account.keys.filter { account.entitledTokens(to: $0, policy, chosen: chosen).contains(token) }
+            })
         let mine = purchases.filter { serving.contains($0.subscription.key) && $0.subscription.bundleId == bundleId }
-        served = Entitlements(of: mine, levels: levels, at: now)
+        served = Entitlements(of: mine, levels: levels, durations: durations, at: now)
         refused = Set(accounts.flatMap(\.keys)).subtracting(serving).sorted()
     }
 }

@@ -11,22 +11,35 @@ public struct AppleAccount: Sendable, Equatable {
     public let keys: [SubscriptionKey]
     /// The app's accounts, the earliest claim first; of one moment the one told last, then the lesser token.
     public let appAccountTokens: [String]
+    /// The purchases that name an account of the app themselves.
+    private let owners: [SubscriptionKey: String]
 
     /// Whether several of the app's accounts live on one Apple account: to be shown, never silent.
     public var isShared: Bool { appAccountTokens.count > 1 }
 
-    /// The app's accounts that are entitled to what was bought.
-    /// - Parameter chosen: accounts of the app that an operator has chosen. Where one of them lives here, the chosen
-    ///   ones are entitled and no others, whatever the policy.
-    public func entitledTokens(_ policy: SharingPolicy, chosen: Set<String> = []) -> [String] {
-        guard isShared else { return appAccountTokens }
-        let here = appAccountTokens.filter(chosen.contains)
-        guard here.isEmpty else { return here }
-        return switch policy {
-        case .firstWins: Array(appAccountTokens.prefix(1))
-        case .refuse: []
-        case .allow: appAccountTokens
-        }
+    /// The app's accounts that are entitled to a purchase.
+    ///
+    /// A purchase whose newest transaction names an account belongs to that account. The policy decides about purchases
+    /// that name none, and about further accounts where it lets all share.
+    /// - Parameter chosen: accounts of the app that an operator has chosen. Where one of them is here, the chosen ones are
+    ///   entitled and no others, whatever the policy.
+    public func entitledTokens(
+        to purchase: SubscriptionKey, _ policy: SharingPolicy, chosen: Set<String> = []
+    ) -> [String] {
+        let here = tokens.filter(chosen.contains)
+        if tokens.count > 1, !here.isEmpty { return here }
+        if policy == .allow { return tokens }
+        if let owner = owners[purchase] { return [owner] }
+        guard tokens.count > 1 else { return tokens }
+        return policy == .firstWins ? Array(tokens.prefix(1)) : []
+    }
+
+    /// Whether an account of the app claims or owns something here.
+    public func concerns(_ token: String) -> Bool { tokens.contains(token) }
+
+    /// An owner that Set App Account Token named may have no claim of its own yet.
+    private var tokens: [String] {
+        appAccountTokens + Set(owners.values).subtracting(appAccountTokens).sorted()
     }
 
     /// All Apple accounts that the claims and purchases speak of, sorted by their first purchase.
@@ -56,6 +69,8 @@ public struct AppleAccount: Sendable, Equatable {
 
     private init(_ purchases: Set<OwnedPurchase>, claims: [AccountClaim]) {
         keys = Set(purchases.map(\.key)).sorted()
+        owners = Dictionary(
+            purchases.compactMap { one in one.appAccountToken.map { (one.key, $0) } }, uniquingKeysWith: min)
         var first: [String: AccountClaim] = [:]
         for claim in claims where first[claim.appAccountToken].map(claim.isBefore) ?? true {
             first[claim.appAccountToken] = claim

@@ -6,12 +6,16 @@ public struct OwnedPurchase: Sendable, Hashable {
     public var bundleId: String
     /// Apple's id of the customer within the app. Older transactions have none.
     public var appTransactionId: String?
+    /// The app's account that the newest transaction or renewal info names, lower-case UUID text: the purchase is its own.
+    /// Nil where they name none.
+    public var appAccountToken: String?
 
-    /// All fields.
-    public init(key: SubscriptionKey, bundleId: String, appTransactionId: String?) {
+    /// - Parameter appAccountToken: of the newest transaction or renewal info, lower-case UUID text.
+    public init(key: SubscriptionKey, bundleId: String, appTransactionId: String?, appAccountToken: String? = nil) {
         self.key = key
         self.bundleId = bundleId
         self.appTransactionId = appTransactionId
+        self.appAccountToken = appAccountToken
     }
 }
 
@@ -20,11 +24,25 @@ extension OwnedPurchase {
     public init(_ subscription: Subscription) {
         self.init(
             key: subscription.key, bundleId: subscription.bundleId,
-            appTransactionId: subscription.transaction?.appTransactionId)
+            appTransactionId: subscription.transaction?.appTransactionId,
+            appAccountToken: subscription.appAccountToken)
     }
 
     /// From a claim, which names the purchase too.
     init(_ claim: AccountClaim) {
         self.init(key: claim.key, bundleId: claim.bundleId, appTransactionId: claim.appTransactionId)
+    }
+}
+
+extension Subscription {
+    /// The app's account that the purchase belongs to, as Apple said last. Set App Account Token shows in the renewal info
+    /// before the next transaction has it.
+    ///
+    /// [appAccountToken](https://developer.apple.com/documentation/appstoreserverapi/appaccounttoken)
+    public var appAccountToken: String? {
+        guard let token = renewal?.appAccountToken, let renewal, let transaction else {
+            return transaction?.appAccountToken ?? renewal?.appAccountToken
+        }
+        return renewal.signedDate > transaction.signedDate ? token : transaction.appAccountToken ?? token
     }
 }

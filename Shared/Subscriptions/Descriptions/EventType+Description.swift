@@ -36,6 +36,7 @@ extension EventType {
         case .priceIncreaseAccepted: "The customer agreed to the price increase\(event.price), or need not be asked."
         case .priceChanged: "The price of \(event.product) changed\(event.price)."
         case .refunded: event.refund
+        case .seatsRefunded: "Apple refunded seats of \(event.product); the others stay."
         case .refundDeclined: "Apple declined the refund of \(event.product); access stays."
         case .refundReversed: "Apple took back the refund of \(event.product); what was bought is reinstated."
         case .consumptionRequested:

@@ -40,6 +40,7 @@ import Testing
         .priceIncreaseAccepted: "The customer agreed to the price increase to 12.050 EUR, or need not be asked.",
         .priceChanged: "The price of gold changed to 12.050 EUR.",
         .refunded: "Apple refunded gold; that purchase gives no access any more.",
+        .seatsRefunded: "Apple refunded seats of gold; the others stay.",
         .refundDeclined: "Apple declined the refund of gold; access stays.",
         .refundReversed: "Apple took back the refund of gold; what was bought is reinstated.",
         .consumptionRequested:
