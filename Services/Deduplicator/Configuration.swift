@@ -9,7 +9,7 @@ struct Configuration: WorkerVariables, DatabaseVariables {
     let databasePasswordFile = Variable.databasePasswordFile
     let schema = Variable.databaseSchema
     let batch = Variable.batchLimit
-    let poisonRun = Variable.poisonRun
-    let poisonRatio = Variable.poisonRatio
+    let rejectionRun = Variable.rejectionRun
+    let rejectionRatio = Variable.rejectionRatio
     let kafkaSettings = Variable.kafkaSettings
 }

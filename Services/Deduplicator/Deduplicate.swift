@@ -9,9 +9,9 @@ struct Deduplicate: Stage {
     let sightings: SightingStore
     let now: @Sendable () -> Date
 
-    func judge(
+    func process(
         _ deliveries: [Delivery<VerifiedNotification>]
-    ) async throws -> [Verdict<UniqueNotification, DeduplicateReason>] {
+    ) async throws -> [StageResult<UniqueNotification, DeduplicateReason>] {
         let seenAt = now()
         let isFirst = try await sightings.claim(
             deliveries.map {
@@ -38,5 +38,5 @@ enum DeduplicateReason: String, StageReason {
     /// Another record holds the first sighting.
     case repeated
 
-    var countsTowardsPoisonLimit: Bool { self == .undecodable }
+    var countsTowardsRejectionLimit: Bool { self == .undecodable }
 }

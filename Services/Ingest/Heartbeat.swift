@@ -8,7 +8,7 @@ import struct Foundation.Date
 ///
 /// A minute without a heartbeat is a minute in which notifications may have been lost, so a heartbeat that the log does
 /// not take is not kept for later: the gap it leaves is the truth.
-struct Heartbeat: LongRunning {
+struct Heartbeat: Service {
     let instance: String
     let tally: Tally
     let now: @Sendable () -> Date

@@ -5,7 +5,7 @@ import Hummingbird
 import struct Foundation.Date
 
 /// The HTTP server that Apple posts to.
-struct Receiver: LongRunning {
+struct Receiver: Service {
     /// The one path; everything else is answered 404.
     static let path = "/v1/notifications"
 

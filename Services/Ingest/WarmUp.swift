@@ -3,10 +3,10 @@ import Contracts
 import Kafka
 
 /// Connects before the first request is wanted: the first record after a connect takes half a second otherwise.
-struct WarmUp: LongRunning {
+struct WarmUp: Service {
     let producer: Producer
     /// Met once the broker has answered.
-    let isWarm: Requirement
+    let isWarm: ReadinessCheck
     let logger: Logger
 
     func run() async throws {
@@ -19,11 +19,11 @@ struct WarmUp: LongRunning {
         while !Task.isCancelled {
             do {
                 try await producer.warmUp(topic: Topics.received.name)
-                isWarm.isMet()
+                isWarm.passes()
                 logger.info("The log is reachable; ready for notifications")
                 return
             } catch {
-                isWarm.isUnmet("cannot reach the log: \(error)")
+                isWarm.fails("cannot reach the log: \(error)")
                 logger.warning("The log cannot be reached yet; trying again", metadata: ["error": "\(error)"])
                 try? await Task.sleep(for: .seconds(1))
             }

@@ -11,13 +11,13 @@ await ServiceProcess(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
 ) { context in
     let settings = context.settings
-    let keeper = try ProducerKeeper(try settings.kafka(), logger: context.logger)
+    let keeper = try ProducerService(try settings.kafka(), logger: context.logger)
     let producer = keeper.producer
     let tally = Tally()
     let limits = settings.limits
     return [
         keeper,
-        WarmUp(producer: producer, isWarm: context.health.require("log"), logger: context.logger),
+        WarmUp(producer: producer, isWarm: context.health.readinessCheck("log"), logger: context.logger),
         Heartbeat(
             instance: context.instance, tally: tally, now: context.clock.now, wait: { try await Task.sleep(for: $0) },
             send: {

@@ -14,13 +14,13 @@ struct Answer: Settlement {
     let tracing: Tracing
     let now: @Sendable () -> Date
 
-    func settle(_ judged: Judged<Ask>) async throws -> Settled {
+    func settle(_ processed: ProcessedBatch<Ask>) async throws -> Settled {
         let time = Date(milliseconds: now().milliseconds)
         var received: [ReceivedNotification] = []
-        var answered = unanswered(judged, at: time)
+        var answered = unanswered(processed, at: time)
         var attempts: [RecordedAttempt] = []
         var postponed: [PostponedRequest] = []
-        for (record, asked) in judged.forwarded {
+        for (record, asked) in processed.forwarded {
             switch asked {
             case .answered(let findings):
                 received += findings.received(at: time) { tracing.traceparent(below: record) }
@@ -33,18 +33,18 @@ struct Answer: Settlement {
             }
         }
         try await connection.producer.send(
-            received.map { ProducerRecord(Topics.received, $0) } + connection.refusals.records(of: judged))
+            received.map { ProducerRecord(Topics.received, $0) } + connection.rejections.records(of: processed))
         try await answers.record(answered, attempts: attempts, postponed: postponed)
         for answer in answered { Metric.recoveryRequests.counter(answer.outcome).increment() }
         Metric.recoveryRequests.counter("postponed").increment(by: postponed.count)
-        return try await connection.consumer.commit(judged)
+        return try await connection.consumer.commit(processed)
     }
 
     /// What there is no answer to is written down with the reason, so that nobody waits for it.
-    private func unanswered(_ judged: Judged<Ask>, at time: Date) -> [RecoveryAnswer] {
-        zip(judged.batch.records, judged.verdicts).compactMap { record, verdict in
+    private func unanswered(_ processed: ProcessedBatch<Ask>, at time: Date) -> [RecoveryAnswer] {
+        zip(processed.batch.records, processed.results).compactMap { record, result in
             let (reason, message): (AskReason, String?) =
-                switch verdict {
+                switch result {
                 case .forward: (.undecodable, nil)
                 case .discard(let reason): (reason, reason.advice)
                 case .deadLetter(let reason, let message): (reason, message.storable)

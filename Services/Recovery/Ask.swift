@@ -22,18 +22,18 @@ struct Ask: Stage {
     let pauses = Pauses()
 
     /// All at the same time: the limits are Apple's, and the clients keep to them.
-    func judge(_ deliveries: [Delivery<RecoveryRequest>]) async throws -> [Verdict<Asked, AskReason>] {
-        try await withThrowingTaskGroup(of: (Int, Verdict<Asked, AskReason>).self) { group in
+    func process(_ deliveries: [Delivery<RecoveryRequest>]) async throws -> [StageResult<Asked, AskReason>] {
+        try await withThrowingTaskGroup(of: (Int, StageResult<Asked, AskReason>).self) { group in
             for (index, delivery) in deliveries.enumerated() {
-                group.addTask { (index, try await verdict(on: delivery.message)) }
+                group.addTask { (index, try await result(on: delivery.message)) }
             }
-            var verdicts: [Int: Verdict<Asked, AskReason>] = [:]
-            for try await (index, verdict) in group { verdicts[index] = verdict }
-            return deliveries.indices.compactMap { verdicts[$0] }
+            var results: [Int: StageResult<Asked, AskReason>] = [:]
+            for try await (index, result) in group { results[index] = result }
+            return deliveries.indices.compactMap { results[$0] }
         }
     }
 
-    private func verdict(on request: RecoveryRequest) async throws -> Verdict<Asked, AskReason> {
+    private func result(on request: RecoveryRequest) async throws -> StageResult<Asked, AskReason> {
         let environment = AppStoreEnvironment(rawValue: request.environment.rawValue)
         guard AppStoreServerAPI.address(of: environment) != nil else { return .discard(.withoutHistory) }
         guard var client = clients?[request.bundleId, environment] else {
@@ -48,13 +48,13 @@ struct Ask: Stage {
         } catch let error as APIError {
             let setback = AskSetback(error, now: now())
             if case .pause(let pause, true) = setback { pauses.begin(pause, of: app, now: now()) }
-            return setback.verdict(on: request)
+            return setback.result(on: request)
         }
     }
 
     private func findings(
         _ client: AppStoreServerAPI, _ request: RecoveryRequest
-    ) async throws -> Verdict<Asked, AskReason> {
+    ) async throws -> StageResult<Asked, AskReason> {
         var findings = Findings(request: request)
         var questions = 0
         func ask(_ question: () async throws -> Void) async throws {
@@ -138,7 +138,7 @@ enum AskReason: String, StageReason {
     /// The question cannot be put.
     case unaskable
 
-    var countsTowardsPoisonLimit: Bool { true }
+    var countsTowardsRejectionLimit: Bool { true }
 }
 
 extension APIRefusal {

@@ -7,10 +7,10 @@ import Storage
 /// Puts requests that were postponed back on the log when their time has come.
 ///
 /// Any number of processes may do it at once. What is put back twice is asked twice, which is harmless.
-struct AskAgain: LongRunning {
+struct AskAgain: Service {
     let postponed: PostponedRequestStore
     let producer: Producer
-    let pulse: Pulse
+    let liveness: LivenessProbe
     let logger: Logger
     var clock: any Clock<Duration> = ContinuousClock()
 
@@ -22,7 +22,7 @@ struct AskAgain: LongRunning {
     private static let patience: Int64 = 900
 
     func run() async throws {
-        await Repetition(pulse: pulse, clock: clock) { error in
+        await RetryLoop(liveness: liveness, clock: clock) { error in
             logger.warning("Postponed requests wait; it will be tried again", metadata: ["error": "\(error)"])
         }.run { _ in
             try await turn()

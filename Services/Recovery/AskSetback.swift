@@ -54,7 +54,7 @@ enum AskSetback: Equatable {
         }
     }
 
-    func verdict(on request: RecoveryRequest) -> Verdict<Asked, AskReason> {
+    func result(on request: RecoveryRequest) -> StageResult<Asked, AskReason> {
         switch self {
         case .pause(let pause, _): .forward(.postponed(request, pause))
         case .impossible(let reason, let text): .deadLetter(reason, message: text)

@@ -8,11 +8,11 @@ import struct Foundation.Date
 ///
 /// A window closes when its notifications are in the ledger or refused by name, not when they were published. Any number of
 /// processes may do it at once.
-struct CloseWindows: LongRunning {
+struct CloseWindows: Service {
     let items: RecoveryItemStore
     let windows: RecoveryWindowStore
     let now: @Sendable () -> Date
-    let pulse: Pulse
+    let liveness: LivenessProbe
     let logger: Logger
     var clock: any Clock<Duration> = ContinuousClock()
 
@@ -21,7 +21,7 @@ struct CloseWindows: LongRunning {
 
     /// Until the process is told to stop.
     func run() async throws {
-        await Repetition(pulse: pulse, clock: clock) { error in
+        await RetryLoop(liveness: liveness, clock: clock) { error in
             logger.warning("No window was closed; it will be tried again", metadata: ["error": "\(error)"])
         }.run { beginsAnew in
             // What a process that was killed, or a turn that failed, left behind.
@@ -35,7 +35,7 @@ struct CloseWindows: LongRunning {
 
     /// How many windows were closed.
     func turn() async throws -> Int {
-        defer { pulse.beat() }
+        defer { liveness.beat() }
         let settled = try await items.settle(at: now())
         if settled.arrived > 0 { Metric.recovered.counter("arrived").increment(by: Int(clamping: settled.arrived)) }
         if settled.refused > 0 { Metric.recovered.counter("refused").increment(by: Int(clamping: settled.refused)) }

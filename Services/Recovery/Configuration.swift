@@ -25,8 +25,8 @@ struct Configuration: WorkerVariables, DatabaseVariables {
         "how long the index of the dead letters is kept: as long as the log keeps the letters themselves",
         default: "30d")
     let batch = Variable.batchLimit
-    let poisonRun = Variable.poisonRun
-    let poisonRatio = Variable.poisonRatio
+    let rejectionRun = Variable.rejectionRun
+    let rejectionRatio = Variable.rejectionRatio
     let kafkaSettings = Variable.kafkaSettings
 
     /// Whose keys they are stands in the file of apps.

@@ -10,7 +10,7 @@ struct IndexLetters: Stage {
     /// Kafka's id of the cluster, to which the positions belong.
     let cluster: @Sendable () async throws -> String
 
-    func judge(_ deliveries: [Delivery<DeadLetter>]) async throws -> [Verdict<RejectedRow, IndexReason>] {
+    func process(_ deliveries: [Delivery<DeadLetter>]) async throws -> [StageResult<RejectedRow, IndexReason>] {
         let cluster = try await cluster()
         return deliveries.map { delivery in
             let letter = delivery.message
@@ -27,7 +27,7 @@ struct IndexLetters: Stage {
 enum IndexReason: String, StageReason {
     case undecodable
 
-    var countsTowardsPoisonLimit: Bool { true }
+    var countsTowardsRejectionLimit: Bool { true }
 }
 
 extension RejectedRow.Claims {
@@ -53,9 +53,9 @@ struct KeepLetters: Settlement {
     let rejected: RejectedStore
     let connection: WorkerConnection
 
-    func settle(_ judged: Judged<IndexLetters>) async throws -> Settled {
-        try await connection.producer.send(connection.refusals.records(of: judged))
-        _ = try await rejected.record(judged.forwarded.map(\.output))
-        return try await connection.consumer.commit(judged)
+    func settle(_ processed: ProcessedBatch<IndexLetters>) async throws -> Settled {
+        try await connection.producer.send(connection.rejections.records(of: processed))
+        _ = try await rejected.record(processed.forwarded.map(\.output))
+        return try await connection.consumer.commit(processed)
     }
 }

@@ -15,19 +15,19 @@ import struct Foundation.UUID
 struct Parts {
     private let context: ServiceContext<Configuration>
     private let newId: @Sendable () -> UUID
-    private let keeper: ProducerKeeper
+    private let producerService: ProducerService
 
     init(_ context: ServiceContext<Configuration>, newId: @escaping @Sendable () -> UUID) throws {
         self.context = context
         self.newId = newId
-        keeper = try ProducerKeeper(try context.settings.kafka(), logger: context.logger)
+        producerService = try ProducerService(try context.settings.kafka(), logger: context.logger)
     }
 
     /// All parts, in the order of their dependencies.
     /// - Parameter api: nil postpones the requests for single customers.
-    func all(asking api: AppleAPI?) async throws -> [any LongRunning] {
+    func all(asking api: AppleAPI?) async throws -> [any Service] {
         let ready = SchemaReadiness(context, service: "recovery")
-        let first: [any LongRunning] = (api.map { [$0] } ?? []) + [ready, keeper, tidy()]
+        let first: [any Service] = (api.map { [$0] } ?? []) + [ready, producerService, tidy()]
         return first + (try await requests(api)) + (try await letters()) + (try await pages())
     }
 
@@ -47,16 +47,18 @@ struct Parts {
                 attempts: context.settings.attemptsAge, answers: context.settings.answersAge,
                 letters: context.settings.lettersAge),
             newId: newId, now: context.clock.now,
-            pulse: context.health.pulse("tidying", limit: Tidy.interval + Tidy.turnLimit), logger: context.logger)
+            liveness: context.health.livenessProbe("tidying", limit: Tidy.interval + Tidy.turnLimit),
+            logger: context.logger)
     }
 
-    private func pages() async throws -> [any LongRunning] {
+    private func pages() async throws -> [any Service] {
         let connection = try await worker("pages", reading: Topics.historyPages.route, limit: 50)
         let items = RecoveryItemStore(database())
         let closing = database()
         let close = CloseWindows(
             items: RecoveryItemStore(closing), windows: RecoveryWindowStore(closing), now: context.clock.now,
-            pulse: context.health.pulse("closing windows", limit: CloseWindows.turnLimit), logger: context.logger)
+            liveness: context.health.livenessProbe("closing windows", limit: CloseWindows.turnLimit),
+            logger: context.logger)
         return [close]
             + connection.parts(
                 running: Recover(items: items),
@@ -64,20 +66,20 @@ struct Parts {
                     items: items, connection: connection, tracing: tracing, now: context.clock.now))
     }
 
-    private func letters() async throws -> [any LongRunning] {
+    private func letters() async throws -> [any Service] {
         let connection = try await worker("letters", reading: Topics.rejected.route)
         return connection.parts(
             running: IndexLetters { try await connection.consumer.clusterId() },
             settlement: KeepLetters(rejected: RejectedStore(database()), connection: connection))
     }
 
-    private func requests(_ api: AppleAPI?) async throws -> [any LongRunning] {
+    private func requests(_ api: AppleAPI?) async throws -> [any Service] {
         let connection = try await worker("requests", reading: Topics.recoveryRequests.route, limit: 5)
         let database = database()
         let answers = RecoveryAnswerStore(database)
         let again = AskAgain(
-            postponed: PostponedRequestStore(database), producer: keeper.producer,
-            pulse: context.health.pulse("asking again", limit: AskAgain.turnLimit), logger: context.logger)
+            postponed: PostponedRequestStore(database), producer: producerService.producer,
+            liveness: context.health.livenessProbe("asking again", limit: AskAgain.turnLimit), logger: context.logger)
         let asking = connection.parts(
             running: Ask(
                 clients: api?.clients, items: RecoveryItemStore(database), answers: answers,
@@ -91,7 +93,8 @@ struct Parts {
     private func worker(_ part: String, reading route: Route, limit: Int? = nil) async throws -> WorkerConnection {
         let most = context.settings.batch
         return try await WorkerConnection(
-            context, stage: .recovery, part: part, reading: route, limit: limit.map { min($0, most) }, sharing: keeper)
+            context, stage: .recovery, part: part, reading: route, limit: limit.map { min($0, most) },
+            sharing: producerService)
     }
 }
 

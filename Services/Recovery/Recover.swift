@@ -8,7 +8,7 @@ import Storage
 struct Recover: Stage {
     let items: RecoveryItemStore
 
-    func judge(_ deliveries: [Delivery<HistoryPage>]) async throws -> [Verdict<ComparedPage, RecoverReason>] {
+    func process(_ deliveries: [Delivery<HistoryPage>]) async throws -> [StageResult<ComparedPage, RecoverReason>] {
         let listed = deliveries.map { $0.message.items.map(ComparedItem.init) }
         let recorded = try await items.recorded(Array(Set(listed.flatMap(\.named))))
         return zip(deliveries, listed).map { delivery, items in
@@ -24,5 +24,5 @@ enum RecoverReason: String, StageReason {
     case unreadable
 
     /// Both are messages of the scheduler or payloads of Apple, which no stranger writes.
-    var countsTowardsPoisonLimit: Bool { true }
+    var countsTowardsRejectionLimit: Bool { true }
 }

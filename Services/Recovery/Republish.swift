@@ -16,11 +16,11 @@ struct Republish: Settlement {
     let tracing: Tracing
     let now: @Sendable () -> Date
 
-    func settle(_ judged: Judged<Recover>) async throws -> Settled {
+    func settle(_ processed: ProcessedBatch<Recover>) async throws -> Settled {
         // As the records' header has it, so that a refusal of exactly these can be told from an older one.
         let time = Date(milliseconds: now().milliseconds)
-        let pages = judged.forwarded.map(\.output)
-        let missing = judged.forwarded.flatMap { record, page in
+        let pages = processed.forwarded.map(\.output)
+        let missing = processed.forwarded.flatMap { record, page in
             page.items.filter { $0.state == .missing }.map { compared in
                 ProducerRecord(
                     Topics.received,
@@ -29,27 +29,27 @@ struct Republish: Settlement {
                         traceparent: tracing.traceparent(below: record)))
             }
         }
-        let unreadable = connection.refusals.records(of: judged) + letters(judged, at: time)
+        let unreadable = connection.rejections.records(of: processed) + letters(processed, at: time)
         try await connection.producer.send(missing + unreadable)
         let attempts = pages.flatMap(\.attempts)
         try await items.record(pages.map { $0.seen(at: time) }, attempts: attempts)
         count(pages, attempts)
-        return try await connection.consumer.commit(judged)
+        return try await connection.consumer.commit(processed)
     }
 
     /// What cannot be looked for is put aside with its bytes, and the page goes on.
-    private func letters(_ judged: Judged<Recover>, at time: Date) -> [ProducerRecord] {
-        judged.forwarded.flatMap { record, page in
+    private func letters(_ processed: ProcessedBatch<Recover>, at time: Date) -> [ProducerRecord] {
+        processed.forwarded.flatMap { record, page in
             page.items.filter { $0.state == .unreadable }.map { compared in
                 let original = ReceivedNotification(
                     signedPayload: compared.item.signedPayload, source: .history, receivedAt: time)
                 return ProducerRecord(
                     Topics.rejected,
                     DeadLetter(
-                        original: original.record(), stage: Service.recovery.rawValue,
+                        original: original.record(), stage: ServiceName.recovery.rawValue,
                         reason: RecoverReason.unreadable.rawValue,
                         message: "what Apple listed \(ComparedPage.unreadable)", position: record.position,
-                        refusedAt: time, attempts: judged.batch.attempt, build: BuildInformation.version))
+                        refusedAt: time, attempts: processed.batch.attempt, build: BuildInformation.version))
             }
         }
     }

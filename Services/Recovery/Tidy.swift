@@ -6,7 +6,7 @@ import struct Foundation.Date
 import struct Foundation.UUID
 
 /// Forgets once a day what nobody asks for any more, in one of the processes.
-struct Tidy: LongRunning {
+struct Tidy: Service {
     /// How long things are kept.
     struct Ages: Sendable {
         var attempts: Duration
@@ -22,7 +22,7 @@ struct Tidy: LongRunning {
     let ages: Ages
     let newId: @Sendable () -> UUID
     let now: @Sendable () -> Date
-    let pulse: Pulse
+    let liveness: LivenessProbe
     let logger: Logger
     var clock: any Clock<Duration> = ContinuousClock()
 
@@ -34,7 +34,7 @@ struct Tidy: LongRunning {
 
     /// Until the process is told to stop.
     func run() async throws {
-        await Repetition(pulse: pulse, clock: clock) { error in
+        await RetryLoop(liveness: liveness, clock: clock) { error in
             logger.warning("Old rows stay for now; it will be tried again", metadata: ["error": "\(error)"])
         }.run { _ in
             try await turn()

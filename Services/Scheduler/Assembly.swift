@@ -17,7 +17,7 @@ struct Assembly {
     private let apple: AppleAPI
     /// Of the file of apps, in their environments.
     private let accepted: Set<CoverageStore.App>
-    private let keeper: ProducerKeeper
+    private let producerService: ProducerService
     private let clients: [CoverageStore.App: AppStoreServerAPI]
 
     /// - Throws: `ConfigurationProblems` with what is wrong in the files.
@@ -30,7 +30,7 @@ struct Assembly {
         apple = try AppleAPI(
             trusted, keys: settings.keys, url: settings.api, limitShare: settings.limitShare,
             developmentMode: settings.developmentMode, clock: clock)
-        keeper = try ProducerKeeper(try settings.kafka(), logger: context.logger)
+        producerService = try ProducerService(try settings.kafka(), logger: context.logger)
         accepted = Set(
             trusted.apps.all.flatMap { app in
                 app.environments.compactMap { StoreEnvironment(rawValue: $0.rawValue) }
@@ -48,13 +48,14 @@ struct Assembly {
         clients.keys.sorted { ($0.bundleId, $0.environment.rawValue) < ($1.bundleId, $1.environment.rawValue) }
     }
 
-    func parts() async throws -> [any LongRunning] {
+    func parts() async throws -> [any Service] {
         let listener = try await WorkerConnection(
-            context, stage: .scheduler, part: "heartbeats", reading: Topics.heartbeats.route, sharing: keeper)
+            context, stage: .scheduler, part: "heartbeats", reading: Topics.heartbeats.route, sharing: producerService)
         let listening = listener.parts(
             running: Listen(),
             settlement: Remember(heartbeats: HeartbeatStore(connect()), connection: listener))
-        return [SchemaReadiness(context, service: "scheduler"), apple, keeper] + listening + [fetching()] + rounds()
+        return [SchemaReadiness(context, service: "scheduler"), apple, producerService] + listening + [fetching()]
+            + leasedJobs()
     }
 
     /// A connection of its own for each kind of work, so that none waits behind another.
@@ -67,15 +68,15 @@ struct Assembly {
         let clients = clients
         let fetch = Fetch(
             claims: WindowClaimStore(connection), coverage: CoverageStore(connection), client: { clients[$0] },
-            producer: keeper.producer, slicing: context.settings.slicing,
+            producer: producerService.producer, slicing: context.settings.slicing,
             leaseSeconds: context.settings.windowLease.components.seconds, now: context.clock.now, newId: newId,
             logger: context.logger)
         return Fetching(
             fetch: fetch, apps: apps, width: context.settings.fetches, holder: newId(),
-            pulse: context.health.pulse("fetching", limit: Fetching.turnLimit), logger: context.logger)
+            liveness: context.health.livenessProbe("fetching", limit: Fetching.turnLimit), logger: context.logger)
     }
 
-    private func rounds() -> [Round] {
+    private func leasedJobs() -> [LeasedJob] {
         let settings = context.settings
         let connection = connect()
         let holder = newId()
@@ -84,8 +85,8 @@ struct Assembly {
         func round(
             _ name: String, every interval: Duration, byEach: Bool = false,
             _ turn: @escaping @Sendable () async throws -> Void
-        ) -> Round {
-            Round(
+        ) -> LeasedJob {
+            LeasedJob(
                 name, every: interval, leases: byEach ? nil : leases, holder: holder, health: context.health,
                 logger: context.logger, turn: turn)
         }
@@ -115,7 +116,7 @@ struct Assembly {
         }
         if settings.overdueBudget > 0 {
             let watch = OverdueWatch(
-                store: OverdueStore(connection), apps: apps, producer: keeper.producer,
+                store: OverdueStore(connection), apps: apps, producer: producerService.producer,
                 patience: settings.overdueAfter.inSeconds, foresight: settings.overdueForesight.inSeconds,
                 budget: settings.overdueBudget, now: context.clock.now, logger: context.logger)
             rounds.append(round("overdue", every: .seconds(60), watch.turn))

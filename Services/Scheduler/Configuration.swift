@@ -64,8 +64,8 @@ struct Configuration: WorkerVariables, DatabaseVariables {
     let ledgerDays = Variable.ledgerDays
     let sightingDays = Variable.sightingDays
     let batch = Variable.batchLimit
-    let poisonRun = Variable.poisonRun
-    let poisonRatio = Variable.poisonRatio
+    let rejectionRun = Variable.rejectionRun
+    let rejectionRatio = Variable.rejectionRatio
     let kafkaSettings = Variable.kafkaSettings
 
     func problems(in settings: Settings<Configuration>) -> [ConfigurationProblem] {

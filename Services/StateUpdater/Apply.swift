@@ -14,12 +14,12 @@ struct Apply: Settlement {
     let now: @Sendable () -> Date
     let logger: Logger
 
-    func settle(_ judged: Judged<Update>) async throws -> Settled {
+    func settle(_ processed: ProcessedBatch<Update>) async throws -> Settled {
         // Before the position moves: a record leaves the batch only when it is safe somewhere.
-        try await connection.producer.send(connection.refusals.records(of: judged))
-        let moves = try await positions.moves(for: judged.spans)
+        try await connection.producer.send(connection.rejections.records(of: processed))
+        let moves = try await positions.moves(for: processed.spans)
         let recordedAt = now()
-        let entries = judged.forwarded.map(\.output)
+        let entries = processed.forwarded.map(\.output)
         switch try await ledger.apply(entries, moving: moves, recordedAt: recordedAt) {
         case .fenced:
             return .fenced
@@ -27,7 +27,7 @@ struct Apply: Settlement {
             await positions.moved(moves)
             count(applied, entries, recordedAt)
             applied.shared.forEach(tell)
-            await commit(judged.spans)
+            await commit(processed.spans)
             return .settled
         }
     }

@@ -13,7 +13,7 @@ struct Configuration: WorkerVariables, DatabaseVariables {
         "how long a gap in a life may stay open before Apple is asked about it; most are notifications that overtook "
             + "each other", default: "5m")
     let batch = Variable.batchLimit
-    let poisonRun = Variable.poisonRun
-    let poisonRatio = Variable.poisonRatio
+    let rejectionRun = Variable.rejectionRun
+    let rejectionRatio = Variable.rejectionRatio
     let kafkaSettings = Variable.kafkaSettings
 }

@@ -11,7 +11,7 @@ import struct Foundation.UUID
 ///
 /// At least once, of one purchase in order: whoever publishes sends everything before a change first, so even two at the
 /// same time only repeat. The lease spares the repetitions and is not needed for more.
-struct Publisher: LongRunning {
+struct Publisher: Service {
     static let lease = "publisher"
 
     let outbox: OutboxStore
@@ -37,7 +37,7 @@ struct Publisher: LongRunning {
 
     /// Until the process is told to stop.
     func run() async throws {
-        await Repetition(clock: clock) { [logger] error in
+        await RetryLoop(clock: clock) { [logger] error in
             Metric.publisherRetries.counter().increment()
             logger.warning("Nothing was published; it will be tried again", metadata: ["error": "\(error)"])
         }.run { _ in

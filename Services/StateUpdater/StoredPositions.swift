@@ -88,7 +88,7 @@ struct PositionLost: Error, CustomStringConvertible {
 }
 
 /// The log ends before the stored position: it lost records, or it is another log under the same cluster id.
-struct PositionBeyondLog: EndsTheWorker, CustomStringConvertible {
+struct PositionBeyondLog: FatalWorkerError, CustomStringConvertible {
     var position: LogPosition
     var high: Int64
     var cluster: String

@@ -11,12 +11,12 @@ struct Update: Stage {
     /// How many records are read at the same time.
     var cores = 1
 
-    func judge(_ deliveries: [Delivery<UniqueNotification>]) async -> [Verdict<LedgerEntry, UpdateReason>] {
-        await deliveries.concurrentMap(cores: cores) { verdict(on: $0.message.verified, at: $0.position) }
+    func process(_ deliveries: [Delivery<UniqueNotification>]) async -> [StageResult<LedgerEntry, UpdateReason>] {
+        await deliveries.concurrentMap(cores: cores) { result(on: $0.message.verified, at: $0.position) }
     }
 
-    func verdict(on notification: VerifiedNotification, at position: LogPosition)
-        -> Verdict<LedgerEntry, UpdateReason>
+    func result(on notification: VerifiedNotification, at position: LogPosition)
+        -> StageResult<LedgerEntry, UpdateReason>
     {
         do {
             var entry = try LedgerEntry(notification, position: position)
@@ -38,5 +38,5 @@ enum UpdateReason: String, StageReason {
     /// Postgres has no room for a value in it, such as a date before the year 4713 BC.
     case unstorable
 
-    var countsTowardsPoisonLimit: Bool { true }
+    var countsTowardsRejectionLimit: Bool { true }
 }

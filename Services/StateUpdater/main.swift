@@ -17,7 +17,7 @@ await ServiceProcess(
         context, stage: .stateUpdater, reading: Topics.unique.route, offsetReset: .error)
     let database = PostgresConnection(context.settings.postgres(for: "state-updater"), logger: context.logger)
     let positions = StoredPositions(
-        PositionStore(database), consumer: connection.consumer, group: Service.stateUpdater.group,
+        PositionStore(database), consumer: connection.consumer, group: ServiceName.stateUpdater.group,
         logger: context.logger)
     let settlement = Apply(
         ledger: LedgerStore(database), positions: positions, connection: connection, now: context.clock.now,

@@ -20,8 +20,8 @@ struct Configuration: WorkerVariables {
         "STOREKEEPER_VERIFIER_CORES", "how many records are proven at the same time; 0 is one per core", default: "0",
         in: 0...1024)
     let batch = Variable.batchLimit
-    let poisonRun = Variable.poisonRun
-    let poisonRatio = Variable.poisonRatio
+    let rejectionRun = Variable.rejectionRun
+    let rejectionRatio = Variable.rejectionRatio
     let kafkaSettings = Variable.kafkaSettings
 }
 

@@ -7,7 +7,7 @@ import Synchronization
 /// The verifier of the moment. Looks at the files of roots and apps every few seconds and takes over what changed.
 ///
 /// A file with a mistake changes nothing: the line goes on with what was right before, and the log says what is wrong.
-final class Reloading: LongRunning {
+final class Reloading: Service {
     private let settings: Settings<Configuration>
     private let clock: any Clock<Duration>
     private let logger: Logger

@@ -17,13 +17,13 @@ struct Verify: Stage {
     var settleRevocation: (@Sendable () async -> Void)?
 
     private struct Finding: Sendable {
-        let verdict: Verdict<VerifiedNotification, VerifyReason>
+        let result: StageResult<VerifiedNotification, VerifyReason>
         let refusal: Refusal?
     }
 
-    func judge(
+    func process(
         _ deliveries: [Delivery<ReceivedNotification>]
-    ) async throws -> [Verdict<VerifiedNotification, VerifyReason>] {
+    ) async throws -> [StageResult<VerifiedNotification, VerifyReason>] {
         var findings = await findings(deliveries)
         if let settleRevocation {
             // The first payload under a new certificate: its responder has not been asked. Once, then the answer counts.
@@ -38,7 +38,7 @@ struct Verify: Stage {
         for case let refusal? in findings.map(\.refusal) where refusal.reason == .appUnknown {
             if let bundleId = refusal.bundleId { unknownApp(bundleId) }
         }
-        return findings.map(\.verdict)
+        return findings.map(\.result)
     }
 
     private func findings(_ deliveries: [Delivery<ReceivedNotification>]) async -> [Finding] {
@@ -54,15 +54,15 @@ struct Verify: Stage {
         case .success(let proven):
             guard let verified = VerifiedNotification(proven, received) else {
                 return Finding(
-                    verdict: .deadLetter(
+                    result: .deadLetter(
                         .refused(.environment),
                         message: "environment \(proven.environment?.rawValue ?? "") is unknown to this build"),
                     refusal: nil)
             }
-            return Finding(verdict: .forward(verified), refusal: nil)
+            return Finding(result: .forward(verified), refusal: nil)
         case .failure(let refusal):
             return Finding(
-                verdict: .deadLetter(
+                result: .deadLetter(
                     .refused(refusal.reason, concernsOwnApp: refusal.concernsOwnApp), message: refusal.message),
                 refusal: refusal)
         }
@@ -103,7 +103,7 @@ enum VerifyReason: StageReason {
 
     /// Anybody can post what is not proven, and whatever Apple signed for somebody else. What Apple signed for us and we
     /// cannot use speaks of our release or our clock, unless the configuration says that we do not want it.
-    var countsTowardsPoisonLimit: Bool {
+    var countsTowardsRejectionLimit: Bool {
         switch self {
         case .undecodable: true
         case .refused(.body, let concernsOwnApp), .refused(.nestedMismatch, let concernsOwnApp),

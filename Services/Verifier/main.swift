@@ -15,7 +15,7 @@ await ServiceProcess(
     let trusted = try Reloading(settings, revocations: revocations, logger: context.logger)
     let connection = try await WorkerConnection(context, stage: .verifier, reading: Topics.received.route)
     let unknownApps = UnknownApps(logger: context.logger, now: context.clock.now)
-    var parts: [any LongRunning] = [trusted]
+    var parts: [any Service] = [trusted]
     var stage = Verify(
         verifier: { trusted.verifier }, now: context.clock.now, cores: settings.usableCores,
         unknownApp: unknownApps.notice)

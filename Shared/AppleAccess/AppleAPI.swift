@@ -5,7 +5,7 @@ import struct Foundation.URL
 
 /// Apple's API as a process calls it: a client for each of our apps that has a key. As a part of the process it takes over
 /// keys that are exchanged, and closes the connections when everybody who calls has stopped.
-public struct AppleAPI: LongRunning {
+public struct AppleAPI: Service {
     /// The clients, by app and environment.
     public let clients: APIClients
     private let transport: APITransport

@@ -5,17 +5,10 @@
 @_exported import class CoreMetrics.Gauge
 @_exported import class CoreMetrics.Recorder
 import class CoreMetrics.Timer
-import protocol ServiceLifecycle.Service
+@_exported import protocol ServiceLifecycle.Service
 @_exported import func ServiceLifecycle.cancelWhenGracefulShutdown
 @_exported import func ServiceLifecycle.gracefulShutdown
 @_exported import func ServiceLifecycle.withGracefulShutdownHandler
-
-/// A part of a process that runs until it is asked to stop: one method, `run()`.
-///
-/// It returns when the graceful shutdown was triggered and everything in hand is settled (`withGracefulShutdownHandler`
-/// and `gracefulShutdown()` tell it); returning earlier ends the process as a failure, and so does throwing. The word
-/// "service" is left to our processes.
-public typealias LongRunning = ServiceLifecycle.Service
 
 /// A histogram of durations.
 ///

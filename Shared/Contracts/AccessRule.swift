@@ -33,9 +33,9 @@ public struct AccessRule: Sendable, Hashable {
     /// Every rule of the house, service by service: `setup` first, then in the order a message meets them.
     public static let all: [AccessRule] =
         Topics.all.map { AccessRule(service: "setup", resource: .topic($0.name), operations: [.describe, .create]) }
-        + Service.allCases.flatMap { rules(of: $0) }
+        + ServiceName.allCases.flatMap { rules(of: $0) }
 
-    private static func rules(of service: Service) -> [AccessRule] {
+    private static func rules(of service: ServiceName) -> [AccessRule] {
         let topics = Topics.all.compactMap { route -> AccessRule? in
             var operations: [Operation] = [.describe]
             // The command line shows how far everybody is behind, and reads the oldest that waits to say since when.

@@ -56,7 +56,7 @@ public struct Topic<Message: TopicMessage>: Sendable {
 
     init(
         _ name: String, key: Route.Key, partitions: Int = 64, retention: Duration = .seconds(7 * Topics.day),
-        writers: [Service], readers: [Service]
+        writers: [ServiceName], readers: [ServiceName]
     ) {
         route = Route(
             name: name, key: key, partitions: partitions, retention: retention, writers: writers, readers: readers)
@@ -86,7 +86,7 @@ public struct Route: Sendable, Hashable {
     /// How long the broker keeps a record.
     public let retention: Duration
     /// Who writes.
-    public let writers: [Service]
+    public let writers: [ServiceName]
     /// Who reads.
-    public let readers: [Service]
+    public let readers: [ServiceName]
 }

@@ -6,15 +6,15 @@ import Storage
 /// work must not take the place of one that does.
 ///
 /// Behind that it is no condition any more: what goes away later is tried again, and a restart would not help.
-public struct SchemaReadiness: LongRunning {
+public struct SchemaReadiness: Service {
     private let connection: PostgresConnection
-    private let isThere: Requirement
+    private let isThere: ReadinessCheck
     private let logger: Logger
 
     /// - Parameter service: the command's name.
     public init(_ context: ServiceContext<some DatabaseVariables>, service: String) {
         connection = PostgresConnection(context.settings.postgres(for: service), logger: context.logger)
-        isThere = context.health.require("database", waitingFor: "its first answer")
+        isThere = context.health.readinessCheck("database", waitingFor: "its first answer")
         logger = context.logger
     }
 
@@ -30,11 +30,11 @@ public struct SchemaReadiness: LongRunning {
         while !Task.isCancelled {
             do {
                 try await Migrator(connection).check()
-                isThere.isMet()
+                isThere.passes()
                 await connection.close()
                 return
             } catch {
-                isThere.isUnmet("\(error)")
+                isThere.fails("\(error)")
                 if said != "\(error)" { logger.warning("Not ready yet", metadata: ["error": "\(error)"]) }
                 said = "\(error)"
                 try? await Task.sleep(for: .seconds(1))

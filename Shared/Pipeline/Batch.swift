@@ -17,7 +17,7 @@ public struct Delivery<Message: Sendable>: Sendable {
     }
 }
 
-/// Records read in one turn, not yet judged.
+/// Records read in one turn, not yet processed.
 public struct Batch: Sendable {
     /// A record and where it stands.
     public struct Record: Sendable {
@@ -38,7 +38,7 @@ public struct Batch: Sendable {
 
     /// In the order they were read.
     public let records: [Record]
-    /// How often the worker judged since it last settled, this time included. Shown in dead letters.
+    /// How often the worker processed since it last settled, this time included. Shown in dead letters.
     public var attempt: Int
 
     /// All fields.
@@ -47,51 +47,51 @@ public struct Batch: Sendable {
         self.attempt = attempt
     }
 
-    /// The only maker of a ``Judged`` batch, so there is one verdict for every record.
+    /// The only maker of a ``ProcessedBatch`` batch, so there is one result for every record.
     ///
     /// Records that are not the stage's message never reach it.
-    public func judged<S: Stage>(by stage: S) async throws -> Judged<S> where S.Input: TopicMessage {
-        var verdicts: [Verdict<S.Output, S.Reason>?] = []
+    public func processed<S: Stage>(by stage: S) async throws -> ProcessedBatch<S> where S.Input: TopicMessage {
+        var results: [StageResult<S.Output, S.Reason>?] = []
         var deliveries: [Delivery<S.Input>] = []
         for record in records {
             do throws(ContractFault) {
                 deliveries.append(Delivery(message: try S.Input(record.wire), position: record.position))
-                verdicts.append(nil)
+                results.append(nil)
             } catch {
-                verdicts.append(.deadLetter(.undecodable, message: error.description))
+                results.append(.deadLetter(.undecodable, message: error.description))
             }
         }
-        let judged = deliveries.isEmpty ? [] : try await stage.judge(deliveries)
-        precondition(judged.count == deliveries.count, "a stage returns one verdict per delivery")
-        var next = judged.makeIterator()
-        return Judged(batch: self, verdicts: verdicts.map { $0 ?? next.next() }.compactMap { $0 })
+        let processed = deliveries.isEmpty ? [] : try await stage.process(deliveries)
+        precondition(processed.count == deliveries.count, "a stage returns one result per delivery")
+        var next = processed.makeIterator()
+        return ProcessedBatch(batch: self, results: results.map { $0 ?? next.next() }.compactMap { $0 })
     }
 }
 
-/// A batch and the verdict on each of its records.
-public struct Judged<S: Stage>: Sendable {
-    /// What was judged.
+/// A batch and the result on each of its records.
+public struct ProcessedBatch<S: Stage>: Sendable {
+    /// What was processed.
     public let batch: Batch
     /// As many as there are records, in their order.
-    public let verdicts: [Verdict<S.Output, S.Reason>]
+    public let results: [StageResult<S.Output, S.Reason>]
 
-    fileprivate init(batch: Batch, verdicts: [Verdict<S.Output, S.Reason>]) {
+    fileprivate init(batch: Batch, results: [StageResult<S.Output, S.Reason>]) {
         self.batch = batch
-        self.verdicts = verdicts
+        self.results = results
     }
 
     /// What is to be handed on, with the record it came from.
     public var forwarded: [(record: Batch.Record, output: S.Output)] {
-        zip(batch.records, verdicts).compactMap { record, verdict in
-            guard case .forward(let output) = verdict else { return nil }
+        zip(batch.records, results).compactMap { record, result in
+            guard case .forward(let output) = result else { return nil }
             return (record, output)
         }
     }
 
     /// What goes to the dead letters.
     public func deadLetters(stage: String, at date: Date, build: String) -> [DeadLetter] {
-        zip(batch.records, verdicts).compactMap { record, verdict in
-            guard case .deadLetter(let reason, let message) = verdict else { return nil }
+        zip(batch.records, results).compactMap { record, result in
+            guard case .deadLetter(let reason, let message) = result else { return nil }
             return DeadLetter(
                 original: record.wire, stage: stage, reason: reason.rawValue, message: message,
                 position: record.position, refusedAt: date, attempts: batch.attempt, build: build)

@@ -10,7 +10,7 @@ public struct KafkaSettlement<S: Stage>: Settlement where S.Output: TopicMessage
     private let consumer: Consumer
     private let producer: Producer
     private let output: Topic<S.Output>
-    private let refusals: Refusals
+    private let rejections: Rejections
 
     /// - Parameters:
     ///   - connection: the one the batches come from.
@@ -18,24 +18,24 @@ public struct KafkaSettlement<S: Stage>: Settlement where S.Output: TopicMessage
     public init(_ connection: WorkerConnection, to output: Topic<S.Output>) {
         consumer = connection.consumer
         producer = connection.producer
-        refusals = connection.refusals
+        rejections = connection.rejections
         self.output = output
     }
 
     /// ``Settled/fenced`` where the group has given the partitions to others meanwhile: they repeat the batch.
-    public func settle(_ judged: Judged<S>) async throws -> Settled {
-        let forwarded = judged.forwarded.map { ProducerRecord(output, $0.output) }
-        try await producer.send(forwarded + refusals.records(of: judged))
-        return try await consumer.commit(judged)
+    public func settle(_ processed: ProcessedBatch<S>) async throws -> Settled {
+        let forwarded = processed.forwarded.map { ProducerRecord(output, $0.output) }
+        try await producer.send(forwarded + rejections.records(of: processed))
+        return try await consumer.commit(processed)
     }
 }
 
 extension Consumer {
     /// Moves the group's position behind a batch whose effects are durable; ``Settled/fenced`` where the group has given the
     /// partitions to others meanwhile.
-    public func commit(_ judged: Judged<some Stage>) throws -> Settled {
+    public func commit(_ processed: ProcessedBatch<some Stage>) throws -> Settled {
         do {
-            try commit(judged.spans.map { TopicPartitionOffset($0.partition, offset: $0.next) })
+            try commit(processed.spans.map { TopicPartitionOffset($0.partition, offset: $0.next) })
             return .settled
         } catch let error as KafkaError where error.meaning == .fenced {
             return .fenced
@@ -43,9 +43,9 @@ extension Consumer {
     }
 }
 
-/// Writes a stage's refusals to the dead letters.
-public struct Refusals: Sendable {
-    private let stage: Service
+/// Writes a stage's rejections to the dead letters.
+public struct Rejections: Sendable {
+    private let stage: ServiceName
     private let build: String
     private let now: @Sendable () -> Date
 
@@ -53,15 +53,15 @@ public struct Refusals: Sendable {
     ///   - stage: named in each dead letter.
     ///   - build: the version of this build.
     ///   - now: the clock.
-    public init(stage: Service, build: String, now: @escaping @Sendable () -> Date) {
+    public init(stage: ServiceName, build: String, now: @escaping @Sendable () -> Date) {
         self.stage = stage
         self.build = build
         self.now = now
     }
 
     /// The records to produce for what a batch refused.
-    public func records<S: Stage>(of judged: Judged<S>) -> [ProducerRecord] {
-        judged.deadLetters(stage: stage.rawValue, at: now(), build: build)
+    public func records<S: Stage>(of processed: ProcessedBatch<S>) -> [ProducerRecord] {
+        processed.deadLetters(stage: stage.rawValue, at: now(), build: build)
             .map { ProducerRecord(Topics.rejected, $0) }
     }
 }

@@ -135,7 +135,7 @@ extension KafkaSource {
 
 /// Says where to begin reading.
 public protocol StartingPositions: Sendable {
-    /// One position per partition. Throws where the world failed; the partitions then stay unread until it answers.
+    /// One position per partition. Throws where a dependency was unavailable; the partitions then stay unread until it answers.
     func positions(of partitions: [TopicPartition]) async throws -> [TopicPartitionOffset]
 }
 

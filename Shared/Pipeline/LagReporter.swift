@@ -4,7 +4,7 @@ import Kafka
 import struct Foundation.Date
 
 /// Publishes every few seconds how far a source is behind, and ends the process when its worker hangs.
-public struct LagReporter: LongRunning {
+public struct LagReporter: Service {
     /// `/livez` fails after half of it; a supervisor that does not ask restarts the process because it ended.
     static let patience = StallDetector.silenceLimit * 2
     private static let interval = Duration.seconds(5)

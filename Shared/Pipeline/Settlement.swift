@@ -1,10 +1,10 @@
-/// Makes verdicts durable, then moves the position.
+/// Makes results durable, then moves the position.
 public protocol Settlement<S>: Sendable {
     associatedtype S: Stage
 
     /// Either everything the batch asks for is durable when this returns ``Settled/settled``, or it throws and the same
-    /// records are judged again.
-    func settle(_ judged: Judged<S>) async throws -> Settled
+    /// records are processed again.
+    func settle(_ processed: ProcessedBatch<S>) async throws -> Settled
 }
 
 /// How a settlement ended.

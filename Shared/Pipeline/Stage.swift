@@ -4,8 +4,8 @@ public protocol Stage: Sendable {
     associatedtype Output: Sendable
     associatedtype Reason: StageReason
 
-    /// One verdict per delivery, in their order.
+    /// One result per delivery, in their order.
     ///
-    /// Throws only when the world failed; the same records are then judged again.
-    func judge(_ deliveries: [Delivery<Input>]) async throws -> [Verdict<Output, Reason>]
+    /// Throws only when a dependency was unavailable; the same records are then processed again.
+    func process(_ deliveries: [Delivery<Input>]) async throws -> [StageResult<Output, Reason>]
 }

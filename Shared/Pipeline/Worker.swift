@@ -2,35 +2,35 @@ import Chassis
 import Contracts
 import ServiceLifecycle
 
-/// An error that trying again cannot mend: the worker stops and says it.
-public protocol EndsTheWorker: Error {}
+/// An error that a retry cannot cure: the worker stops and reports it.
+public protocol FatalWorkerError: Error {}
 
-/// Next batch, judge, settle, again.
-public struct Worker<S: Stage>: LongRunning where S.Input: TopicMessage {
+/// Next batch, process, settle, again.
+public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
     private let warmUp: @Sendable () async throws -> Void
     private let source: any Source
     private let stage: S
     private let settlement: any Settlement<S>
-    private let poison: PoisonLimit
+    private let rejectionLimit: RejectionLimit
     private let monitor: WorkerMonitor
     private let clock: any Clock<Duration>
     private let logger: Logger
 
     /// - Parameters:
     ///   - warmUp: connects what the settlement needs, so that the first record does not wait for it.
-    ///   - poison: when to suspect our own release.
+    ///   - rejectionLimit: when to suspect this release and stop.
     ///   - monitor: told of every step.
     ///   - clock: waits between attempts.
     public init(
         warmUp: @escaping @Sendable () async throws -> Void = {}, source: any Source, stage: S,
-        settlement: any Settlement<S>, poison: PoisonLimit = PoisonLimit(),
+        settlement: any Settlement<S>, rejectionLimit: RejectionLimit = RejectionLimit(),
         monitor: WorkerMonitor, clock: any Clock<Duration> = ContinuousClock(), logger: Logger
     ) {
         self.warmUp = warmUp
         self.source = source
         self.stage = stage
         self.settlement = settlement
-        self.poison = poison
+        self.rejectionLimit = rejectionLimit
         self.monitor = monitor
         self.clock = clock
         self.logger = logger
@@ -61,7 +61,7 @@ public struct Worker<S: Stage>: LongRunning where S.Input: TopicMessage {
     }
 
     private func work() async throws {
-        var gauge = PoisonGauge(poison)
+        var gauge = RejectionCounter(rejectionLimit)
         var backoff = Backoff()
         var mustRewind = false
         var isWarm = false
@@ -78,7 +78,7 @@ public struct Worker<S: Stage>: LongRunning where S.Input: TopicMessage {
                 batch.attempt = backoff.failures + 1
                 mustRewind = try await settle(batch, &gauge) == .fenced
                 backoff.reset()
-            } catch let end as any EndsTheWorker {
+            } catch let end as any FatalWorkerError {
                 throw end
             } catch {
                 mustRewind = true
@@ -87,27 +87,27 @@ public struct Worker<S: Stage>: LongRunning where S.Input: TopicMessage {
         }
     }
 
-    private func settle(_ batch: Batch, _ gauge: inout PoisonGauge) async throws -> Settled {
+    private func settle(_ batch: Batch, _ gauge: inout RejectionCounter) async throws -> Settled {
         let started = monitor.started()
-        let judged = try await batch.judged(by: stage)
-        if let (reason, counted) = gauge.crossing(judged.verdicts) {
-            throw PoisonLimitReached(stage: monitor.stage, reason: reason, counted: counted)
+        let processed = try await batch.processed(by: stage)
+        if let (reason, counted) = gauge.crossing(processed.results) {
+            throw RejectionLimitReached(stage: monitor.stage, reason: reason, counted: counted)
         }
-        let settled = try await settlement.settle(judged)
+        let settled = try await settlement.settle(processed)
         switch settled {
-        case .settled: monitor.settled(judged, since: started)
+        case .settled: monitor.settled(processed, since: started)
         case .fenced: monitor.fenced()
         }
         return settled
     }
 
-    /// The world failed: everything is tried again, nothing is skipped.
+    /// A dependency was unavailable: everything is tried again, nothing is skipped.
     private func pause(after error: any Error, _ backoff: inout Backoff) async {
         var generator = SystemRandomNumberGenerator()
         let delay = backoff.next(using: &generator)
         monitor.failed(error)
         logger.warning(
-            "The batch will be tried again",
+            "Batch failed; retrying",
             metadata: ["error": "\(error)", "attempt": "\(backoff.failures)", "delay": "\(delay)"])
         // Cut short by a shutdown; the loop looks for one next.
         try? await cancelWhenGracefulShutdown { [clock] in try await clock.sleep(for: delay) }

@@ -9,14 +9,14 @@ public struct WorkerConnection: Sendable {
     /// A member of the service's group.
     public let consumer: Consumer
     /// Writes outputs and dead letters.
-    public var producer: Producer { keeper.producer }
+    public var producer: Producer { producerService.producer }
     /// Makes the dead letters of the service.
-    public let refusals: Refusals
-    private let keeper: ProducerKeeper
-    private let isKeeperShared: Bool
+    public let rejections: Rejections
+    private let producerService: ProducerService
+    private let isProducerShared: Bool
     private let worker: String
     private let limit: Int
-    private let poison: PoisonLimit
+    private let rejectionLimit: RejectionLimit
     private let monitor: WorkerMonitor
     private let now: @Sendable () -> Date
     private let logger: Logger
@@ -28,23 +28,24 @@ public struct WorkerConnection: Sendable {
     ///   - route: the topic it reads.
     ///   - offsetReset: what to do where a position is not in the log any more.
     ///   - limit: records in a batch at most; nil is what the settings say.
-    ///   - keeper: the producer that several workers share, and that the process runs itself; nil makes one.
+    ///   - producerService: the producer that several workers share, and that the process runs itself; nil makes one.
     /// - Throws: `KafkaConfigurationError`.
     public init(
-        _ context: ServiceContext<some WorkerVariables>, stage: Service, part: String? = nil, reading route: Route,
-        offsetReset: Consumer.OffsetReset = .earliest, limit: Int? = nil, sharing keeper: ProducerKeeper? = nil
+        _ context: ServiceContext<some WorkerVariables>, stage: ServiceName, part: String? = nil, reading route: Route,
+        offsetReset: Consumer.OffsetReset = .earliest, limit: Int? = nil,
+        sharing producerService: ProducerService? = nil
     ) async throws {
         let kafka = try context.settings.kafka()
         let suffix = part.map { ".\($0)" } ?? ""
         consumer = try Consumer(kafka, group: stage.group + suffix, offsetReset: offsetReset, logger: context.logger)
-        self.keeper = try keeper ?? ProducerKeeper(kafka, logger: context.logger)
-        isKeeperShared = keeper != nil
+        self.producerService = try producerService ?? ProducerService(kafka, logger: context.logger)
+        isProducerShared = producerService != nil
         worker = stage.rawValue + suffix
-        refusals = Refusals(stage: stage, build: BuildInformation.version, now: context.clock.now)
+        rejections = Rejections(stage: stage, build: BuildInformation.version, now: context.clock.now)
         monitor = WorkerMonitor(
             worker: worker, health: context.health, clock: context.clock, tracer: context.tracer,
             logger: context.logger)
-        poison = context.settings.poisonLimit
+        rejectionLimit = context.settings.rejectionLimit
         self.limit = limit ?? context.settings.batch
         now = context.clock.now
         logger = context.logger
@@ -56,15 +57,15 @@ public struct WorkerConnection: Sendable {
     public func parts<S: Stage>(
         running stage: S, settlement: any Settlement<S>,
         startingAt starting: (any StartingPositions)? = nil
-    ) -> [any LongRunning] where S.Input: TopicMessage {
+    ) -> [any Service] where S.Input: TopicMessage {
         let source = KafkaSource(
             consumer, for: worker, startingAt: starting ?? CommittedPositions(consumer), limit: limit, logger: logger)
         let loop = Worker(
             warmUp: { [producer] in try await producer.warmUp(topic: Topics.rejected.name) }, source: source,
-            stage: stage, settlement: settlement, poison: poison, monitor: monitor, logger: logger)
-        let own: [any LongRunning] = [
+            stage: stage, settlement: settlement, rejectionLimit: rejectionLimit, monitor: monitor, logger: logger)
+        let own: [any Service] = [
             LagReporter(source, worker: worker, progress: monitor.progress, now: now), loop,
         ]
-        return isKeeperShared ? own : [keeper] + own
+        return isProducerShared ? own : [producerService] + own
     }
 }

@@ -7,8 +7,8 @@ public struct WorkerMonitor: Sendable {
     public let stage: String
     /// Whether it handles what waits.
     public let progress: WorkerProgress
-    private let pulse: Pulse
-    private let readiness: Requirement
+    private let liveness: LivenessProbe
+    private let readiness: ReadinessCheck
     private let clock: ProcessClock
     private let tracer: Tracer
     private let logger: Logger
@@ -27,9 +27,9 @@ public struct WorkerMonitor: Sendable {
         stage = worker
         let name = worker.split(separator: ".").dropFirst().reduce("worker") { $0 + " " + $1 }
         // A turn is a wait, a batch or a pause between attempts, which is at most half a minute.
-        pulse = health.pulse(name, limit: .seconds(120))
+        liveness = health.livenessProbe(name, limit: .seconds(120))
         progress = WorkerProgress(name, health: health, instant: clock.instant)
-        readiness = health.require(name, waitingFor: "the first turn")
+        readiness = health.readinessCheck(name, waitingFor: "the first turn")
         self.clock = clock
         self.tracer = tracer
         self.logger = logger
@@ -39,12 +39,12 @@ public struct WorkerMonitor: Sendable {
         fences = Metric.settlementsFenced.counter(worker)
     }
 
-    func beat() { pulse.beat() }
+    func beat() { liveness.beat() }
 
     /// The source answered, with records or without.
-    func turned() { readiness.isMet() }
+    func turned() { readiness.passes() }
 
-    func stopped(_ reason: String) { readiness.isUnmet(reason) }
+    func stopped(_ reason: String) { readiness.fails(reason) }
 
     func failed(_ error: any Error) {
         retries.increment()
@@ -62,29 +62,29 @@ public struct WorkerMonitor: Sendable {
         return clock.instant()
     }
 
-    func settled<S: Stage>(_ judged: Judged<S>, since start: ContinuousClock.Instant) {
+    func settled<S: Stage>(_ processed: ProcessedBatch<S>, since start: ContinuousClock.Instant) {
         progress.handled()
         let duration = start.duration(to: clock.instant())
         batchTime.record(duration: duration)
-        batchSize.record(judged.verdicts.count)
+        batchSize.record(processed.results.count)
         var counts: [Outcome: Int] = [:]
-        for verdict in judged.verdicts { counts[Outcome(verdict), default: 0] += 1 }
+        for result in processed.results { counts[Outcome(result), default: 0] += 1 }
         for (outcome, count) in counts {
             Metric.stageRecords.counter(stage, outcome.name, outcome.reason).increment(by: count)
             guard outcome.name == Outcome.deadLetter else { continue }
             Metric.deadLetters.counter(stage, outcome.reason).increment(by: count)
         }
-        tell(judged, duration)
+        tell(processed, duration)
     }
 
     /// One step of its trace and one line for each record, if anybody wants them.
-    private func tell<S: Stage>(_ judged: Judged<S>, _ duration: Duration) {
+    private func tell<S: Stage>(_ processed: ProcessedBatch<S>, _ duration: Duration) {
         let wantsLines = logger.logLevel <= .debug
         guard tracer.isOn || wantsLines else { return }
         let end = clock.now()
         var spans: [TraceSpan] = []
-        for (record, verdict) in zip(judged.batch.records, judged.verdicts) {
-            let steps = RecordSteps(stage: stage, record: record, outcome: Outcome(verdict))
+        for (record, result) in zip(processed.batch.records, processed.results) {
+            let steps = RecordSteps(stage: stage, record: record, outcome: Outcome(result))
             if wantsLines { logger.debug("\(steps.outcome.name)", metadata: steps.metadata) }
             if let span = steps.span(tracer, end: end, duration: duration) { spans.append(span) }
         }
@@ -92,15 +92,15 @@ public struct WorkerMonitor: Sendable {
     }
 }
 
-/// The labels of a verdict.
+/// The labels of a result.
 struct Outcome: Hashable {
     static let deadLetter = "dead_letter"
     var name: String
     var reason: String
 
-    init<Output, Reason>(_ verdict: Verdict<Output, Reason>) {
+    init<Output, Reason>(_ result: StageResult<Output, Reason>) {
         (name, reason) =
-            switch verdict {
+            switch result {
             case .forward: ("forwarded", "")
             case .discard(let reason): ("discarded", reason.rawValue)
             case .deadLetter(let reason, _): (Self.deadLetter, reason.rawValue)

@@ -6,13 +6,13 @@ import struct Foundation.UUID
 
 /// Claims windows and fetches several at a time. The limit on requests is the client's; this is how many wait for Apple
 /// at once.
-struct Fetching: LongRunning {
+struct Fetching: Service {
     let fetch: Fetch
     let apps: [CoverageStore.App]
     let width: Int
     /// Names this process to the claims.
     let holder: UUID
-    let pulse: Pulse
+    let liveness: LivenessProbe
     let logger: Logger
     var clock: any Clock<Duration> = ContinuousClock()
 
@@ -32,7 +32,7 @@ struct Fetching: LongRunning {
             var backoff = Backoff()
             group.addTask { await timePasses() }
             while !Task.isShuttingDownGracefully, !Task.isCancelled {
-                pulse.beat()
+                liveness.beat()
                 let claims = await claim(free, &backoff)
                 for claim in claims { group.addTask { await work(on: claim) } }
                 free -= claims.count

@@ -9,10 +9,10 @@ struct Listen: Stage {
     /// Why a record was none.
     enum Reason: String, StageReason {
         case undecodable
-        var countsTowardsPoisonLimit: Bool { true }
+        var countsTowardsRejectionLimit: Bool { true }
     }
 
-    func judge(_ deliveries: [Delivery<IngestHeartbeat>]) -> [Verdict<IngestHeartbeat, Reason>] {
+    func process(_ deliveries: [Delivery<IngestHeartbeat>]) -> [StageResult<IngestHeartbeat, Reason>] {
         deliveries.map { .forward($0.message) }
     }
 }
@@ -22,9 +22,9 @@ struct Remember: Settlement {
     let heartbeats: HeartbeatStore
     let connection: WorkerConnection
 
-    func settle(_ judged: Judged<Listen>) async throws -> Settled {
-        try await connection.producer.send(connection.refusals.records(of: judged))
-        try await heartbeats.record(judged.forwarded.map(\.output))
-        return try await connection.consumer.commit(judged)
+    func settle(_ processed: ProcessedBatch<Listen>) async throws -> Settled {
+        try await connection.producer.send(connection.rejections.records(of: processed))
+        try await heartbeats.record(processed.forwarded.map(\.output))
+        return try await connection.consumer.commit(processed)
     }
 }

@@ -25,7 +25,7 @@ struct DeadLetterLog: Sendable {
     private static let patience: Duration = .seconds(20)
 
     init(_ configuration: KafkaConfiguration) async throws {
-        consumer = try Consumer(configuration, group: "\(Service.storekeeper.group).dead-letters", logger: .silent)
+        consumer = try Consumer(configuration, group: "\(ServiceName.storekeeper.group).dead-letters", logger: .silent)
         cluster = try await consumer.clusterId()
     }
 

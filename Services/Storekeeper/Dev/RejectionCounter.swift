@@ -18,7 +18,7 @@ final class RejectionCounter: Sendable {
 
     init(_ configuration: KafkaConfiguration, from origin: Start = .end, logger: Logger) async throws {
         let route = Topics.rejected.route
-        consumer = try Consumer(configuration, group: "\(Service.storekeeper.group).dev", logger: logger)
+        consumer = try Consumer(configuration, group: "\(ServiceName.storekeeper.group).dev", logger: logger)
         var start: [TopicPartitionOffset] = []
         for partition in 0..<Int32(route.partitions) {
             let partition = TopicPartition(topic: route.name, partition: partition)

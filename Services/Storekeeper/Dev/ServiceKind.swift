@@ -16,16 +16,16 @@ enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
     /// What it reads, and in which groups; nothing for ingest, which reads no topic.
     var readings: [(route: Route, group: String)] {
         switch self {
-        case .stateUpdater: [(Topics.unique.route, Service.stateUpdater.group)]
-        case .deduplicator: [(Topics.verified.route, Service.deduplicator.group)]
-        case .verifier: [(Topics.received.route, Service.verifier.group)]
+        case .stateUpdater: [(Topics.unique.route, ServiceName.stateUpdater.group)]
+        case .deduplicator: [(Topics.verified.route, ServiceName.deduplicator.group)]
+        case .verifier: [(Topics.received.route, ServiceName.verifier.group)]
         case .recovery:
             [
-                (Topics.historyPages.route, Service.recovery.group + ".pages"),
-                (Topics.rejected.route, Service.recovery.group + ".letters"),
-                (Topics.recoveryRequests.route, Service.recovery.group + ".requests"),
+                (Topics.historyPages.route, ServiceName.recovery.group + ".pages"),
+                (Topics.rejected.route, ServiceName.recovery.group + ".letters"),
+                (Topics.recoveryRequests.route, ServiceName.recovery.group + ".requests"),
             ]
-        case .scheduler: [(Topics.heartbeats.route, Service.scheduler.group + ".heartbeats")]
+        case .scheduler: [(Topics.heartbeats.route, ServiceName.scheduler.group + ".heartbeats")]
         case .ingest: []
         }
     }

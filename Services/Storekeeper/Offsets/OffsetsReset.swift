@@ -29,7 +29,7 @@ struct OffsetsReset: Subcommand {
         let admin = try KafkaAdmin(try kafka.configuration(in: context), logger: .silent)
         let cluster = try await admin.clusterId()
         let store = PositionStore(connection)
-        let (group, topic) = (Service.stateUpdater.group, Topics.unique.name)
+        let (group, topic) = (ServiceName.stateUpdater.group, Topics.unique.name)
         let stored =
             dryRun
             ? try await store.all(cluster: cluster, group: group).count { $0.topic == topic }

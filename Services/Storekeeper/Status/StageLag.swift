@@ -50,7 +50,7 @@ struct StageLag: Sendable {
     /// When the oldest unread record was written, as far as the broker hands it out in time.
     private func oldest(_ lags: [PartitionLag]) async throws -> Date? {
         guard !lags.isEmpty else { return nil }
-        let consumer = try Consumer(configuration, group: "\(Service.storekeeper.group).status", logger: .silent)
+        let consumer = try Consumer(configuration, group: "\(ServiceName.storekeeper.group).status", logger: .silent)
         try await consumer.assign(
             lags.map { TopicPartitionOffset($0.partition, offset: max($0.committed ?? $0.low, $0.low)) })
         var unseen = Set(lags.map(\.partition))

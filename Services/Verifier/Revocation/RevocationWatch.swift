@@ -7,7 +7,7 @@ import Signatures
 ///
 /// A responder that is away changes nothing in soft mode. In hard mode it is the reason for a refusal, from the moment in
 /// which the last answer is no longer valid.
-actor RevocationWatch: LongRunning {
+actor RevocationWatch: Service {
     private let register: RevocationRegister
     private let chains: @Sendable () -> [ValidatedChain]
     private let client: ResponderClient

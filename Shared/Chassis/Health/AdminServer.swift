@@ -3,7 +3,7 @@ import Hummingbird
 import Metrics
 
 /// `/livez`, `/readyz` and `/metrics` on a port of their own, so that no load balancer shows them to strangers.
-struct AdminServer: LongRunning {
+struct AdminServer: Service {
     let address: ListenAddress
     let health: Health
     let registry: MetricRegistry

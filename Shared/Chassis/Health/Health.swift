@@ -20,18 +20,18 @@ public final class Health: Sendable {
     /// - Parameters:
     ///   - name: what the condition is about, for example `kafka`.
     ///   - reason: why it does not hold yet.
-    public func require(_ name: String, waitingFor reason: String = "warming up") -> Requirement {
-        let requirement = Requirement(name: name, waitingFor: reason)
+    public func readinessCheck(_ name: String, waitingFor reason: String = "warming up") -> ReadinessCheck {
+        let requirement = ReadinessCheck(name: name, waitingFor: reason)
         addReadinessCheck { requirement.complaint }
         return requirement
     }
 
     /// A new sign of life for a loop, alive from now on.
     /// - Parameter limit: the longest that one turn of the loop can take while all is well.
-    public func pulse(_ name: String, limit: Duration) -> Pulse {
-        let pulse = Pulse(name: name, limit: limit, instant: instant)
-        addLivenessCheck { pulse.complaint }
-        return pulse
+    public func livenessProbe(_ name: String, limit: Duration) -> LivenessProbe {
+        let liveness = LivenessProbe(name: name, limit: limit, instant: instant)
+        addLivenessCheck { liveness.complaint }
+        return liveness
     }
 
     /// Asked at every `/livez`: why the process should be restarted, nil while it should not.

@@ -1,7 +1,7 @@
 import ServiceLifecycle
 
 /// The first thing to happen when the process is asked to stop: readiness goes off and the deadline starts.
-struct Drain: LongRunning {
+struct Drain: Service {
     let health: Health
     let delay: Duration
     let deadline: ShutdownDeadline

@@ -33,7 +33,7 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
     ///   it throws ends the process with exit 1, and with 78 if it is `ConfigurationProblems`.
     public func run(
         clock: ProcessClock, instance: String,
-        services: @Sendable (ServiceContext<Table>) async throws -> [any LongRunning]
+        services: @Sendable (ServiceContext<Table>) async throws -> [any Service]
     ) async -> Never {
         await start(clock: clock, instance: instance) { context, settings, registry in
             var parts = try await services(context)

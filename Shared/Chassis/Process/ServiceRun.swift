@@ -12,7 +12,7 @@ struct ServiceRun {
 
     /// The admin server comes first, so it is stopped last and shows the draining; the drain comes last, so that
     /// readiness goes off before anything stops.
-    func run(_ parts: [any LongRunning]) async throws {
+    func run(_ parts: [any Service]) async throws {
         let deadline = ShutdownDeadline(limit: settings.shutdownDeadline) { [logger, whenTooLate] in
             logger.critical("Stopping took longer than STOREKEEPER_SHUTDOWN_DEADLINE, so the process ends itself now")
             whenTooLate()

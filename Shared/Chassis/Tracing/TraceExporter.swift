@@ -5,7 +5,7 @@ import ServiceLifecycle
 /// Carries finished steps to a collector: OTLP over HTTP with binary protocol buffers.
 ///
 /// The traces are a help and the line is the job: what a collector does not take in time is counted and dropped.
-struct TraceExporter: LongRunning {
+struct TraceExporter: Service {
     /// Steps in a request.
     static let batch = 512
 

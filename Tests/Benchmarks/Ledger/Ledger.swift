@@ -50,13 +50,13 @@ struct Ledger {
         try await perSecond(seconds) { try await apply(lives) }
     }
 
-    /// As the state-updater does it: reads a batch of records, judges them and applies them. What is applied are the
+    /// As the state-updater does it: reads a batch of records, processes them and applies them. What is applied are the
     /// same notifications of other customers, since the ledger takes each only once.
     func stateUpdaterRate(_ lives: Lives, seconds: Double) async throws -> Double {
         let update = Update(cores: ProcessInfo.processInfo.activeProcessorCount)
         return try await perSecond(seconds) {
-            let judged = try await lives.nextRecords().judged(by: update)
-            guard judged.forwarded.count == lives.batch else { throw Unexpected() }
+            let processed = try await lives.nextRecords().processed(by: update)
+            guard processed.forwarded.count == lives.batch else { throw Unexpected() }
             return try await apply(lives)
         }
     }

@@ -55,7 +55,7 @@ struct LedgerBenchmark: AsyncParsableCommand {
         let ours = try await Ledger(bench.url("small"), isMigrated: true)
         measured.append(("the one transaction", { try await ours.rate(lives, seconds: $0) }))
         measured.append(
-            ("the state-updater: read, judged, applied", { try await ours.stateUpdaterRate(lives, seconds: $0) }))
+            ("the state-updater: read, processed, applied", { try await ours.stateUpdaterRate(lives, seconds: $0) }))
         measured.append(("the first sighting", { try await ours.sightingRate(lives, seconds: $0) }))
         let sighted = sightings ?? fill
         if fill > 0 || sighted > 0 {

@@ -133,7 +133,7 @@ struct Letters {
     /// Notifications per second with the certificates proven before, as it is all day long.
     func rate(cores: Int, seconds: Double) async throws -> Double {
         let verifier = try verifier()
-        return try await perSecond(seconds) { try await judge(batch, by: verifier, cores: cores) }
+        return try await perSecond(seconds) { try await process(batch, by: verifier, cores: cores) }
     }
 
     /// Notifications per second where each meets a verifier that has seen none before.
@@ -142,7 +142,7 @@ struct Letters {
         return try await perSecond(seconds) {
             let one = Batch(records: [batch.records[next % count]])
             next += 1
-            return try await judge(one, by: try verifier(), cores: 1)
+            return try await process(one, by: try verifier(), cores: 1)
         }
     }
 
@@ -152,9 +152,9 @@ struct Letters {
             apps: AppRegistry(apps: [AcceptedApp(bundleId: "com.example.app", appAppleId: 1_234_567_890)]))
     }
 
-    private func judge(_ batch: Batch, by verifier: SignedDataVerifier, cores: Int) async throws -> Int {
+    private func process(_ batch: Batch, by verifier: SignedDataVerifier, cores: Int) async throws -> Int {
         let stage = Verify(verifier: { verifier }, now: { now }, cores: cores)
-        let forwarded = try await batch.judged(by: stage).forwarded.map { $0.output.record() }
+        let forwarded = try await batch.processed(by: stage).forwarded.map { $0.output.record() }
         guard forwarded.count == batch.records.count else { throw ValidationError("a genuine one was refused") }
         return forwarded.count
     }

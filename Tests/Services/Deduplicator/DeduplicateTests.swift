@@ -32,8 +32,8 @@ import Testing
             var passes: [[Bool]] = []
             for batch in batches {
                 passes.append(
-                    try await stage.judge(batch).map { verdict in
-                        switch verdict {
+                    try await stage.process(batch).map { result in
+                        switch result {
                         case .forward: true
                         case .discard(.repeated): false
                         default: throw UnexpectedVerdict()

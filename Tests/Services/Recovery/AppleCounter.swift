@@ -118,7 +118,7 @@ final class AppleCounter: Sendable {
     {
         let deliveryService = DeliveryService(Outbox(plan: Plan(apps: [apple], count: 1), now: now))
         let faults = FaultList()
-        // The clock of Apple's answers is the machine's: a token is judged by the same one.
+        // The clock of Apple's answers is the machine's: a token is processed by the same one.
         let api = StoreAPI(
             apps: [apple], historyStore: historyStore, deliveryService: deliveryService, signer: signer, keys: ring,
             limits: RateLimits(scale: 1000),
@@ -155,7 +155,7 @@ final class AppleCounter: Sendable {
     }
 
     /// All workers of the process.
-    func parts() async throws -> [any LongRunning] {
+    func parts() async throws -> [any Service] {
         let context = try history.context(environment, now: Self.now)
         let api = try context.settings.appleAPI(
             clock: APIClock(now: { Self.now }, random: { 0 }), logger: History.logger)
@@ -177,10 +177,10 @@ final class AppleCounter: Sendable {
     func runLine(_ received: [ReceivedNotification]) async throws {
         let position = LogPosition(topic: "t", partition: 0, offset: 0)
         let verifier = verifier
-        let verdicts = try await Verify(verifier: { verifier }, now: { Self.now }, cores: 1).judge(
+        let results = try await Verify(verifier: { verifier }, now: { Self.now }, cores: 1).process(
             received.map { Pipeline.Delivery(message: $0, position: position) })
-        let entries = try verdicts.map { verdict in
-            guard case .forward(let verified) = verdict else { throw Refused(verdict: "\(verdict)") }
+        let entries = try results.map { result in
+            guard case .forward(let verified) = result else { throw Refused(result: "\(result)") }
             return try LedgerEntry(verified, position: position)
         }
         _ = try await PositionStore(history.connection).establish(
@@ -193,7 +193,7 @@ final class AppleCounter: Sendable {
     }
 
     struct Refused: Error {
-        var verdict: String
+        var result: String
     }
 
     func subscription(_ purchase: String) async throws -> Subscription? {

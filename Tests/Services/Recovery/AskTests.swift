@@ -46,9 +46,9 @@ import Testing
     }
 
     static func findings(_ counter: AppleCounter, _ purchase: String) async throws -> Findings {
-        let verdict = try await counter.ask.judge([AppleCounter.delivery(AppleCounter.request(purchase))])[0]
-        guard case .forward(.answered(let findings)) = verdict else {
-            throw AppleCounter.Refused(verdict: "\(verdict)")
+        let result = try await counter.ask.process([AppleCounter.delivery(AppleCounter.request(purchase))])[0]
+        guard case .forward(.answered(let findings)) = result else {
+            throw AppleCounter.Refused(result: "\(result)")
         }
         return findings
     }
@@ -129,9 +129,9 @@ import Testing
             var xcode = AppleCounter.request("1")
             xcode.environment = .xcode
             let requests = [AppleCounter.request("999999999"), xcode]
-            let verdicts = try await counter.ask.judge(requests.map(AppleCounter.delivery))
-            let reasons = verdicts.map { verdict -> AskReason? in
-                guard case .discard(let reason) = verdict else { return nil }
+            let results = try await counter.ask.process(requests.map(AppleCounter.delivery))
+            let reasons = results.map { result -> AskReason? in
+                guard case .discard(let reason) = result else { return nil }
                 return reason
             }
             #expect(reasons == [.notFound, .withoutHistory])
@@ -219,21 +219,21 @@ import Testing
             let delivery = AppleCounter.delivery(AppleCounter.request(purchase))
             let ask = counter.ask
             counter.revokeKey()
-            guard case .forward(.postponed(_, let pause)) = try await ask.judge([delivery])[0] else {
+            guard case .forward(.postponed(_, let pause)) = try await ask.process([delivery])[0] else {
                 Issue.record("it was not postponed")
                 return
             }
             #expect(pause.length == .seconds(60))
             // Apple would answer again, and nobody has asked it.
             counter.acceptKey()
-            guard case .forward(.postponed(_, let rest)) = try await ask.judge([delivery])[0] else {
+            guard case .forward(.postponed(_, let rest)) = try await ask.process([delivery])[0] else {
                 Issue.record("it was asked")
                 return
             }
             #expect(rest == pause)
-            let verdict = try await counter.ask.judge([delivery])[0]
-            guard case .forward(.answered) = verdict else {
-                Issue.record("it was not answered: \(verdict)")
+            let result = try await counter.ask.process([delivery])[0]
+            guard case .forward(.answered) = result else {
+                Issue.record("it was not answered: \(result)")
                 return
             }
         }
@@ -247,7 +247,7 @@ import Testing
                 clients: nil, items: RecoveryItemStore(connection), answers: RecoveryAnswerStore(connection),
                 knowledge: Knowledge(connection), now: { AppleCounter.now })
             for ask in [counter.ask, keyless] {
-                guard case .forward(.postponed(_, let pause)) = try await ask.judge([delivery])[0] else {
+                guard case .forward(.postponed(_, let pause)) = try await ask.process([delivery])[0] else {
                     Issue.record("it was not postponed")
                     return
                 }

@@ -170,7 +170,7 @@ struct History {
 
 /// Runs parts as a process does, does what is asked, stops them in an orderly way; throws what they threw.
 func whileRunning<Value: Sendable>(
-    _ parts: [any LongRunning], _ body: @Sendable () async throws -> Value
+    _ parts: [any Service], _ body: @Sendable () async throws -> Value
 ) async throws -> Value {
     let group = ServiceGroup(
         configuration: .init(services: parts.map { .init(service: $0) }, logger: History.logger))

@@ -15,12 +15,13 @@ import Testing
     static func closing(_ history: History) -> CloseWindows {
         CloseWindows(
             items: RecoveryItemStore(history.connection), windows: RecoveryWindowStore(history.connection),
-            now: { History.now }, pulse: Health(instant: { .now }).pulse("closing", limit: CloseWindows.turnLimit),
+            now: { History.now },
+            liveness: Health(instant: { .now }).livenessProbe("closing", limit: CloseWindows.turnLimit),
             logger: History.logger)
     }
 
     /// The workers for pages and dead letters, as the process runs them.
-    static func parts(_ history: History) async throws -> [any LongRunning] {
+    static func parts(_ history: History) async throws -> [any Service] {
         try await Parts(history.context(), newId: { UUID() }).all(asking: nil)
     }
 
@@ -91,7 +92,7 @@ import Testing
             let uuids = (0..<10).map { _ in UUID() }
             try await history.fetch([history.page(0, uuids.map { History.item($0) })])
             let context = try history.context()
-            let keeper = try ProducerKeeper(try context.settings.kafka(), logger: History.logger)
+            let keeper = try ProducerService(try context.settings.kafka(), logger: History.logger)
             let connection = try await WorkerConnection(
                 context, stage: .recovery, part: "pages", reading: Topics.historyPages.route, sharing: keeper)
             let nowhere = TestDatabase.connection(
@@ -195,7 +196,7 @@ import Testing
             }
             let counts = try await history.recoveryWindow().counts
             #expect(counts == .init(listed: 300, present: 100, missing: 200, recovered: 200))
-            // A page that is judged again at a rebalance may be published twice.
+            // A page that is processed again at a rebalance may be published twice.
             let written = Int(try await history.end(of: Topics.received.name))
             let received = try await history.read(Topics.received, count: written)
             #expect(Set(received.map(\.signedPayload)) == Set(uuids[100...].map(History.letter)))

@@ -19,7 +19,8 @@ import Testing
             attempts: SendAttemptStore(connection), answers: RecoveryAnswerStore(connection),
             rejected: RejectedStore(connection), items: RecoveryItemStore(connection), leases: LeaseStore(connection),
             ages: Tidy.Ages(attempts: .seconds(10 * 86_400), answers: .seconds(20 * 86_400), letters: .seconds(86_400)),
-            newId: { UUID() }, now: { now }, pulse: Health(instant: { .now }).pulse("tidying", limit: .seconds(1)),
+            newId: { UUID() }, now: { now },
+            liveness: Health(instant: { .now }).livenessProbe("tidying", limit: .seconds(1)),
             logger: History.logger)
     }
 

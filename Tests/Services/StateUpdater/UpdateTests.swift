@@ -14,9 +14,9 @@ struct UpdateTests {
             bundleId: "com.example.app", appAppleId: nil, originalTransactionId: nil, transactionId: nil,
             signedDate: nil, receivedAt: Date(milliseconds: 1_760_000_000_000), source: .webhook,
             traceparent: traceparent, decoded: Array("{}".utf8), signedPayload: Array("a.b.c".utf8))
-        let verdict = Update().verdict(on: notification, at: LogPosition(topic: "t", partition: 0, offset: 0))
-        guard case .forward(let entry) = verdict else {
-            Issue.record("\(verdict)")
+        let result = Update().result(on: notification, at: LogPosition(topic: "t", partition: 0, offset: 0))
+        guard case .forward(let entry) = result else {
+            Issue.record("\(result)")
             return
         }
         #expect(entry.traceparent == (isOne ? traceparent : nil))

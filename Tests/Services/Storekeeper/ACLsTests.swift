@@ -40,7 +40,7 @@ struct ACLsTests {
     @Test func `each service may read and write the topics of its arrows, and no others`() async throws {
         let grants = try await Self.grants()
         // The command line reads what others read, to say how old what waits is: AccessRuleTests.
-        for service in Service.allCases where service != .storekeeper {
+        for service in ServiceName.allCases where service != .storekeeper {
             let own = grants.filter { $0.principal == "User:storekeeper-\(service.rawValue)" }
             for (operation, arrows) in [("Read", \Route.readers), ("Write", \Route.writers)] {
                 let allowed = Set(own.filter { $0.operations.contains(operation) }.compactMap(\.topic))
@@ -48,7 +48,7 @@ struct ACLsTests {
                 #expect(allowed == meant, "\(service.rawValue) \(operation)")
             }
         }
-        let principals = Set(["setup"] + Service.allCases.map(\.rawValue)).map { "User:storekeeper-\($0)" }
+        let principals = Set(["setup"] + ServiceName.allCases.map(\.rawValue)).map { "User:storekeeper-\($0)" }
         #expect(Set(grants.map(\.principal)) == Set(principals))
     }
 

@@ -20,9 +20,9 @@ import Testing
             func pour(_ range: Range<Int>) async throws {
                 for start in stride(from: range.lowerBound, to: range.upperBound, by: 200) {
                     let payloads = (start..<start + 200).map(flood.payload) + [genuine]
-                    let verdicts = try await stage.judge(payloads.map(Self.delivery))
-                    #expect(verdicts.dropLast().allSatisfy { Self.reason($0) == Flood.expected })
-                    #expect(Self.reason(verdicts[200]) == nil)
+                    let results = try await stage.process(payloads.map(Self.delivery))
+                    #expect(results.dropLast().allSatisfy { Self.reason($0) == Flood.expected })
+                    #expect(Self.reason(results[200]) == nil)
                 }
             }
             // Whatever the allocator wants to keep at hand it has after this.
@@ -42,8 +42,8 @@ import Testing
             position: LogPosition(topic: Topics.received.name, partition: 0, offset: 0))
     }
 
-    private static func reason(_ verdict: Verdict<VerifiedNotification, VerifyReason>) -> String? {
-        if case .deadLetter(let reason, _) = verdict { reason.rawValue } else { nil }
+    private static func reason(_ result: StageResult<VerifiedNotification, VerifyReason>) -> String? {
+        if case .deadLetter(let reason, _) = result { reason.rawValue } else { nil }
     }
 
     private static func residentBytes() throws -> Int {

@@ -28,21 +28,21 @@ import Testing
         return renewal
     }
 
-    static func verdict(
+    static func result(
         on json: [UInt8], from source: NotificationSource, of bundleId: String? = nil
-    ) async throws -> Pipeline.Verdict<VerifiedNotification, VerifyReason> {
+    ) async throws -> StageResult<VerifiedNotification, VerifyReason> {
         let verifier = try VerifyTests.verifier()
         let signer = PayloadSigner(authority: try VerifyTests.authority.get())
         let received = ReceivedNotification(
             signedPayload: try signer.sign(json), source: source, receivedAt: VerifyTests.now, bundleId: bundleId)
-        return try await Verify(verifier: { verifier }, now: { VerifyTests.now }, cores: 1).judge([
+        return try await Verify(verifier: { verifier }, now: { VerifyTests.now }, cores: 1).process([
             Delivery(message: received, position: LogPosition(topic: "t", partition: 0, offset: 0))
         ])[0]
     }
 
     @Test(arguments: [NotificationSource.history, .replay, .upload])
     func `a bare transaction goes on as what it is`(source: NotificationSource) async throws {
-        guard case .forward(let verified) = try await Self.verdict(on: Self.transaction().json, from: source) else {
+        guard case .forward(let verified) = try await Self.result(on: Self.transaction().json, from: source) else {
             Issue.record("it was refused")
             return
         }
@@ -60,8 +60,8 @@ import Testing
     }
 
     @Test func `bare renewal information goes on for the app that was asked about`() async throws {
-        let verdict = try await Self.verdict(on: Self.renewal.json, from: .history, of: "com.example.app")
-        guard case .forward(let verified) = verdict else {
+        let result = try await Self.result(on: Self.renewal.json, from: .history, of: "com.example.app")
+        guard case .forward(let verified) = result else {
             Issue.record("it was refused")
             return
         }
@@ -75,28 +75,28 @@ import Testing
         #expect(decoded.envelope.data == nil)
     }
 
-    @Test func `the webhook takes neither, and that is nobody's poison`() async throws {
+    @Test func `the webhook takes neither, and neither counts towards the rejection limit`() async throws {
         for json in [Self.transaction().json, Self.renewal.json] {
             guard
-                case .deadLetter(let reason, _) = try await Self.verdict(
+                case .deadLetter(let reason, _) = try await Self.result(
                     on: json, from: .webhook, of: "com.example.app")
             else {
                 Issue.record("it was taken for a notification")
                 continue
             }
             #expect(reason.rawValue == "body")
-            #expect(!reason.countsTowardsPoisonLimit)
+            #expect(!reason.countsTowardsRejectionLimit)
         }
     }
 
-    @Test func `what a customer can upload never counts towards the poison limit`() async throws {
+    @Test func `what a customer can upload never counts towards the rejection limit`() async throws {
         let foreign = Self.transaction(bundleId: "com.example.other").json
         for json in [foreign, Self.renewal.json, Array(#"{"signedDate":1}"#.utf8)] {
-            guard case .deadLetter(let reason, _) = try await Self.verdict(on: json, from: .upload) else {
+            guard case .deadLetter(let reason, _) = try await Self.result(on: json, from: .upload) else {
                 Issue.record("it was believed")
                 continue
             }
-            #expect(!reason.countsTowardsPoisonLimit, "\(reason)")
+            #expect(!reason.countsTowardsRejectionLimit, "\(reason)")
         }
     }
 }

@@ -27,32 +27,32 @@ import Testing
         }
     }
 
-    private func reasons(_ verdicts: [Verdict<VerifiedNotification, VerifyReason>]) -> [String?] {
-        verdicts.map { verdict in
-            if case .deadLetter(let reason, _) = verdict { reason.rawValue } else { nil }
+    private func reasons(_ results: [StageResult<VerifiedNotification, VerifyReason>]) -> [String?] {
+        results.map { result in
+            if case .deadLetter(let reason, _) = result { reason.rawValue } else { nil }
         }
     }
 
-    @Test func `a batch gets its verdicts in the order of its records`() async throws {
+    @Test func `a batch gets its results in the order of its records`() async throws {
         let corpus = try Self.corpus.get()
         let items = corpus.all.filter { if case .notification = $0.door { true } else { false } }
-        let verdicts = try await stage(try corpus.material.verifier()).judge(deliveries(items.map(\.jws)))
-        #expect(reasons(verdicts) == items.map { $0.expected?.rawValue })
+        let results = try await stage(try corpus.material.verifier()).process(deliveries(items.map(\.jws)))
+        #expect(reasons(results) == items.map { $0.expected?.rawValue })
     }
 
     // MARK: Poison
 
-    @Test func `nothing a stranger can send counts towards the poison limit`() async throws {
+    @Test func `nothing a stranger can send counts towards the rejection limit`() async throws {
         let corpus = try Self.corpus.get()
         let strangers = corpus.forgeries.filter { forgery in
             guard case .notification = forgery.door, let expected = forgery.expected else { return false }
             return !expected.isProven || expected == .appUnknown
         }
         #expect(strangers.count > 100)
-        let verdicts = try await stage(try corpus.material.verifier()).judge(deliveries(strangers.map(\.jws)))
-        #expect(verdicts.count == strangers.count)
-        var gauge = PoisonGauge(PoisonLimit(consecutive: 1, ratio: 0, window: 1))
-        #expect(gauge.crossing(verdicts) == nil)
+        let results = try await stage(try corpus.material.verifier()).process(deliveries(strangers.map(\.jws)))
+        #expect(results.count == strangers.count)
+        var gauge = RejectionCounter(RejectionLimit(consecutive: 1, ratio: 0, window: 1))
+        #expect(gauge.crossing(results) == nil)
     }
 
     @Test func `what Apple signed for us and we cannot use counts, also between forgeries`() async throws {
@@ -68,10 +68,10 @@ import Testing
         for (expected, json) in unusable {
             let jws = try material.signed(json: json)
             let payloads = (0..<9).flatMap { _ in [jws, Array("a.b.c".utf8), Array("a.b.c".utf8)] }
-            let verdicts = try await stage(verifier).judge(deliveries(payloads))
-            #expect(reasons(verdicts).prefix(2) == [expected, "malformed"])
-            var gauge = PoisonGauge(PoisonLimit(consecutive: 9, ratio: 1, window: 1000))
-            #expect(gauge.crossing(verdicts)?.reason == expected)
+            let results = try await stage(verifier).process(deliveries(payloads))
+            #expect(reasons(results).prefix(2) == [expected, "malformed"])
+            var gauge = RejectionCounter(RejectionLimit(consecutive: 9, ratio: 1, window: 1000))
+            #expect(gauge.crossing(results)?.reason == expected)
         }
     }
 
@@ -83,10 +83,10 @@ import Testing
             try material.signed(material.transaction { $0.signedDate = old }),
             try material.signed(material.renewal { $0.signedDate = old }),
         ]
-        let verdicts = try await stage(try material.verifier()).judge(deliveries(payloads))
-        #expect(reasons(verdicts) == ["body", "body", "expired-at-signing", "expired-at-signing"])
-        var gauge = PoisonGauge(PoisonLimit(consecutive: 1, ratio: 0, window: 1))
-        #expect(gauge.crossing(verdicts) == nil)
+        let results = try await stage(try material.verifier()).process(deliveries(payloads))
+        #expect(reasons(results) == ["body", "body", "expired-at-signing", "expired-at-signing"])
+        var gauge = RejectionCounter(RejectionLimit(consecutive: 1, ratio: 0, window: 1))
+        #expect(gauge.crossing(results) == nil)
     }
 
     // MARK: Registry
@@ -100,8 +100,8 @@ import Testing
                 $0.data?.appAppleId = 77
                 $0.data?.environment = .sandbox
             })
-        let verdicts = try await stage(try material.verifier()).judge(deliveries([jws]))
-        guard case .deadLetter(let reason, let message) = verdicts.first else {
+        let results = try await stage(try material.verifier()).process(deliveries([jws]))
+        guard case .deadLetter(let reason, let message) = results.first else {
             Issue.record("it went on")
             return
         }
@@ -120,7 +120,7 @@ import Testing
             headerJSON: CompactJWS.headerJSON(x5c: material.stranger.x5c),
             payloadJSON: material.envelope { $0.data?.bundleId = "com.example.evil" }.json,
             key: material.stranger.leafKey)
-        _ = try await stage.judge(deliveries([genuine, forged, genuine]))
+        _ = try await stage.process(deliveries([genuine, forged, genuine]))
         #expect(names.withLock(\.self) == ["com.example.other", "com.example.other"])
     }
 }

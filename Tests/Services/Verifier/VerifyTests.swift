@@ -46,11 +46,10 @@ import Testing
         return try signer.sign(payload.json)
     }
 
-    static func verdicts(on payloads: [[UInt8]]) async throws -> [Pipeline.Verdict<VerifiedNotification, VerifyReason>]
-    {
+    static func results(on payloads: [[UInt8]]) async throws -> [StageResult<VerifiedNotification, VerifyReason>] {
         let verifier = try verifier()
         let stage = Verify(verifier: { verifier }, now: { now }, cores: 2)
-        return try await stage.judge(
+        return try await stage.process(
             payloads.enumerated().map { offset, payload in
                 Delivery(
                     message: ReceivedNotification(signedPayload: payload, source: .webhook, receivedAt: now),
@@ -61,7 +60,7 @@ import Testing
     @Test func `what is proven is forwarded with its original and its key`() async throws {
         let uuid = UUID()
         let letter = try Self.letter(by: Self.authority.get(), uuid: uuid)
-        guard case .forward(let verified) = try await Self.verdicts(on: [letter])[0] else {
+        guard case .forward(let verified) = try await Self.results(on: [letter])[0] else {
             Issue.record("a genuine notification was refused")
             return
         }
@@ -75,12 +74,12 @@ import Testing
         #expect(try DecodedNotification(decoded: verified.decoded).transaction?.transactionId == "1001")
     }
 
-    @Test func `the order of verdicts is the order of records, on any number of cores`() async throws {
+    @Test func `the order of results is the order of records, on any number of cores`() async throws {
         let authority = try Self.authority.get()
         let uuids = (0..<50).map { _ in UUID() }
-        let verdicts = try await Self.verdicts(on: uuids.map { try Self.letter(by: authority, uuid: $0) })
-        let forwarded = verdicts.map { verdict -> UUID? in
-            guard case .forward(let verified) = verdict else { return nil }
+        let results = try await Self.results(on: uuids.map { try Self.letter(by: authority, uuid: $0) })
+        let forwarded = results.map { result -> UUID? in
+            guard case .forward(let verified) = result else { return nil }
             return verified.notificationUUID
         }
         #expect(forwarded == uuids)
@@ -89,14 +88,14 @@ import Testing
     @Test func `a refusal has its reason and does not hold up the rest`() async throws {
         let authority = try Self.authority.get()
         let stranger = try Self.stranger.get()
-        let verdicts = try await Self.verdicts(on: [
+        let results = try await Self.results(on: [
             Array("no letter".utf8), Self.letter(by: stranger), Self.letter(by: authority),
             Self.letter(by: authority, environment: .sandbox),
             Self.letter(by: authority, bundleId: "com.example.other"),
             Self.letter(by: authority, transactionOf: "com.example.other"),
         ])
-        let reasons = verdicts.map { verdict -> String in
-            switch verdict {
+        let reasons = results.map { result -> String in
+            switch result {
             case .forward: "forward"
             case .discard(let reason), .deadLetter(let reason, _): reason.rawValue
             }
@@ -105,29 +104,29 @@ import Testing
             reasons == ["malformed", "chain-untrusted", "forward", "environment", "app-unknown", "nested-mismatch"])
     }
 
-    @Test func `what a stranger can send never counts towards the poison limit`() async throws {
-        let verdicts = try await Self.verdicts(on: [
+    @Test func `what a stranger can send never counts towards the rejection limit`() async throws {
+        let results = try await Self.results(on: [
             Array("no letter".utf8), Self.letter(by: Self.stranger.get()),
             Self.letter(by: Self.authority.get(), bundleId: "com.example.other"),
             Self.letter(by: Self.authority.get(), environment: .sandbox),
         ])
-        for verdict in verdicts {
-            guard case .deadLetter(let reason, _) = verdict else {
-                Issue.record("\(verdict) is no dead letter")
+        for result in results {
+            guard case .deadLetter(let reason, _) = result else {
+                Issue.record("\(result) is no dead letter")
                 continue
             }
-            #expect(!reason.countsTowardsPoisonLimit, "\(reason)")
+            #expect(!reason.countsTowardsRejectionLimit, "\(reason)")
         }
     }
 
     @Test func `what Apple signed for us and we cannot use does count`() async throws {
         let letter = try Self.letter(by: Self.authority.get(), transactionOf: "com.example.other")
-        guard case .deadLetter(let reason, _) = try await Self.verdicts(on: [letter])[0] else {
+        guard case .deadLetter(let reason, _) = try await Self.results(on: [letter])[0] else {
             Issue.record("it is no dead letter")
             return
         }
-        #expect(reason.countsTowardsPoisonLimit)
-        #expect(VerifyReason.undecodable.countsTowardsPoisonLimit)
+        #expect(reason.countsTowardsRejectionLimit)
+        #expect(VerifyReason.undecodable.countsTowardsRejectionLimit)
     }
 
     @Test func `every reason survives its raw value`() {

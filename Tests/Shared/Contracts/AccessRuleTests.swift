@@ -24,7 +24,7 @@ import Testing
     @Test func `nobody but setup creates topics, and setup creates all and reads none`() {
         #expect(Self.topics(of: "setup", for: .create) == Set(Topics.all.map(\.name)))
         #expect(Self.topics(of: "setup", for: .read).isEmpty)
-        for service in Service.allCases { #expect(Self.topics(of: service.rawValue, for: .create).isEmpty) }
+        for service in ServiceName.allCases { #expect(Self.topics(of: service.rawValue, for: .create).isEmpty) }
     }
 
     @Test func `the command line, which dates what waits, may read whatever somebody reads`() {
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func `every arrow of the route map is allowed, and no other`() {
-        for service in Service.allCases {
+        for service in ServiceName.allCases {
             let reads = Set(
                 Topics.all.filter { route in
                     service == .storekeeper ? !route.readers.isEmpty : route.readers.contains(service)
@@ -47,7 +47,7 @@ import Testing
 
     @Test func `who reads may join the groups of its own name`() {
         let rule = AccessRule(
-            service: "verifier", resource: .groups(prefix: Service.verifier.group), operations: [.read])
+            service: "verifier", resource: .groups(prefix: ServiceName.verifier.group), operations: [.read])
         #expect(AccessRule.all.contains(rule))
     }
 }

@@ -12,7 +12,7 @@ import Testing
 
     @Test func `every service has a topic`() {
         let named = Set(Topics.all.flatMap { $0.writers + $0.readers })
-        #expect(named == Set(Service.allCases))
+        #expect(named == Set(ServiceName.allCases))
     }
 
     @Test func `a stage reads what the stage before it writes`() {

@@ -97,14 +97,14 @@ extension Letter {
             let received = ReceivedNotification(
                 signedPayload: letter, source: .webhook, receivedAt: now, bundleId: nil)
             switch try await Verify(verifier: { verifier }, now: { now }, cores: 1)
-                .judge([Delivery(message: received, position: position)])[0]
+                .process([Delivery(message: received, position: position)])[0]
             {
             case .forward(let verified):
                 // Over the wire, as between the processes.
                 let read = try VerifiedNotification(verified.record())
-                switch try await deduplicator.judge([Delivery(message: read, position: position)])[0] {
+                switch try await deduplicator.process([Delivery(message: read, position: position)])[0] {
                 case .forward(let unique):
-                    switch Update().verdict(on: unique.verified, at: position) {
+                    switch Update().result(on: unique.verified, at: position) {
                     case .forward(let entry):
                         _ = try await LedgerStore(connection).apply([entry], moving: [], recordedAt: now)
                         ends.append(.ledger)

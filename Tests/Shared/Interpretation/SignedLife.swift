@@ -83,25 +83,25 @@ struct SignedLife {
             trust: try TrustStore.apple.adding(rootsIn: Array(authority.get().rootPEM.utf8)),
             apps: AppRegistry(apps: [AcceptedApp(bundleId: bundleId, appAppleId: 1, environments: [.production])]))
         let position = LogPosition(topic: "t", partition: 0, offset: 0)
-        let verified = try await Verify(verifier: { verifier }, now: { now }, cores: 1).judge(
+        let verified = try await Verify(verifier: { verifier }, now: { now }, cores: 1).process(
             payloads.map { payload in
                 Delivery(
                     message: ReceivedNotification(
                         signedPayload: payload.jws, source: payload.source, receivedAt: now, bundleId: bundleId),
                     position: position)
             })
-        let unique = try verified.map { verdict in
-            guard case .forward(let verified) = verdict else { throw Refused(verdict: "\(verdict)") }
+        let unique = try verified.map { result in
+            guard case .forward(let verified) = result else { throw Refused(result: "\(result)") }
             return Delivery(message: UniqueNotification(unchecked: verified), position: position)
         }
-        return try await Update().judge(unique).map { verdict in
-            guard case .forward(let entry) = verdict else { throw Refused(verdict: "\(verdict)") }
+        return try await Update().process(unique).map { result in
+            guard case .forward(let entry) = result else { throw Refused(result: "\(result)") }
             return entry
         }
     }
 
     struct Refused: Error {
-        var verdict: String
+        var result: String
     }
 
     /// SplitMix64: small, and the same everywhere.

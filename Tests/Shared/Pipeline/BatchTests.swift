@@ -9,7 +9,7 @@ import Testing
 struct Even: Stage {
     enum Reason: String, StageReason {
         case undecodable, odd, bad
-        var countsTowardsPoisonLimit: Bool { true }
+        var countsTowardsRejectionLimit: Bool { true }
     }
 
     struct Text: TopicMessage, Hashable {
@@ -24,7 +24,7 @@ struct Even: Stage {
         func record() -> WireRecord { WireRecord(value: Array(text.utf8)) }
     }
 
-    func judge(_ deliveries: [Delivery<Text>]) -> [Verdict<Text, Reason>] {
+    func process(_ deliveries: [Delivery<Text>]) -> [StageResult<Text, Reason>] {
         deliveries.map { delivery in
             guard let number = Int(delivery.message.text) else { return .deadLetter(.bad, message: "not a number") }
             return number.isMultiple(of: 2) ? .forward(delivery.message) : .discard(.odd)
@@ -39,23 +39,23 @@ struct Even: Stage {
             timestamp: nil)
     }
 
-    @Test func `there is a verdict for every record in its order`() async throws {
+    @Test func `there is a result for every record in its order`() async throws {
         let values: [[UInt8]] = [Array("2".utf8), [0xFF], Array("x".utf8), Array("3".utf8), Array("4".utf8)]
         let batch = Batch(records: values.enumerated().map { Self.record($1, offset: Int64($0)) })
-        let judged = try await batch.judged(by: Even())
+        let processed = try await batch.processed(by: Even())
         #expect(
-            judged.verdicts == [
+            processed.results == [
                 .forward(Even.Text("2")),
                 .deadLetter(.undecodable, message: "text is missing or of the wrong type"),
                 .deadLetter(.bad, message: "not a number"), .discard(.odd), .forward(Even.Text("4")),
             ])
-        #expect(judged.forwarded.map(\.record.position.offset) == [0, 4])
+        #expect(processed.forwarded.map(\.record.position.offset) == [0, 4])
     }
 
     @Test func `a dead letter says where the record stood and keeps it as it was`() async throws {
         var batch = Batch(records: [Self.record([0xFF], "topic", 3, offset: 17)])
         batch.attempt = 4
-        let letters = try await batch.judged(by: Even())
+        let letters = try await batch.processed(by: Even())
             .deadLetters(stage: "even", at: Date(milliseconds: 1), build: "b")
         let letter = try #require(letters.first)
         #expect(letters.count == 1)
@@ -70,7 +70,7 @@ struct Even: Stage {
             Self.record([], "b", 1, offset: 5), Self.record([], "a", 0, offset: 9), Self.record([], "b", 1, offset: 8),
         ])
         #expect(
-            try await batch.judged(by: Even()).spans == [
+            try await batch.processed(by: Even()).spans == [
                 Span(partition: TopicPartition(topic: "a", partition: 0), first: 9, next: 10),
                 Span(partition: TopicPartition(topic: "b", partition: 1), first: 5, next: 9),
             ])

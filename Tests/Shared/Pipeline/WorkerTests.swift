@@ -23,7 +23,7 @@ import Testing
         #expect(try DeadLetter(WireRecord(#require(letters.first))).reason == "bad")
     }
 
-    @Test func `a batch that met an outage is judged again until it passes`() async throws {
+    @Test func `a batch that met an outage is processed again until it passes`() async throws {
         let bench = try await Bench()
         try await bench.write((0..<20).map { String($0 * 2) })
         let outage = Outage(failures: 3)
@@ -52,10 +52,10 @@ import Testing
         #expect(Set(forwarded.map(\.value)).count == 20)
     }
 
-    @Test func `a run of poison stops the worker and leaves the rest of the log as it is`() async throws {
-        let bench = try await Bench(poison: PoisonLimit(consecutive: 10))
+    @Test func `Worker stops at a run of rejections and leaves the rest of the topic as it is`() async throws {
+        let bench = try await Bench(rejectionLimit: RejectionLimit(consecutive: 10))
         try await bench.write([String](repeating: "x", count: 50))
-        let stopped = await #expect(throws: PoisonLimitReached.self) {
+        let stopped = await #expect(throws: RejectionLimitReached.self) {
             try await bench.whileWorking(Even()) { try await bench.becomesUnready() }
         }
         #expect(stopped?.counted == 10)
@@ -97,7 +97,7 @@ import Testing
     }
 }
 
-/// Fails so many times as if the world did, then judges like ``Even``.
+/// Fails so many times as if the world did, then processes like ``Even``.
 private struct Outage: Stage {
     struct Away: Error {}
     final class Count: Sendable {
@@ -112,7 +112,7 @@ private struct Outage: Stage {
         self.onFailure = onFailure
     }
 
-    func judge(_ deliveries: [Delivery<Even.Text>]) throws -> [Verdict<Even.Text, Even.Reason>] {
+    func process(_ deliveries: [Delivery<Even.Text>]) throws -> [StageResult<Even.Text, Even.Reason>] {
         let isAway = left.withLock { left in
             guard left > 0 else { return false }
             left -= 1
@@ -122,7 +122,7 @@ private struct Outage: Stage {
             onFailure()
             throw Away()
         }
-        return Even().judge(deliveries)
+        return Even().process(deliveries)
     }
 }
 
@@ -131,8 +131,8 @@ private struct Bench {
     struct Variables: WorkerVariables {
         let brokers = Variable.kafkaBrokers
         let batch = Variable.batchLimit
-        let poisonRun = Variable.poisonRun
-        let poisonRatio = Variable.poisonRatio
+        let rejectionRun = Variable.rejectionRun
+        let rejectionRatio = Variable.rejectionRatio
         let kafkaSettings = Variable.kafkaSettings
     }
 
@@ -144,14 +144,14 @@ private struct Bench {
     private let context: ServiceContext<Variables>
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    init(poison: PoisonLimit = PoisonLimit()) async throws {
+    init(rejectionLimit: RejectionLimit = RejectionLimit()) async throws {
         input = Topic("in", key: .none, partitions: 4, writers: [], readers: [])
         output = Topic("out", key: .none, partitions: 4, writers: [], readers: [])
         broker = try DevelopmentBroker(
             topics: [input.route, output.route, Topics.rejected.route].map { ($0.name, $0.partitions) })
         producer = try Producer(broker.configuration, logger: logger)
         var environment = broker.environment
-        environment["STOREKEEPER_POISON_RUN"] = String(poison.consecutive)
+        environment["STOREKEEPER_REJECTION_RUN"] = String(rejectionLimit.consecutive)
         context = ServiceContext(
             settings: try Settings(Variables(), environment: environment), logger: logger,
             health: Health(instant: { .now }), tracer: tracer, clock: ProcessClock(now: { Date() }, instant: { .now }),
@@ -211,7 +211,7 @@ private struct Bench {
     /// Records that the group has not settled.
     func lag() async throws -> Int64 {
         try await KafkaAdmin(broker.configuration, logger: logger)
-            .lag(group: Service.verifier.group, topics: [input.name]).reduce(0) { $0 + $1.records }
+            .lag(group: ServiceName.verifier.group, topics: [input.name]).reduce(0) { $0 + $1.records }
     }
 
     func end(of topic: String) async throws -> Int64 {

@@ -269,7 +269,8 @@ import Testing
             desk.faults.add(ServerFault(kind: .storm, delay: .seconds(30)))
             let fetching = Fetching(
                 fetch: desk.fetch(deadline: .seconds(50)), apps: [AppleDesk.app], width: 2, holder: UUID(),
-                pulse: Health(instant: { .now }).pulse("fetching", limit: .seconds(60)), logger: AppleDesk.logger)
+                liveness: Health(instant: { .now }).livenessProbe("fetching", limit: .seconds(60)),
+                logger: AppleDesk.logger)
             let group = ServiceGroup(
                 configuration: .init(services: [.init(service: fetching)], logger: AppleDesk.logger))
             async let running: Void = group.run()

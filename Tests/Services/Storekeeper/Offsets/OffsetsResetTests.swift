@@ -17,7 +17,7 @@ struct OffsetsResetTests {
             let connection = TestDatabase.connection(database)
             let positions = PositionStore(connection)
             let ours = [Int32(0), 1].map { LogPosition(topic: Topics.unique.name, partition: $0, offset: 7) }
-            let group = Service.stateUpdater.group
+            let group = ServiceName.stateUpdater.group
             _ = try await positions.establish(cluster: cluster, group: group, lowWatermarks: ours)
             _ = try await positions.establish(cluster: "another", group: group, lowWatermarks: ours)
             _ = try await positions.establish(cluster: cluster, group: "another", lowWatermarks: ours)

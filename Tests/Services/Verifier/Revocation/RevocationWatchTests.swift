@@ -189,18 +189,18 @@ import Testing
         try await scene(hard: true) { surroundings, responder, verifier, watch, jws in
             let stage = Verify(
                 verifier: { verifier }, now: surroundings.now, cores: 2, settleRevocation: { await watch.look() })
-            func judged() async throws -> [String?] {
+            func processed() async throws -> [String?] {
                 let deliveries = (0..<3).map { offset in
                     Delivery(
                         message: ReceivedNotification(
                             signedPayload: offset == 1 ? [1] : jws, source: .webhook, receivedAt: surroundings.now()),
                         position: LogPosition(topic: Topics.received.name, partition: 0, offset: Int64(offset)))
                 }
-                return try await stage.judge(deliveries).map {
+                return try await stage.process(deliveries).map {
                     if case .deadLetter(let reason, _) = $0 { reason.rawValue } else { nil }
                 }
             }
-            let first = try await judged()
+            let first = try await processed()
             #expect(first == [nil, "malformed", nil])
             #expect(responder.questions == 2)
             responder.behave(.busy)
@@ -208,7 +208,7 @@ import Testing
             await watch.look()
             let asked = responder.questions
             // Asked in vain a moment ago: refused without asking again.
-            let later = try await judged()
+            let later = try await processed()
             #expect(later == ["revocation-unknown", "malformed", "revocation-unknown"])
             #expect(responder.questions == asked)
         }

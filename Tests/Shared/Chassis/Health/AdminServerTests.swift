@@ -40,12 +40,12 @@ import Testing
 
     @Test func `readyz follows the conditions and names what is missing`() async throws {
         let health = Health(instant: clock.instant)
-        let log = health.require("log")
+        let log = health.readinessCheck("log")
         try await withServer(health) { url in
             var answer = try await get(url.appending(path: "readyz"))
             #expect(answer.status == 503)
             #expect(answer.body == "log: warming up\n")
-            log.isMet()
+            log.passes()
             answer = try await get(url.appending(path: "readyz"))
             #expect(answer.status == 200)
             #expect(answer.body == "ready\n")
@@ -58,8 +58,8 @@ import Testing
 
     @Test func `livez asks the loops and nothing else`() async throws {
         let health = Health(instant: clock.instant)
-        let pulse = health.pulse("loop", limit: .seconds(5))
-        _ = health.require("database")
+        let liveness = health.livenessProbe("loop", limit: .seconds(5))
+        _ = health.readinessCheck("database")
         try await withServer(health) { url in
             var answer = try await get(url.appending(path: "livez"))
             #expect(answer.status == 200)
@@ -67,7 +67,7 @@ import Testing
             answer = try await get(url.appending(path: "livez"))
             #expect(answer.status == 503)
             #expect(answer.body == "loop has not turned for 6 s, more than its limit of 5 s\n")
-            pulse.beat()
+            liveness.beat()
             answer = try await get(url.appending(path: "livez"))
             #expect(answer.status == 200)
         }
@@ -94,14 +94,14 @@ import Testing
 
     @Test func `whether the process is ready is a metric too, as of the moment of the scrape`() async throws {
         let health = Health(instant: clock.instant)
-        let log = health.require("log")
+        let log = health.readinessCheck("log")
         try await withServer(health, MetricRegistry(metrics: Metric.all)) { url in
             func ready() async throws -> String? {
                 try ExpositionGrammar(await get(url.appending(path: "metrics")).body).value("storekeeper_ready")
             }
             var said = try await ready()
             #expect(said == "0")
-            log.isMet()
+            log.passes()
             said = try await ready()
             #expect(said == "1")
             health.drain()

@@ -24,34 +24,34 @@ final class HandClock: Sendable {
 
     @Test func `a process is not ready before every condition is met, and says which are not`() {
         let health = health
-        let log = health.require("log")
-        let database = health.require("database", waitingFor: "migrating")
+        let log = health.readinessCheck("log")
+        let database = health.readinessCheck("database", waitingFor: "migrating")
         #expect(health.notReady == ["log: warming up", "database: migrating"])
-        log.isMet()
+        log.passes()
         #expect(health.notReady == ["database: migrating"])
-        database.isMet()
+        database.passes()
         #expect(health.notReady.isEmpty)
-        log.isUnmet("stopped: 100 dead letters in a row")
+        log.fails("stopped: 100 dead letters in a row")
         #expect(health.notReady == ["log: stopped: 100 dead letters in a row"])
     }
 
     @Test func `draining is for good, whatever conditions say`() {
         let health = health
-        let log = health.require("log")
+        let log = health.readinessCheck("log")
         health.drain()
-        log.isMet()
+        log.passes()
         #expect(health.notReady == ["draining: the process was asked to stop"])
         #expect(health.hung.isEmpty)
     }
 
     @Test func `a loop is alive until it was silent for longer than its limit, and again when it beats`() {
         let health = health
-        let pulse = health.pulse("verifier", limit: .seconds(30))
+        let liveness = health.livenessProbe("verifier", limit: .seconds(30))
         clock.advance(by: .seconds(30))
         #expect(health.hung.isEmpty)
         clock.advance(by: .seconds(1))
         #expect(health.hung == ["verifier has not turned for 31 s, more than its limit of 30 s"])
-        pulse.beat()
+        liveness.beat()
         #expect(health.hung.isEmpty)
         #expect(health.notReady.isEmpty)
     }

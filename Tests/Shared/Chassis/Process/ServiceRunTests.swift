@@ -6,7 +6,7 @@ import Testing
 @testable import Chassis
 
 /// Notes what happens to it, and ends as it is told.
-private struct Part: LongRunning {
+private struct Part: Service {
     let name: String
     let diary: Diary
     var failure: TestFailure?
@@ -32,7 +32,7 @@ private final class Diary: Sendable {
 @Suite(.timeLimit(.minutes(1))) struct ServiceRunTests {
     private let diary = Diary()
 
-    private func run(_ parts: [any LongRunning], deadline: String = "25s", whenTooLate: @escaping @Sendable () -> Void)
+    private func run(_ parts: [any Service], deadline: String = "25s", whenTooLate: @escaping @Sendable () -> Void)
         async throws
     {
         let settings = try Settings(
@@ -61,7 +61,7 @@ private final class Diary: Sendable {
 
     @Test func `a part that does not stop meets the deadline`() async throws {
         let (over, signal) = AsyncStream.makeStream(of: Void.self)
-        struct Stubborn: LongRunning {
+        struct Stubborn: Service {
             let over: AsyncStream<Void>
             func run() async throws {
                 // Outlives every request to stop until the deadline has spoken.

@@ -60,7 +60,7 @@ import Testing
     }
 
     /// Finishes a step while it is being stopped.
-    private struct Last: LongRunning {
+    private struct Last: Service {
         let tracer: Tracer
 
         func run() async throws {

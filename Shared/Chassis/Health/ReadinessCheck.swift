@@ -3,7 +3,7 @@ import Synchronization
 /// One condition of readiness.
 ///
 /// It begins unmet, so a process is not ready before everything it waits for has happened.
-public final class Requirement: Sendable {
+public final class ReadinessCheck: Sendable {
     let name: String
     private let reason: Mutex<String?>
 
@@ -13,12 +13,12 @@ public final class Requirement: Sendable {
     }
 
     /// From now on the condition holds.
-    public func isMet() {
+    public func passes() {
         reason.withLock { $0 = nil }
     }
 
     /// The condition does not hold, because of `reason`, which `/readyz` shows to operators.
-    public func isUnmet(_ reason: String) {
+    public func fails(_ reason: String) {
         self.reason.withLock { $0 = reason }
     }
 

@@ -1,5 +1,5 @@
-/// How much refusal is too much. If suddenly everything is poison, the poison is our release.
-public struct PoisonLimit: Sendable {
+/// A circuit breaker: how many records a worker may reject before it suspects its own release and stops.
+public struct RejectionLimit: Sendable {
     /// That many counted dead letters in a row stop the worker.
     public var consecutive: Int
     /// That share of counted dead letters among the last ``window`` records stops the worker.
@@ -7,7 +7,7 @@ public struct PoisonLimit: Sendable {
     /// How many records the ratio looks back on.
     public var window: Int
 
-    /// All fields.
+    /// - Parameters: as described above.
     public init(consecutive: Int = 100, ratio: Double = 0.5, window: Int = 1000) {
         self.consecutive = consecutive
         self.ratio = ratio
@@ -15,9 +15,9 @@ public struct PoisonLimit: Sendable {
     }
 }
 
-/// The worker stopped itself before it emptied the log into the dead letters.
-public struct PoisonLimitReached: EndsTheWorker, CustomStringConvertible {
-    /// The stage that refused it.
+/// The worker stopped before it moved the whole topic to the dead letters.
+public struct RejectionLimitReached: FatalWorkerError, CustomStringConvertible {
+    /// The stage that rejected them.
     public var stage: String
     /// The raw value of the reason that was most recent.
     public var reason: String
@@ -26,26 +26,28 @@ public struct PoisonLimitReached: EndsTheWorker, CustomStringConvertible {
 
     /// For people.
     public var description: String {
-        "\(stage) stopped: \(counted) records were refused as \(reason), which points at this release rather than at "
-            + "the records. None of this batch was settled. Deploy a build that reads them, or raise the poison limit."
+        "\(stage) stopped: \(counted) records were rejected as \(reason), which points at this release rather than at "
+            + "the records. None of this batch was settled. Deploy a build that reads them, or raise "
+            + "STOREKEEPER_REJECTION_RUN or STOREKEEPER_REJECTION_RATIO."
     }
 }
 
 /// Counts what was settled and says when to stop.
-struct PoisonGauge {
-    private let limit: PoisonLimit
+struct RejectionCounter {
+    private let limit: RejectionLimit
     private var run = 0
     /// The last records, newest last: true for a counted dead letter.
     private var recent: [Bool] = []
     private var counted = 0
 
-    init(_ limit: PoisonLimit) { self.limit = limit }
+    init(_ limit: RejectionLimit) { self.limit = limit }
 
     /// Asked before a batch is settled: the reason that crosses the limit, or nil.
-    mutating func crossing<Output, Reason>(_ verdicts: [Verdict<Output, Reason>]) -> (reason: String, counted: Int)? {
-        for verdict in verdicts {
-            switch verdict {
-            case .deadLetter(let reason, _) where reason.countsTowardsPoisonLimit:
+    mutating func crossing<Output, Reason>(_ results: [StageResult<Output, Reason>]) -> (reason: String, counted: Int)?
+    {
+        for result in results {
+            switch result {
+            case .deadLetter(let reason, _) where reason.countsTowardsRejectionLimit:
                 run += 1
                 remember(true)
                 if run >= limit.consecutive { return (reason.rawValue, run) }
@@ -53,7 +55,7 @@ struct PoisonGauge {
                     return (reason.rawValue, counted)
                 }
             case .deadLetter:
-                // Neither good nor bad: a stranger's forgeries must not hide our own poison by breaking the run.
+                // Neither good nor bad: a stranger's forgeries must not hide rejections of our own making by breaking the run.
                 break
             case .forward, .discard:
                 run = 0
@@ -63,9 +65,9 @@ struct PoisonGauge {
         return nil
     }
 
-    private mutating func remember(_ isPoison: Bool) {
-        recent.append(isPoison)
-        counted += isPoison ? 1 : 0
+    private mutating func remember(_ isRejected: Bool) {
+        recent.append(isRejected)
+        counted += isRejected ? 1 : 0
         guard recent.count > limit.window else { return }
         counted -= recent.removeFirst() ? 1 : 0
     }

@@ -1,8 +1,8 @@
 import Chassis
 import Kafka
 
-/// A producer for the length of a process: shows its health, and closes it after everyone who sends has stopped.
-public struct ProducerKeeper: LongRunning {
+/// A producer for the length of a process: shows its health, and closes it after all senders have stopped.
+public struct ProducerService: Service {
     /// The producer.
     public let producer: Producer
     private let clock: any Clock<Duration>

@@ -8,7 +8,7 @@ import struct Foundation.UUID
 ///
 /// The lease spares work and is not needed for more: each job holds its own against another of its kind. It is short, so
 /// that who is killed is soon replaced, and renewed while the job is done and between its turns.
-struct Round: LongRunning {
+struct LeasedJob: Service {
     /// In metrics and logs.
     let name: String
     /// Between the end of a turn and the next one.
@@ -17,7 +17,7 @@ struct Round: LongRunning {
     let leases: LeaseStore?
     /// Names this process to the lease.
     let holder: UUID
-    let pulse: Pulse
+    let liveness: LivenessProbe
     let logger: Logger
     var clock: any Clock<Duration> = ContinuousClock()
     let turn: @Sendable () async throws -> Void
@@ -42,18 +42,18 @@ struct Round: LongRunning {
         self.holder = holder
         self.logger = logger
         self.turn = turn
-        pulse = health.pulse(name, limit: interval + Self.turnLimit)
+        liveness = health.livenessProbe(name, limit: interval + Self.turnLimit)
     }
 
     func run() async throws {
-        await Repetition(pulse: pulse, clock: clock) { [name, logger] error in
+        await RetryLoop(liveness: liveness, clock: clock) { [name, logger] error in
             Metric.schedulerRetries.counter(name).increment()
             logger.warning("It will be tried again", metadata: ["job": "\(name)", "error": "\(error)"])
         }.run { _ in
             do {
                 let isOurs = try await take()
                 if isOurs { try await work() }
-                // Not the repetition's pause, in which nobody would keep the lease.
+                // Not the retryLoop's pause, in which nobody would keep the lease.
                 try await rest(for: interval, keepingLease: isOurs)
                 return .zero
             } catch {

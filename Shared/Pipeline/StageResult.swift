@@ -1,5 +1,6 @@
-/// What a stage decided about one record. The record's own faults are verdicts; only the world's faults are thrown.
-public enum Verdict<Output: Sendable, Reason: StageReason>: Sendable {
+/// What a stage decided about one record. What is wrong with the record is a result; only an unavailable
+/// dependency is thrown.
+public enum StageResult<Output: Sendable, Reason: StageReason>: Sendable {
     /// Hand this on.
     case forward(Output)
     /// Nothing more to do; the record is accounted for under the reason.
@@ -8,7 +9,7 @@ public enum Verdict<Output: Sendable, Reason: StageReason>: Sendable {
     case deadLetter(Reason, message: String)
 }
 
-extension Verdict: Equatable where Output: Equatable {}
+extension StageResult: Equatable where Output: Equatable {}
 
 /// Why a stage did not forward a record: an enum per service. The raw value is the metric label, the dead-letter header
 /// and a test's expectation in one.
@@ -16,7 +17,7 @@ public protocol StageReason: RawRepresentable, Sendable, Hashable where RawValue
     /// The record is not the message its topic promises.
     static var undecodable: Self { get }
 
-    /// Whether a run of such dead letters suggests that our own release is the poison. False for what a stranger can
-    /// cause at will, or anybody could stop the line.
-    var countsTowardsPoisonLimit: Bool { get }
+    /// Whether a run of such dead letters suggests that our own release is at fault. False for what a stranger can
+    /// cause at will: otherwise a stranger could stop the worker.
+    var countsTowardsRejectionLimit: Bool { get }
 }

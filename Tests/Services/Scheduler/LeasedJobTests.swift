@@ -10,14 +10,14 @@ import Testing
 @testable import Chassis
 @testable import Scheduler
 
-@Suite(.timeLimit(.minutes(2))) struct RoundTests {
+@Suite(.timeLimit(.minutes(2))) struct LeasedJobTests {
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     private static func round(
         _ database: PostgresConfiguration, every interval: Duration = .milliseconds(1),
         turn: @escaping @Sendable () async throws -> Void
-    ) -> Round {
-        Round(
+    ) -> LeasedJob {
+        LeasedJob(
             "test", every: interval, leases: LeaseStore(TestDatabase.connection(database)), holder: UUID(),
             health: Health(instant: { .now }), logger: logger, turn: turn)
     }
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    private static func group(_ round: Round) -> ServiceGroup {
+    private static func group(_ round: LeasedJob) -> ServiceGroup {
         ServiceGroup(configuration: .init(services: [.init(service: round)], logger: logger))
     }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Chassis
 @testable import Pipeline
 
-@Suite(.timeLimit(.minutes(1))) struct RepetitionTests {
+@Suite(.timeLimit(.minutes(1))) struct RetryLoopTests {
     /// Waits for nothing, and remembers for how long it was to.
     struct SwiftClock: Clock {
         let pauses: @Sendable (Duration) -> Void
@@ -22,10 +22,10 @@ import Testing
     struct Away: Error {}
 
     private struct Loop: Service {
-        let repetition: Repetition
+        let retryLoop: RetryLoop
         let turn: @Sendable (Bool) async throws -> Duration
 
-        func run() async throws { await repetition.run(turn) }
+        func run() async throws { await retryLoop.run(turn) }
     }
 
     @Test func `a turn that fails is told, and tried anew until the process is to stop`() async throws {
@@ -33,10 +33,10 @@ import Testing
         let failures = Mutex(0)
         let outcomes = Mutex([true, false, true, true])
         let pauses = Mutex<[Duration]>([])
-        let repetition = Repetition(clock: SwiftClock { pause in pauses.withLock { $0.append(pause) } }) { _ in
+        let retryLoop = RetryLoop(clock: SwiftClock { pause in pauses.withLock { $0.append(pause) } }) { _ in
             failures.withLock { $0 += 1 }
         }
-        let loop = Loop(repetition: repetition) { beginsAnew in
+        let loop = Loop(retryLoop: retryLoop) { beginsAnew in
             turned.yield(beginsAnew)
             let isWell = outcomes.withLock { $0.isEmpty ? true : $0.removeFirst() }
             guard isWell else { throw Away() }

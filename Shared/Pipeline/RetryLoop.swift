@@ -1,18 +1,18 @@
 import Chassis
 
 /// Work that is done again and again until the process is told to stop.
-public struct Repetition: Sendable {
-    private let pulse: Pulse?
+public struct RetryLoop: Sendable {
+    private let liveness: LivenessProbe?
     private let clock: any Clock<Duration>
     private let failed: @Sendable (any Error) -> Void
 
     /// - Parameters:
-    ///   - pulse: shows that it goes on; its limit has to hold a turn and the pause after it.
+    ///   - liveness: shows that it goes on; its limit has to hold a turn and the pause after it.
     ///   - failed: told of what went wrong in a turn, which is then tried again.
     public init(
-        pulse: Pulse? = nil, clock: any Clock<Duration>, failed: @escaping @Sendable (any Error) -> Void
+        liveness: LivenessProbe? = nil, clock: any Clock<Duration>, failed: @escaping @Sendable (any Error) -> Void
     ) {
-        self.pulse = pulse
+        self.liveness = liveness
         self.clock = clock
         self.failed = failed
     }
@@ -26,7 +26,7 @@ public struct Repetition: Sendable {
             var generator = SystemRandomNumberGenerator()
             var beginsAnew = true
             while !Task.isCancelled {
-                pulse?.beat()
+                liveness?.beat()
                 do {
                     let pause = try await turn(beginsAnew)
                     beginsAnew = false

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// It says that the loop turns, never that what it depends on is there: a restart cures a hang, not an outage. So a loop
 /// beats while it waits and retries, too.
-public final class Pulse: Sendable {
+public final class LivenessProbe: Sendable {
     let name: String
     private let limit: Duration
     private let instant: @Sendable () -> ContinuousClock.Instant

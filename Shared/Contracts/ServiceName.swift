@@ -1,5 +1,5 @@
 /// The processes that write to or read from topics, by the name of their command.
-public enum Service: String, Sendable, Hashable, CaseIterable {
+public enum ServiceName: String, Sendable, Hashable, CaseIterable {
     case ingest
     case verifier
     case deduplicator
