@@ -8,7 +8,7 @@ import Synchronization
 final class NotificationLog: Sendable {
     private struct State {
         var inFlight = 0
-        var isFailing = false
+        var availability: Availability
         /// Those of the producer that are counted already.
         var fatalErrors = 0
     }
@@ -16,12 +16,17 @@ final class NotificationLog: Sendable {
     private let producer: Producer
     private let limits: Limits
     private let logger: Logger
-    private let state = Mutex(State())
+    private let instant: @Sendable () -> ContinuousClock.Instant
+    private let state: Mutex<State>
     private let fatal = Metric.producerFatal.counter()
     private let inFlight = Metric.ingestInFlight.gauge()
 
-    init(producer: Producer, limits: Limits, logger: Logger) {
+    init(
+        producer: Producer, limits: Limits, instant: @escaping @Sendable () -> ContinuousClock.Instant, logger: Logger
+    ) {
         self.producer = producer
+        self.instant = instant
+        state = Mutex(State(availability: Availability(at: instant())))
         self.limits = limits
         self.logger = logger
         Metric.ingestInFlightLimit.gauge().record(limits.inFlight)
@@ -35,10 +40,10 @@ final class NotificationLog: Sendable {
         do {
             _ = try await producer.send(
                 ProducerRecord(Topics.received, notification), deadline: limits.acknowledgement)
-            recovered()
+            note(nil)
             return nil
         } catch {
-            failed(error)
+            note(error)
             return .logUnavailable
         }
     }
@@ -61,24 +66,24 @@ final class NotificationLog: Sendable {
             })
     }
 
-    /// An outage is one line when it begins and one when it ends, however many requests fall into it.
-    private func failed(_ error: any Error) {
-        let (isNews, fatalErrors) = state.withLock { state in
-            let news = (!state.isFailing, producer.fatalErrors - state.fatalErrors)
-            state.isFailing = true
-            state.fatalErrors += news.1
-            return news
+    /// - Parameter error: why the notification was not confirmed; nil if it was.
+    private func note(_ error: (any Error)?) {
+        let now = instant()
+        let (change, fatalErrors) = state.withLock { state in
+            let change = state.availability.note(isWritten: error == nil, at: now)
+            guard error != nil else { return (change, 0) }
+            let fatalErrors = producer.fatalErrors - state.fatalErrors
+            state.fatalErrors += fatalErrors
+            return (change, fatalErrors)
         }
         fatal.increment(by: fatalErrors)
-        guard isNews else { return }
-        logger.error("The log takes nothing; requests are answered 503 until it does", metadata: ["error": "\(error)"])
-    }
-
-    private func recovered() {
-        let isNews = state.withLock { state in
-            defer { state.isFailing = false }
-            return state.isFailing
+        switch change {
+        case .failing(let failed, let attempts):
+            var metadata: Logger.Metadata = ["failed": "\(failed)", "of": "\(attempts)"]
+            if let error { metadata["error"] = "\(error)" }
+            logger.error("Kafka does not confirm notifications; answering 503", metadata: metadata)
+        case .available: logger.notice("Kafka confirms notifications again")
+        case nil: break
         }
-        if isNews { logger.notice("The log takes notifications again") }
     }
 }

@@ -11,12 +11,14 @@ await ServiceProcess(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
 ) { context in
     let settings = context.settings
-    let keeper = try ProducerService(try settings.kafka(), logger: context.logger)
-    let producer = keeper.producer
-    let tally = Tally()
     let limits = settings.limits
+    // What is confirmed later is repeated by Apple anyway: it was answered 503.
+    let producerService = try ProducerService(
+        try settings.kafka(), messageTimeout: limits.acknowledgement, logger: context.logger)
+    let producer = producerService.producer
+    let tally = Tally()
     return [
-        keeper,
+        producerService,
         WarmUp(producer: producer, isWarm: context.health.readinessCheck("log"), logger: context.logger),
         Heartbeat(
             instance: context.instance, tally: tally, now: context.clock.now, wait: { try await Task.sleep(for: $0) },
@@ -26,7 +28,9 @@ await ServiceProcess(
             logger: context.logger),
         Receiver(
             address: settings.address, limits: limits,
-            log: NotificationLog(producer: producer, limits: limits, logger: context.logger), tally: tally,
+            log: NotificationLog(
+                producer: producer, limits: limits, instant: context.clock.instant, logger: context.logger),
+            tally: tally,
             tracing: Tracing(tracer: context.tracer), clock: context.clock, logger: context.logger,
             onListening: { PortFile.write($0, to: settings.portFile, logger: context.logger) }),
     ]

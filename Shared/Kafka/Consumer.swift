@@ -22,6 +22,8 @@ public actor Consumer {
     private var handle: ConsumerHandle?
     private var state = TurnState()
     private var paused: [TopicPartition] = []
+    /// How often partitions were given back since the start: what was remembered about them before is void.
+    public private(set) var revocations = 0
     /// What librdkafka reported and tries again by itself; nil once a record came.
     public private(set) var lastError: KafkaError?
 
@@ -107,6 +109,7 @@ public actor Consumer {
 
     /// Gives all partitions back: the answer to `revoked`.
     public func unassign() throws {
+        revocations += 1
         try opened().assign(nil)
         paused = []
         state.answered()

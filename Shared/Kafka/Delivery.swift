@@ -19,6 +19,8 @@ final class Delivery: Sendable {
         /// One for the sender while it is still handing over, and one per record.
         var owed = 1
         var failure: (any Error)?
+        /// By the record's place in the batch.
+        var failures: [Int: any Error] = [:]
         var last = DeliveryReport(partition: -1, offset: -1, error: nil)
         var waiter: Waiter?
         var isAbandoned = false
@@ -35,16 +37,24 @@ final class Delivery: Sendable {
     func expect() { state.withLock { $0.owed += 1 } }
 
     /// The record could not even be handed over: no report will come for it.
-    func refuse(_ error: any Error) {
-        settle { $0.failure = $0.failure ?? error }
-    }
-
-    func receive(_ report: DeliveryReport) {
+    func refuse(_ error: any Error, index: Int = 0) {
         settle { state in
-            state.last = report
-            if let error = report.error { state.failure = state.failure ?? error }
+            state.failure = state.failure ?? error
+            state.failures[index] = error
         }
     }
+
+    func receive(_ report: DeliveryReport, index: Int = 0) {
+        settle { state in
+            state.last = report
+            guard let error = report.error else { return }
+            state.failure = state.failure ?? error
+            state.failures[index] = error
+        }
+    }
+
+    /// The records that are not known to be written, by their place in the batch; complete once ``outcome()`` has returned.
+    var failures: [Int: any Error] { state.withLock { $0.failures } }
 
     /// The sender has handed over all it has.
     func seal() { settle { _ in } }
@@ -93,4 +103,17 @@ final class Delivery: Sendable {
             abandon(CancellationError())
         }
     }
+}
+
+/// What librdkafka holds for a record that it owes a report for.
+final class DeliveryTicket: Sendable {
+    private let delivery: Delivery
+    private let index: Int
+
+    init(_ delivery: Delivery, index: Int) {
+        self.delivery = delivery
+        self.index = index
+    }
+
+    func receive(_ report: DeliveryReport) { delivery.receive(report, index: index) }
 }

@@ -61,12 +61,12 @@ final class DeliveryPump: Sendable {
     }
 
     /// The lock is held over the hand-over: a record must not slip in behind the end of the thread that would report it.
-    func enqueue(_ record: ProducerRecord, for delivery: Delivery) throws {
+    func enqueue(_ record: ProducerRecord, for delivery: Delivery, index: Int = 0) throws {
         try state.withLock { state in
             if let fatal = state.fatal { throw fatal }
             guard state.phase == .running, let handle = state.handle else { throw KafkaError.closed("producer") }
             do {
-                try handle.enqueue(record, for: delivery)
+                try handle.enqueue(record, for: delivery, index: index)
             } catch let error as KafkaError where error.meaning == .fatal {
                 fail(error, &state)
                 throw error

@@ -17,8 +17,6 @@ enum HouseSettings {
         "compression.type": "zstd",
         // What makes batches of ten; longer would be felt in the time until we answer.
         "linger.ms": "3",
-        // The deadline within which Apple gets its answer. The default is five minutes.
-        "message.timeout.ms": "5000",
         // The default of 1 GiB would be the whole container; this many bytes fill in the seconds of a broker's failover.
         "queue.buffering.max.kbytes": "131072",
     ]
@@ -39,6 +37,9 @@ enum HouseSettings {
         "allow.auto.create.topics": "false",
         // Reaching the end of the log is not news.
         "enable.partition.eof": "false",
+        // The partitions of a worker that was killed lie idle for so long. The default of 45 s is sized for clients that
+        // pause to collect garbage; brokers allow 6 s and more by default.
+        "session.timeout.ms": "10000",
         // How much is read ahead, over all partitions; the default of 64 MiB is sized for bigger containers.
         "queued.max.messages.kbytes": "16384",
     ]

@@ -73,8 +73,11 @@ extension KafkaConfiguration {
         return settings
     }
 
-    func producerSettings(libraryVersion: Int32 = KafkaLibrary.version) -> [String: String] {
+    func producerSettings(
+        messageTimeout: Duration = .seconds(60), libraryVersion: Int32 = KafkaLibrary.version
+    ) -> [String: String] {
         var settings = HouseSettings.producer
+        settings["message.timeout.ms"] = String(messageTimeout.wholeMilliseconds)
         settings.merge(HouseSettings.idempotence(libraryVersion: libraryVersion)) { _, new in new }
         settings.merge(clientSettings()) { _, explicit in explicit }
         return settings

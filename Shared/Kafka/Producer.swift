@@ -19,13 +19,15 @@ public final class Producer: Sendable {
     /// Does not connect: a broker that is away shows in `warmUp`, or in the first `send`.
     /// - Parameter onStatistics: called on the producer's own thread every `statistics.interval.ms` (10 s if not set); must
     ///   return quickly.
+    ///   - messageTimeout: how long a record may wait for its confirmation, unless the operator sets `message.timeout.ms`.
+    ///     The default outlasts a broker that crashed (fenced after 9 s) and the election that follows.
     /// - Throws: `KafkaConfigurationError`.
     public init(
-        _ configuration: KafkaConfiguration, logger: Logger,
+        _ configuration: KafkaConfiguration, messageTimeout: Duration = .seconds(60), logger: Logger,
         onStatistics: (@Sendable (KafkaStatistics) -> Void)? = nil
     ) throws {
         try configuration.validate()
-        var settings = configuration.producerSettings()
+        var settings = configuration.producerSettings(messageTimeout: messageTimeout)
         settings.emitStatistics(onStatistics != nil)
         let makePump = { @Sendable [settings] in
             try DeliveryPump(settings: settings, logger: logger, onStatistics: onStatistics)
@@ -55,32 +57,53 @@ public final class Producer: Sendable {
     }
 
     /// Hands all records over, waiting for room where there is none, then waits for all reports.
-    ///
-    /// A record that cannot be handed over stops the hand-over, so that fewer are repeated when the batch is tried again.
     /// - Throws: the first failure, after every report is in: no record of the batch is under way any more, some may be
     ///   written. `CancellationError` at once, with records possibly under way.
     public func send(_ records: [ProducerRecord]) async throws {
-        guard !records.isEmpty else { return }
+        if let first = try await deliver(records).min(by: { $0.key < $1.key }) { throw first.value }
+    }
+
+    /// The same, and tells which records are written, so that those need not be sent again.
+    ///
+    /// A record that cannot be handed over stops the hand-over, so that fewer are repeated when the batch is tried again.
+    /// - Returns: what became of the records that are not confirmed, by their place in the batch; a few of those may be
+    ///   written all the same. Empty when all are.
+    /// - Throws: `CancellationError` at once, with records possibly under way; `KafkaError` if none was handed over.
+    public func deliver(_ records: [ProducerRecord]) async throws -> [Int: any Error] {
+        guard !records.isEmpty else { return [:] }
         let pump = try runningPump()
         let delivery = Delivery()
-        for record in records {
+        for (index, record) in records.enumerated() {
             delivery.expect()
             do {
-                try await handOver(record, to: pump, for: delivery)
+                try await handOver(record, to: pump, for: delivery, index: index)
             } catch {
-                delivery.refuse(error)
+                delivery.refuse(error, index: index)
+                for skipped in records.indices.dropFirst(index + 1) {
+                    delivery.expect()
+                    delivery.refuse(error, index: skipped)
+                }
                 break
             }
         }
         delivery.seal()
-        _ = try await delivery.outcome()
+        do {
+            _ = try await delivery.outcome()
+            return [:]
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            return delivery.failures
+        }
     }
 
-    private func handOver(_ record: ProducerRecord, to pump: DeliveryPump, for delivery: Delivery) async throws {
+    private func handOver(
+        _ record: ProducerRecord, to pump: DeliveryPump, for delivery: Delivery, index: Int
+    ) async throws {
         while true {
             let served = pump.reportsServed
             do {
-                return try pump.enqueue(record, for: delivery)
+                return try pump.enqueue(record, for: delivery, index: index)
             } catch let error as KafkaError where error.code == RD_KAFKA_RESP_ERR__QUEUE_FULL.rawValue {
                 try Task.checkCancellation()
                 await pump.room(since: served)

@@ -5,12 +5,14 @@ import struct Foundation.Date
 
 /// Kafka to Kafka: produce outputs and dead letters, await every delivery report, then commit the batch's offsets.
 ///
-/// A crash between the two repeats records and never loses one.
-public struct KafkaSettlement<S: Stage>: Settlement where S.Output: TopicMessage {
+/// A crash between the two repeats records and never loses one. A batch that failed is processed again, but what Kafka has
+/// confirmed of it is not produced again.
+public actor KafkaSettlement<S: Stage>: Settlement where S.Output: TopicMessage {
     private let consumer: Consumer
     private let producer: Producer
     private let output: Topic<S.Output>
     private let rejections: Rejections
+    private var delivered = DeliveredOutputs()
 
     /// - Parameters:
     ///   - connection: the one the batches come from.
@@ -24,9 +26,33 @@ public struct KafkaSettlement<S: Stage>: Settlement where S.Output: TopicMessage
 
     /// ``Settled/fenced`` where the group has given the partitions to others meanwhile: they repeat the batch.
     public func settle(_ processed: ProcessedBatch<S>) async throws -> Settled {
-        let forwarded = processed.forwarded.map { ProducerRecord(output, $0.output) }
-        try await producer.send(forwarded + rejections.records(of: processed))
-        return try await consumer.commit(processed)
+        let pending = delivered.pending(of: outputs(of: processed), revocations: await consumer.revocations)
+        let failures = try await producer.deliver(pending.map(\.record))
+        if let first = failures.min(by: { $0.key < $1.key }) {
+            delivered.delivered(pending, except: failures)
+            throw first.value
+        }
+        do {
+            let settled = try await consumer.commit(processed)
+            if settled == .settled { delivered.settled(processed.spans) }
+            return settled
+        } catch {
+            delivered.delivered(pending, except: [:])
+            throw error
+        }
+    }
+
+    private func outputs(of processed: ProcessedBatch<S>) -> [StageOutput] {
+        processed.forwarded.map {
+            StageOutput(
+                identity: .init(input: $0.record.position, isDeadLetter: false),
+                record: ProducerRecord(output, $0.output))
+        }
+            + rejections.deadLetters(of: processed).map {
+                StageOutput(
+                    identity: .init(input: $0.position, isDeadLetter: true), record: ProducerRecord(Topics.rejected, $0)
+                )
+            }
     }
 }
 
@@ -61,8 +87,11 @@ public struct Rejections: Sendable {
 
     /// The records to produce for what a batch refused.
     public func records<S: Stage>(of processed: ProcessedBatch<S>) -> [ProducerRecord] {
+        deadLetters(of: processed).map { ProducerRecord(Topics.rejected, $0) }
+    }
+
+    func deadLetters<S: Stage>(of processed: ProcessedBatch<S>) -> [DeadLetter] {
         processed.deadLetters(stage: stage.rawValue, at: now(), build: build)
-            .map { ProducerRecord(Topics.rejected, $0) }
     }
 }
 

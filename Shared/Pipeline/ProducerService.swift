@@ -8,14 +8,17 @@ public struct ProducerService: Service {
     private let clock: any Clock<Duration>
 
     /// Does not connect.
-    /// - Parameter clock: waits between looks at the producer's health.
+    /// - Parameters:
+    ///   - messageTimeout: how long a record may wait for its confirmation.
+    ///   - clock: waits between looks at the producer's health.
     /// - Throws: `KafkaConfigurationError`.
     public init(
-        _ configuration: KafkaConfiguration, clock: any Clock<Duration> = ContinuousClock(), logger: Logger
+        _ configuration: KafkaConfiguration, messageTimeout: Duration = .seconds(60),
+        clock: any Clock<Duration> = ContinuousClock(), logger: Logger
     ) throws {
         self.clock = clock
         for warning in configuration.warnings() { logger.warning("\(warning)") }
-        producer = try Producer(configuration, logger: logger) { statistics in
+        producer = try Producer(configuration, messageTimeout: messageTimeout, logger: logger) { statistics in
             Metric.producerQueue.gauge().record(statistics.queuedRecords)
             for broker in statistics.brokers {
                 Metric.brokerRoundTrip.gauge(broker.name).record(broker.roundTrip)

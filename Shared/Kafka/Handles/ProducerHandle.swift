@@ -26,10 +26,10 @@ final class ProducerHandle: Sendable {
     func setting(_ name: String) -> String? { client.setting(name) }
 
     /// Hands a record over without waiting. From then on the delivery is owed one report.
-    func enqueue(_ record: ProducerRecord, for delivery: Delivery) throws {
+    func enqueue(_ record: ProducerRecord, for delivery: Delivery, index: Int) throws {
         let headers = Self.headers(record.headers)
         // The report's event takes it back; the branch below does, if there will be none.
-        let opaque = Unmanaged.passRetained(delivery)
+        let opaque = Unmanaged.passRetained(DeliveryTicket(delivery, index: index))
         let timestamp = record.timestamp.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) } ?? 0
         let code = client.withPointer { client in
             record.value.withUnsafeBytes { value in
@@ -57,7 +57,7 @@ final class ProducerHandle: Sendable {
                 while let message = rd_kafka_event_message_next(event) {
                     count += 1
                     guard let opaque = message.pointee._private else { continue }
-                    Unmanaged<Delivery>.fromOpaque(opaque).takeRetainedValue().receive(Self.report(message))
+                    Unmanaged<DeliveryTicket>.fromOpaque(opaque).takeRetainedValue().receive(Self.report(message))
                 }
                 return .reports(count)
             case RD_KAFKA_EVENT_ERROR:

@@ -32,7 +32,8 @@ struct RunningReceiver: Sendable {
         let (ports, signal) = AsyncStream.makeStream(of: Int.self)
         let receiver = Receiver(
             address: ListenAddress(host: "127.0.0.1", port: 0), limits: limits,
-            log: NotificationLog(producer: producer, limits: limits, logger: logger), tally: tally,
+            log: NotificationLog(producer: producer, limits: limits, instant: clock.instant, logger: logger),
+            tally: tally,
             tracing: Tracing(tracer: tracer), clock: clock,
             logger: logger, onListening: { signal.yield($0) })
         let group = ServiceGroup(configuration: .init(services: [receiver], logger: logger))
