@@ -44,6 +44,15 @@ actor StoredPositions: StartingPositions {
         }
     }
 
+    /// The database was restored to a backup, or another worker moved the position.
+    func haveChanged(for partitions: [TopicPartition]) async throws -> Bool {
+        let stored = try await store.positions(
+            cluster: try await clusterId(), group: group, partitions: partitions.map { ($0.topic, $0.partition) })
+        let offsets = Dictionary(
+            uniqueKeysWithValues: stored.map { (TopicPartition(topic: $0.topic, partition: $0.partition), $0.offset) })
+        return partitions.contains { offsets[$0] != known[$0] }
+    }
+
     /// The steps that belong to a batch.
     func moves(for spans: [Span]) async throws -> [PositionMove] {
         let cluster = try await clusterId()

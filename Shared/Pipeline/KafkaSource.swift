@@ -11,6 +11,8 @@ public actor KafkaSource: Source {
     private let starting: any StartingPositions
     private let limit: Int
     private let wait: Duration
+    private let checkInterval: Duration
+    private var nextCheck: ContinuousClock.Instant
     private let logger: Logger
     private var assigned: [TopicPartition] = []
     /// The first place that is not settled, of the partitions in which it is known.
@@ -30,15 +32,18 @@ public actor KafkaSource: Source {
     ///   - starting: where a partition is read from when it is assigned and after a rewind.
     ///   - limit: records in a batch at most.
     ///   - wait: how long ``next()`` waits for the first record.
+    ///   - checkInterval: how often an idle source asks whether its position was changed by others.
     public init(
         _ consumer: Consumer, for worker: String, startingAt starting: any StartingPositions, limit: Int = 500,
-        wait: Duration = .milliseconds(200), logger: Logger
+        wait: Duration = .milliseconds(200), checkInterval: Duration = .seconds(5), logger: Logger
     ) {
         self.consumer = consumer
         self.worker = worker
         self.starting = starting
         self.limit = limit
         self.wait = wait
+        self.checkInterval = checkInterval
+        nextCheck = .now + checkInterval
         self.logger = logger
     }
 
@@ -49,6 +54,7 @@ public actor KafkaSource: Source {
         behindBatch = [:]
         switch try await consumer.turn(limit: limit, wait: wait) {
         case .idle:
+            try await checkPosition()
             return nil
         case .records(let records):
             for record in records {
@@ -82,6 +88,15 @@ public actor KafkaSource: Source {
             unsettled[position.topicPartition] = Place(offset: position.offset)
         }
         try await consumer.assign(positions)
+    }
+
+    /// A worker that handles records notices at the next settlement that its position was changed; an idle one asks.
+    private func checkPosition() async throws {
+        guard !assigned.isEmpty, nextCheck <= .now else { return }
+        nextCheck = .now + checkInterval
+        guard try await starting.haveChanged(for: assigned) else { return }
+        logger.warning("Stored position was changed, as by restoring a backup; reading on from there")
+        try await rewind()
     }
 
     /// Leaves the group.
@@ -137,6 +152,14 @@ extension KafkaSource {
 public protocol StartingPositions: Sendable {
     /// One position per partition. Throws where a dependency was unavailable; the partitions then stay unread until it answers.
     func positions(of partitions: [TopicPartition]) async throws -> [TopicPartitionOffset]
+
+    /// Whether the positions differ from those that reading has reached. Asked every few seconds while no record comes.
+    func haveChanged(for partitions: [TopicPartition]) async throws -> Bool
+}
+
+extension StartingPositions {
+    /// No: Kafka refuses to reset the offsets of a group that has members.
+    public func haveChanged(for partitions: [TopicPartition]) -> Bool { false }
 }
 
 /// The offsets committed to Kafka; the earliest record where there is none.

@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Kafka
+import Storage
 
 /// Asks Kafka how far each stage is behind: in messages, and in the age of the oldest that waits.
 struct StageLag: Sendable {
@@ -12,6 +13,8 @@ struct StageLag: Sendable {
     }
 
     let configuration: KafkaConfiguration
+    /// Where the state-updater stands: its position is in the database, and Kafka's copy is ahead after a restore.
+    let positions: PositionStore
 
     private static let patience: Duration = .seconds(5)
 
@@ -40,7 +43,18 @@ struct StageLag: Sendable {
 
     private func stage(_ reader: Reader, now: Date) async throws -> StatusReport.Stage {
         let admin = try KafkaAdmin(configuration, patience: Self.patience, logger: .silent)
-        let lags = try await admin.lag(group: reader.group, topics: [reader.topic])
+        var lags = try await admin.lag(group: reader.group, topics: [reader.topic])
+        if reader.group == ServiceName.stateUpdater.group {
+            // Where the database cannot be asked the screen says so elsewhere; Kafka's copy is better than nothing.
+            let cluster = try await admin.clusterId()
+            if let stored = try? await positions.all(cluster: cluster, group: reader.group) {
+                let offsets = Dictionary(
+                    uniqueKeysWithValues: stored.map {
+                        (TopicPartition(topic: $0.topic, partition: $0.partition), $0.offset)
+                    })
+                for index in lags.indices { lags[index].committed = offsets[lags[index].partition] }
+            }
+        }
         let oldest = try await oldest(lags.filter { $0.records > 0 })
         return StatusReport.Stage(
             name: reader.name, topic: reader.topic, waiting: lags.reduce(0) { $0 + $1.records },

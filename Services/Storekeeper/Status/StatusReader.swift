@@ -12,7 +12,9 @@ struct StatusReader: Sendable {
 
     func report(at now: Date) async -> StatusReport {
         let connection = PostgresConnection(database, logger: .silent)
-        async let stages = Section { try await StageLag(configuration: kafka).stages(now: now) }
+        async let stages = Section {
+            try await StageLag(configuration: kafka, positions: PositionStore(connection)).stages(now: now)
+        }
         // One connection answers one question after the other; Kafka answers meanwhile.
         let ledger = await Section { try await self.ledger(connection) }
         let refused = await Section { try await self.refused(connection, now) }

@@ -53,6 +53,18 @@ import Testing
         }
     }
 
+    @Test func `StoredPositions notices that the database holds another position than it moved to`() async throws {
+        try await Self.with(records: 3) { positions, store, cluster in
+            _ = try await positions.positions(of: [Self.partition])
+            #expect(try await !positions.haveChanged(for: [Self.partition]))
+            // As a backup from before the first record would leave it.
+            _ = try await store.forget(cluster: cluster, group: "g", topic: Self.topic)
+            #expect(try await positions.haveChanged(for: [Self.partition]))
+            _ = try await positions.positions(of: [Self.partition])
+            #expect(try await !positions.haveChanged(for: [Self.partition]))
+        }
+    }
+
     @Test func `a partition that is not ours has no step`() async throws {
         try await Self.with(records: 0) { positions, _, _ in
             await #expect(throws: PositionLost.self) {

@@ -63,6 +63,39 @@ import Testing
     }
 }
 
+/// A database that is restored to an older backup moves the position back under a source that has nothing to read.
+@Suite(.timeLimit(.minutes(1))) struct ChangedPositionTests {
+    private final class Stored: StartingPositions {
+        private let offset = Mutex((stored: Int64(0), known: Int64(0)))
+
+        func restore() { offset.withLock { $0.stored = 0 } }
+        func settle(_ next: Int64) { offset.withLock { $0 = (next, next) } }
+
+        func positions(of partitions: [TopicPartition]) -> [TopicPartitionOffset] {
+            offset.withLock { offset in
+                offset.known = offset.stored
+                return partitions.map { TopicPartitionOffset($0, offset: offset.stored) }
+            }
+        }
+
+        func haveChanged(for partitions: [TopicPartition]) -> Bool { offset.withLock { $0.stored != $0.known } }
+    }
+
+    @Test func `KafkaSource reads again from a stored position that was moved back while it was idle`() async throws {
+        let bench = try await Bench(records: 5)
+        let stored = Stored()
+        let source = bench.source(try await bench.member(), startingAt: stored, checkInterval: .zero)
+        var read = 0
+        while read < 5 { read += try await bench.batch(from: source).records.count }
+        stored.settle(5)
+        #expect(try await source.next() == nil)
+        stored.restore()
+        let again = try await bench.batch(from: source)
+        #expect(again.records.first?.position.offset == 0)
+        try await source.close()
+    }
+}
+
 /// What a worker whose client hangs says, with the hang that librdkafka provides: it drops its question for committed
 /// offsets when the coordinator has moved.
 @Suite(.timeLimit(.minutes(1))) struct HangingWorkerTests {
@@ -126,8 +159,13 @@ private struct Bench {
     }
 
     /// Takes three records at a time.
-    func source(_ member: Consumer, startingAt starting: (any StartingPositions)? = nil) -> KafkaSource {
-        KafkaSource(member, for: "test", startingAt: starting ?? CommittedPositions(member), limit: 3, logger: logger)
+    func source(
+        _ member: Consumer, startingAt starting: (any StartingPositions)? = nil,
+        checkInterval: Duration = .seconds(5)
+    ) -> KafkaSource {
+        KafkaSource(
+            member, for: "test", startingAt: starting ?? CommittedPositions(member), limit: 3,
+            checkInterval: checkInterval, logger: logger)
     }
 
     /// The next batch, after what the group has to say.
