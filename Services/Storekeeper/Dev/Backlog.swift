@@ -1,6 +1,7 @@
 import Contracts
 import Kafka
 import Logging
+import Storage
 import Synchronization
 
 /// How much waits before each stage, asked of the broker again and again.
@@ -33,11 +34,19 @@ final class Backlog: Sendable {
     private let forgets: Bool
     private let newest = Mutex<Measurement?>(nil)
 
-    /// - Parameter forgets: whether what the broker drops is to be counted. Of a real one it is what has grown old.
-    init(_ configuration: KafkaConfiguration, forgets: Bool, logger: Logger) throws {
+    /// - Parameters:
+    ///   - positions: where the state-updater stands. With a new database it reads the topic from its beginning, whatever
+    ///     Kafka's copy of its position says; nil trusts that copy.
+    ///   - forgets: whether what the broker drops is to be counted. Of a real one it is what has grown old.
+    init(
+        _ configuration: KafkaConfiguration, positions: PositionStore? = nil, forgets: Bool, logger: Logger
+    ) throws {
         self.forgets = forgets
         readers = try ServiceKind.allCases.flatMap { role in
-            try role.readings.map { try Reader(role, $0.route, $0.group, configuration, logger) }
+            try role.readings.map {
+                try Reader(
+                    role, $0.route, $0.group, configuration, role == .stateUpdater ? positions : nil, logger)
+            }
         }
     }
 
@@ -84,23 +93,28 @@ final class Backlog: Sendable {
     private actor Reader {
         private let role: ServiceKind
         private let partitions: [TopicPartition]
+        private let group: String
         private let consumer: Consumer
+        private let positions: PositionStore?
         private var loss = DroppedRecords()
 
         init(
-            _ role: ServiceKind, _ route: Route, _ group: String, _ configuration: KafkaConfiguration, _ logger: Logger
+            _ role: ServiceKind, _ route: Route, _ group: String, _ configuration: KafkaConfiguration,
+            _ positions: PositionStore?, _ logger: Logger
         ) throws {
             self.role = role
+            self.group = group
+            self.positions = positions
             partitions = (0..<route.partitions).map { TopicPartition(topic: route.name, partition: Int32($0)) }
             consumer = try Consumer(configuration, group: group, logger: logger)
         }
 
         func look() async throws -> Measurement {
-            let before = try await consumer.committed(partitions)
+            let before = try await places()
             var marks: [(low: Int64, high: Int64)] = []
             for partition in partitions { marks.append(try await consumer.watermarks(partition)) }
             // One question per partition takes a while, in which much is read.
-            let after = try await consumer.committed(partitions)
+            let after = try await places()
             let lags = lags(after, marks)
             loss.look(at: lags)
             let records = lags.map(\.records)
@@ -108,6 +122,17 @@ final class Backlog: Sendable {
                 waiting: [role: records.reduce(0, +)],
                 isSettled: self.lags(before, marks).allSatisfy { $0.records == 0 },
                 pressure: (records.max() ?? 0) * Int64(records.count), dropped: loss.records)
+        }
+
+        private func places() async throws -> [TopicPartitionOffset?] {
+            guard let positions else { return try await consumer.committed(partitions) }
+            let stored = try await positions.positions(
+                cluster: try await consumer.clusterId(), group: group,
+                partitions: partitions.map { ($0.topic, $0.partition) })
+            let offsets = Dictionary(uniqueKeysWithValues: stored.map { ($0.partition, $0.offset) })
+            return partitions.map { partition in
+                offsets[partition.partition].map { TopicPartitionOffset(partition, offset: $0) }
+            }
         }
 
         private func lags(

@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Logging
 import Postgres
+import Storage
 import Synchronization
 
 /// One run over a line that stands: sends, shows, waits until all has arrived, compares.
@@ -26,10 +27,13 @@ struct DevRun: Sendable {
         guard let target = await stand.line.target else {
             throw CommandError("no ingest runs: there is nothing to post to")
         }
-        let backlog = try Backlog(stand.kafka, forgets: stand.forgets, logger: .silent)
+        let database = PostgresConfiguration(url: stand.databaseURL, applicationName: "storekeeper dev")
+        let connection = PostgresConnection(database, logger: .silent)
+        let backlog = try Backlog(
+            stand.kafka, positions: PositionStore(PostgresConnection(database, logger: .silent)),
+            forgets: stand.forgets,
+            logger: .silent)
         let letters = try await RejectionCounter(stand.kafka, logger: .silent)
-        let connection = PostgresConnection(
-            PostgresConfiguration(url: stand.databaseURL, applicationName: "storekeeper dev"), logger: .silent)
         show.begin(target: target)
         return try await withThrowingTaskGroup(of: Step.self) { group in
             defer { group.cancelAll() }

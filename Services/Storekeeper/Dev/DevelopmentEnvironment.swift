@@ -105,7 +105,8 @@ struct DevelopmentEnvironment: Sendable {
         return ProcessPlan(
             binaries: binaries, directory: directory, logDirectory: logDirectory ?? "\(directory)/\(ProcessPlan.logs)",
             bootstrapServers: kafka.bootstrapServers, databaseURL: databaseURL, apiPort: try FreePort.find(),
-            counts: counts, apps: apps, inherited: inherited, settings: settings)
+            counts: counts, apps: apps, inherited: inherited,
+            replicationFactor: environment["STOREKEEPER_REPLICATION_FACTOR"] ?? "1", settings: settings)
     }
 
     private func withBroker<Result>(

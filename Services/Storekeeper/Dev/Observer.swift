@@ -34,9 +34,11 @@ struct Observer: Sendable {
             newest: try await ledger.newestChanges(8))
     }
 
-    /// What changes as long as anything moves.
+    /// What changes as long as notifications move. Heartbeats, pages of history and questions to Apple go on in a pipeline
+    /// that stalls.
     func mark(_ snapshot: Snapshot) -> [Int64] {
-        [snapshot.stored, Int64(letters.count)] + ServiceKind.allCases.map { snapshot.backlog?.waiting[$0] ?? -1 }
-            + ServiceKind.allCases.map { Int64(snapshot.stages[$0]?.handled ?? -1) }
+        let stages: [ServiceKind] = [.verifier, .deduplicator, .stateUpdater]
+        return [snapshot.stored, Int64(letters.count)] + stages.map { snapshot.backlog?.waiting[$0] ?? -1 }
+            + stages.map { Int64(snapshot.stages[$0]?.handled ?? -1) }
     }
 }

@@ -29,6 +29,8 @@ struct ProcessPlan: Sendable {
     var apps: [App]
     /// What the processes get of our own environment, for example `KAFKA_…`.
     var inherited: [String: String]
+    /// Copies of each partition that `setup` asks for.
+    var replicationFactor = "1"
     /// What the processes of a role are told besides.
     var settings: [ServiceKind: [String: String]] = [:]
 
@@ -62,7 +64,7 @@ struct ProcessPlan: Sendable {
     var setupEnvironment: [String: String] {
         inherited.merging([
             "KAFKA_BOOTSTRAP_SERVERS": bootstrapServers, "DATABASE_URL": databaseURL,
-            "STOREKEEPER_REPLICATION_FACTOR": "1",
+            "STOREKEEPER_REPLICATION_FACTOR": replicationFactor,
         ]) { _, ours in ours }
     }
 

@@ -29,6 +29,13 @@ struct ProcessPlanTests {
         #expect(Self.plan().environment(of: role, named: "x")["DATABASE_URL"] == "postgres://d")
     }
 
+    @Test func `setup asks for the replication factor of the environment`() {
+        var plan = Self.plan()
+        #expect(plan.setupEnvironment["STOREKEEPER_REPLICATION_FACTOR"] == "1")
+        plan.replicationFactor = "3"
+        #expect(plan.setupEnvironment["STOREKEEPER_REPLICATION_FACTOR"] == "3")
+    }
+
     @Test func `every process has its own files and says which port it got`() {
         let plan = Self.plan(counts: [.ingest: 2])
         let first = plan.environment(of: .ingest, named: "ingest-1")
