@@ -62,6 +62,9 @@ struct Apply: Settlement {
         let latency = Metric.webhookToState.timer()
         // What Apple's history or an operator brings was received long ago.
         for entry in entries where entry.source == .webhook {
+            if entry.notificationType != "TEST" {
+                Metric.genuineNotifications.counter(entry.bundleId, entry.environment.rawValue).increment()
+            }
             latency.recordSeconds(recordedAt.timeIntervalSince(entry.receivedAt))
         }
     }

@@ -94,6 +94,10 @@ extension Metric {
 
     // MARK: State
 
+    /// Apple's posts that were proven and applied, without test notifications and without what history brought.
+    public static let genuineNotifications = counter(
+        "storekeeper_genuine_notifications_total", "Notifications that Apple posted and signed, test ones left out.",
+        ["bundle", "environment"])
     /// What became of a notification in the ledger.
     public static let ledgerOutcomes = counter(
         "storekeeper_ledger_outcomes_total",
@@ -207,7 +211,7 @@ extension Metric {
         stageBatchSize, stageRetries, workerStalled,
         settlementsFenced, deadLetters, lagRecords, lagSeconds, recordsExpired, rebalances, producerFatal,
         brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked, unknownApps, trustReloads,
-        ledgerOutcomes, webhookToState, sharedAccounts, published, publisherRetries, apiRequests,
+        genuineNotifications, ledgerOutcomes, webhookToState, sharedAccounts, published, publisherRetries, apiRequests,
         historyItems, recovered, sendAttempts, windowsClosed, recoveryRequests,
         recoveryRequestsPostponed,
         notificationsMissing, unprovenDays, coverageAge, recoveryWindows, historyFetched, canaries, canaryTime, overdue,
