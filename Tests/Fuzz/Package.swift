@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// A package of its own, built with `--sanitize fuzzer` by Deploy/fuzz. Each target is a function that libFuzzer calls with
+// A package of its own, built with `--sanitize fuzzer` by Deploy/checks/fuzz. Each target is a function that libFuzzer calls with
 // bytes of its invention, and what must hold whatever they are; Seeds writes what it begins with. The links in Ingest/
 // lead to the decision that ingest takes on a request.
 import PackageDescription

@@ -1,8 +1,7 @@
-# For scripts that need a broker and a database of their own: source it after `programs` and `packages` are set.
+# A broker and a database for scripts: source it after setting `programs` and `packages`.
 #
-# Makes a directory $work, starts the development broker and a private Postgres, exports their addresses, and clears all
-# of it away at the end of the script, however that comes, with every process whose id stands in the map `process`.
-# Everything listens on loopback addresses only.
+# Creates the directory $work, starts the embedded broker and a private Postgres and exports their addresses; removes all of it at
+# the end of the script, with every process in the map `process`. Everything listens on loopback addresses only.
 script=$(basename "$0")
 say() { echo "$script: $*"; }
 
@@ -48,7 +47,7 @@ wait_until() { # what is waited for, seconds, command …
     done
 }
 
-free_port() { # an address → a port that nobody listens on there
+free_port() { # address → a free port
     python3 -c 'import socket, sys; s = socket.socket(); s.bind((sys.argv[1], 0)); print(s.getsockname()[1])' "$1"
 }
 
@@ -56,7 +55,7 @@ free_port() { # an address → a port that nobody listens on there
 process[broker]=$!
 wait_until "the broker does not start" 20 test -s "$work/broker"
 KAFKA_BOOTSTRAP_SERVERS=$(cat "$work/broker")
-# What clients of the development broker should add; see `storekeeper dev`.
+# Client settings for the embedded broker; see `storekeeper dev`.
 export KAFKA_BOOTSTRAP_SERVERS KAFKA_FETCH_WAIT_MAX_MS=10 KAFKA_SESSION_TIMEOUT_MS=6000 KAFKA_HEARTBEAT_INTERVAL_MS=1000
 
 install -d -m 700 "$work/database"

@@ -1,4 +1,4 @@
-"""What Deploy/kubernetes-check asks of the manifests that kubectl has put together."""
+"""The checks of Deploy/checks/kubernetes on the rendered manifests."""
 import os
 import re
 import subprocess
@@ -21,7 +21,7 @@ def expect(fact, problem):
         problems.append(problem)
 
 
-# Each is what the schema says. KEDA's kind is not Kubernetes' own.
+# The schema; KEDA's kinds are not part of it.
 for manifest in manifests:
     name = f"{manifest['kind']} {manifest['metadata']['name']}"
     if manifest["kind"] == "ScaledObject":
@@ -33,35 +33,35 @@ for manifest in manifests:
 
 deployments = of_kind("Deployment")
 services = {"ingest", "verifier", "deduplicator", "state-updater", "scheduler", "recovery"}
-# The operator's pod is nobody's service.
+# The operator's pod runs no service.
 by_hand = {"storekeeper"}
 expect(set(deployments) == services | by_hand, f"deployments are {sorted(deployments)}")
 expect(set(of_kind("PodDisruptionBudget")) == services, "each service has one PodDisruptionBudget")
 expect("setup" in of_kind("Job"), "setup is a job")
 
-# Nobody is root, nobody writes, nobody can become more than it is.
+# No root, no writable root file system, no privilege escalation.
 for name, workload in {**deployments, **of_kind("Job")}.items():
     pod = workload["spec"]["template"]["spec"]
     container = pod["containers"][0]
     expect(pod["securityContext"]["runAsNonRoot"], f"{name}: runAsNonRoot")
-    expect(pod["automountServiceAccountToken"] is False, f"{name}: a token it does not need")
+    expect(pod["automountServiceAccountToken"] is False, f"{name}: mounts a service account token")
     expect(container["securityContext"]["readOnlyRootFilesystem"], f"{name}: readOnlyRootFilesystem")
     expect(container["securityContext"]["capabilities"] == {"drop": ["ALL"]}, f"{name}: capabilities")
     expect("memory" in container["resources"]["limits"], f"{name}: no memory limit")
     if name in services:
         expect({"livenessProbe", "readinessProbe"} <= set(container), f"{name}: probes")
-        expect(pod["terminationGracePeriodSeconds"] > 25, f"{name}: less time to stop than the service takes itself")
+        expect(pod["terminationGracePeriodSeconds"] > 25, f"{name}: grace period below the shutdown deadline")
     secrets = {v["secret"]["secretName"] for v in pod.get("volumes", []) if "secret" in v}
     if name in ("ingest", "verifier"):
-        expect(not secrets and "DATABASE_URL" not in str(container.get("env")), f"{name} must know no secret")
+        expect(not secrets and "DATABASE_URL" not in str(container.get("env")), f"{name} must not have secrets")
     if not programs or name in by_hand:
         continue
-    # Every variable is one that the service's own table names.
+    # The service knows every variable.
     table = subprocess.run([os.path.join(programs, name), "--help"], capture_output=True, text=True, check=True).stdout
     for variable in container.get("env", []):
-        expect(re.search(rf"^  {variable['name']}  ", table, re.MULTILINE), f"{name} knows no {variable['name']}")
+        expect(re.search(rf"^  {variable['name']}  ", table, re.MULTILINE), f"{name} does not know {variable['name']}")
 
-# Apple's limit is one for all who ask in an app's name: two of each service, and an operator.
+# Apple's rate limit is shared by two instances of each service and the command line.
 asked = 0.1
 for name in ("scheduler", "recovery"):
     spec = deployments[name]["spec"]
@@ -71,7 +71,7 @@ for name in ("scheduler", "recovery"):
     asked += float(share or 1) * spec["replicas"]
 expect(asked <= 1.000001, f"all replicas together use {asked} of Apple's limit")
 
-# The arrows. A policy without a rule denies; what may go out is the union of those that choose a pod.
+# Network policies. A policy without a rule denies; allowed egress is the union of the policies of a pod.
 components = services | by_hand | {"setup"}
 
 
@@ -101,15 +101,15 @@ arrows = {
     "state-updater": {"postgres"}, "scheduler": {"postgres", "outside:443"}, "recovery": {"postgres", "outside:443"},
     "storekeeper": {"postgres", "outside:443"},
 }
-expect(denied == components, "not everyone is denied what is not allowed")
+expect(denied == components, "some components lack a default-deny policy")
 for component, places in arrows.items():
     wanted = places | {"kube-system", "kafka"}
     expect(reach[component] == wanted, f"{component} reaches {sorted(reach[component])}, not {sorted(wanted)}")
 
-# What scales reads a topic that there is, in the group that reads it, and not beyond its partitions.
+# Scalers use an existing topic, its group, and at most its number of partitions.
 routes = open("Shared/Contracts/Topics.swift", encoding="utf-8").read()
 for name, scaled in of_kind("ScaledObject").items():
-    expect(scaled["spec"]["scaleTargetRef"]["name"] in deployments, f"{name} scales nothing")
+    expect(scaled["spec"]["scaleTargetRef"]["name"] in deployments, f"{name} scales no deployment")
     for trigger in scaled["spec"]["triggers"]:
         if trigger["type"] != "kafka":
             continue
@@ -117,15 +117,15 @@ for name, scaled in of_kind("ScaledObject").items():
         route = re.search(rf'"{re.escape(topic)}".*?readers: \[(.*?)\]\)', routes, re.DOTALL)
         reader = re.sub(r"-(.)", lambda m: m.group(1).upper(), name)
         expect(route and f".{reader}" in route.group(1), f"{name} does not read {topic}")
-        # Of the pods' own brokers; with encryption exactly where they have it.
-        expect(trigger["metadata"].get("bootstrapServersFromEnv") == "KAFKA_BOOTSTRAP_SERVERS", f"{name}: other brokers")
+        # The same brokers as the pods, with TLS where they use it.
+        expect(trigger["metadata"].get("bootstrapServersFromEnv") == "KAFKA_BOOTSTRAP_SERVERS", f"{name}: different brokers")
         encrypted = any("ssl" in m["data"].get("KAFKA_SECURITY_PROTOCOL", "") for m in of_kind("ConfigMap").values())
         expect(("tls" in trigger["metadata"]) == encrypted, f"{name}: KEDA and the pods differ about TLS")
         expect(group == f"storekeeper.{name}", f"{name} is not in the group {group}")
         expect(scaled["spec"]["maxReplicaCount"] <= 64, f"{name}: more instances than partitions")
 
 for problem in problems:
-    print(f"kubernetes-check: {problem}", file=sys.stderr)
+    print(f"kubernetes check: {problem}", file=sys.stderr)
 if problems:
     sys.exit(1)
-print(f"kubernetes-check: {len(manifests)} manifests, {len(services)} services: all agree")
+print(f"kubernetes check: {len(manifests)} manifests, {len(services)} services: consistent")
