@@ -61,10 +61,11 @@ extension TransactionFacts {
             date: purchaseDate?.addingTimeInterval(-earlyCharge) ?? .distantPast, transactionId: transactionId)
     }
 
-    /// How long before its date a renewal may have been charged: a day, and in the sandbox, whose months are minutes, at
-    /// most half of its period.
+    /// How long before its date a renewal may have been charged. No production period is shorter than two days, and no
+    /// sandbox period is longer: its years are hours.
     fileprivate var earlyCharge: TimeInterval {
         guard reason == "RENEWAL", let purchaseDate, let expiresDate, purchaseDate < expiresDate else { return 0 }
-        return min(BillingRules.day, expiresDate.timeIntervalSince(purchaseDate) / 2)
+        let isSandbox = expiresDate.timeIntervalSince(purchaseDate) < 2 * BillingRules.day
+        return BillingRules.earlyRenewal(in: isSandbox ? .sandbox : .production)
     }
 }

@@ -80,16 +80,16 @@ struct AccessScheduleBuilder {
 
     // MARK: Status 2, 3 and 5
 
-    /// Expired, in billing retry or revoked: the transaction that Apple told of gives no access from then on. Others that
-    /// were paid for stand.
+    /// Expired, in billing retry or revoked: the transaction that Apple told of gives no access from then on, unless its
+    /// period has not begun. Others that were paid for stand.
     private func endedByStatus(_ paid: [PaidPeriod]) -> [PaidPeriod] {
         guard let status = subscription.status, [2, 3, 5].contains(status), let told = subscription.statusVersion
         else { return paid }
         return paid.map { period in
             let isMeant =
                 subscription.statusTransactionId == nil
-                ? period.start <= told.signedDate && period.transaction.version <= told : isTold(period.transaction)
-            guard isMeant else { return period }
+                ? period.transaction.version <= told : isTold(period.transaction)
+            guard isMeant, period.start <= told.signedDate else { return period }
             var ended = period
             ended.end = min(ended.end, told.signedDate)
             return ended
@@ -108,17 +108,22 @@ struct AccessScheduleBuilder {
         guard subscription.status == 1, let told = subscription.statusVersion, let product = statusProduct else {
             return
         }
-        guard var end = statusEnd else { return }
-        // A purchase after the status speaks for itself.
-        for period in paid where period.isPurchase && period.facts.beginning > told.signedDate {
-            end = min(end, period.facts.beginning)
+        // A transaction that counts gives its own period; what Apple says beyond it is the renewal date.
+        guard let renewal = subscription.renewal, var end = renewal.renewalDate else { return }
+        // What was charged after the status and the renewal info speaks for itself.
+        for period in paid where period.facts.beginning > told.signedDate {
+            let charge = period.isPurchase ? period.facts.beginning : period.facts.beginning.addingTimeInterval(-early)
+            if renewal.signedDate < charge { end = min(end, period.facts.beginning) }
         }
-        var open = Interval(from: told.signedDate, to: end)
+        let open = Interval(from: told.signedDate, to: end)
         guard open.to.timeIntervalSince(open.from) > 0 else { return }
+        // An unknown purchase replaced it for good.
         if let other = outdated(in: paid, by: told, product) {
-            periods = periods.flatMap { $0.transactionId == other ? $0.without(open) : [$0] }
+            for index in periods.indices where periods[index].transactionId == other {
+                periods[index].endsAt = told.signedDate
+            }
+            periods.removeAll { $0.startsAt == $0.endsAt }
         }
-        open.to = end
         let revokedSince = paid.filter { $0.facts.revocationDate != nil && $0.transaction.version > told }
             .map { Interval(from: $0.facts.revokedAt ?? end, to: $0.facts.expiresDate ?? end) }
         let taken = periods.map { Interval(from: $0.startsAt, to: $0.endsAt ?? .distantFuture) } + revokedSince
@@ -137,14 +142,6 @@ struct AccessScheduleBuilder {
 
     private var statusProduct: String? {
         subscription.renewal?.productId ?? toldTransaction?.productId ?? subscription.transaction?.productId
-    }
-
-    /// The later of the told transaction's end, if it still counts, and the renewal date.
-    private var statusEnd: Date? {
-        let told = toldTransaction.flatMap {
-            $0.revocationDate == nil && !$0.isUpgraded && $0.hasPeriod ? $0.expiresDate : nil
-        }
-        return [told, subscription.renewal?.renewalDate].compactMap(\.self).max()
     }
 
     /// The known transaction that gives access at the moment of the status, although Apple names another product then:
@@ -166,7 +163,7 @@ struct AccessScheduleBuilder {
             let told = subscription.renewalVersion, isGraceOpen(renewal)
         else { return }
         let last = paid.filter { !$0.isEmpty && $0.start < end }.max { $0.end < $1.end }
-        if let last, !isAbout(last, renewal, told) { return }
+        if let last, !isAbout(last, renewal) { return }
         let begun = periods.filter { $0.startsAt < end && $0.reason != .gracePeriod }
         let ends = begun.compactMap(\.endsAt).filter { $0 <= end }.max()
         let due = renewal.renewalDate.flatMap { $0 < end ? $0 : nil }
@@ -183,17 +180,17 @@ struct AccessScheduleBuilder {
         }
     }
 
-    /// Whether a renewal info with a grace period is about the end of this period: told with status 4, or signed in the
-    /// second half of the period, which was not taken back since.
-    private func isAbout(_ period: PaidPeriod, _ renewal: RenewalFacts, _ told: EventVersion) -> Bool {
-        let isStatus = subscription.status == 4 && subscription.statusVersion == told
-        if period.facts.revocationDate != nil { return isStatus && period.transaction.version <= told }
-        return isStatus
+    /// Whether a renewal info with a grace period is about the end of this period: the newest status is 4, or it was
+    /// signed in the second half of the period. A period that was taken back since the status has no grace.
+    private func isAbout(_ period: PaidPeriod, _ renewal: RenewalFacts) -> Bool {
+        let inGrace = subscription.status == 4 ? subscription.statusVersion : nil
+        if period.facts.revocationDate != nil { return inGrace.map { period.transaction.version <= $0 } ?? false }
+        return inGrace != nil
             || renewal.signedDate.timeIntervalSince(period.start) > period.end.timeIntervalSince(renewal.signedDate)
     }
 
     /// Status 4 always opens it. Statuses without access close what was told before them. Otherwise the renewal info
-    /// decides, unless it is about another product than the transaction.
+    /// decides, unless it is about another product and not newer than the transaction.
     private func isGraceOpen(_ renewal: RenewalFacts) -> Bool {
         switch subscription.status {
         case 4: return true
@@ -201,7 +198,7 @@ struct AccessScheduleBuilder {
         default: break
         }
         guard let product = renewal.productId, let transaction = subscription.transaction else { return true }
-        return product == transaction.productId
+        return product == transaction.productId || renewal.signedDate > transaction.signedDate
     }
 }
 
@@ -209,15 +206,4 @@ extension TransactionFacts {
     /// An auto-renewable subscription, or a kind with an end that this build does not know: what Apple says of status and
     /// renewal counts for both.
     fileprivate var isSubscription: Bool { kind == .autoRenewable || (kind == nil && expiresDate != nil) }
-}
-
-extension AccessPeriod {
-    fileprivate func without(_ taken: Interval) -> [AccessPeriod] {
-        Interval(from: startsAt, to: endsAt ?? .distantFuture).without([taken]).map { rest in
-            var period = self
-            period.startsAt = rest.from
-            period.endsAt = rest.to == .distantFuture ? nil : rest.to
-            return period
-        }
-    }
 }

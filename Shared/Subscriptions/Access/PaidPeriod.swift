@@ -40,6 +40,11 @@ struct PaidPeriod {
                 if !running.contains(where: { next.addsSeats(to: periods[$0]) }) { purchase = next }
             } else if let purchase, next.wasChargedBefore(purchase) {
                 next.end = next.start
+            } else {
+                // It renews a period that is unknown, and what runs longer than Apple charges early was replaced by that.
+                for index in running where periods[index].end > next.start.addingTimeInterval(early) {
+                    periods[index].end = next.start
+                }
             }
             if !next.isEmpty {
                 if !next.isPurchase,
@@ -76,9 +81,8 @@ struct PaidPeriod {
         case "PURCHASE": return true
         case "RENEWAL": return false
         default:
-            guard let running = periods.last(where: { facts.beginning < $0.end }) else {
-                return facts.signedDate >= facts.beginning
-            }
+            if facts.isRenewal { return false }
+            guard let running = periods.last(where: { facts.beginning < $0.end }) else { return true }
             return facts.beginning < running.end.addingTimeInterval(-early)
                 || facts.productId != running.facts.productId
         }
@@ -88,21 +92,27 @@ struct PaidPeriod {
     /// purchase's period than to its end, where a renewal of that purchase would begin.
     private func wasChargedBefore(_ purchase: PaidPeriod) -> Bool {
         let begin = facts.beginning
-        return facts.reason == "RENEWAL" && purchase.start < begin
+        return facts.isRenewal && purchase.start < begin
             && begin.timeIntervalSince(purchase.start) < purchase.nominalEnd.timeIntervalSince(begin)
     }
 
-    /// Seats that are bought within a period have a transaction of their own, which does not replace the period's.
+    /// Seats that are bought within a period have a transaction of their own, which ends with the period and does not
+    /// replace the period's. From then on all transactions of the period have the reason, so the purchase that began it
+    /// has it too, and still replaces what ran before.
     ///
     /// [additionalTransactionReason](https://developer.apple.com/documentation/appstoreserverapi/additionaltransactionreason)
     private func addsSeats(to other: PaidPeriod) -> Bool {
         facts.additionalTransactionReason != nil && facts.productId == other.facts.productId
+            && (other.facts.additionalTransactionReason != nil || facts.expiresDate == other.facts.expiresDate)
     }
 }
 
 extension TransactionFacts {
     /// Where the period begins; the moment of signing where Apple names no date.
     var beginning: Date { purchaseDate ?? signedDate }
+
+    /// Apple says so, or, in older payloads, it was signed before it began: a purchase is dated at its charge.
+    var isRenewal: Bool { reason == "RENEWAL" || (reason == nil && signedDate < beginning) }
 
     /// When it was taken back: a revocation was in effect when Apple signed it, whatever its date.
     var revokedAt: Date? { revocationDate.map { min($0, signedDate) } }

@@ -34,8 +34,12 @@ import Testing
             name: "grace of an older period", transaction: Sample.period(to: 60),
             renewal: Sample.renewal(retry: true, grace: 70, signed: 30), day: 61, state: .overdue),
         Case(
-            name: "grace of another product", transaction: Sample.period(),
-            renewal: Sample.renewal(retry: true, grace: 46, signed: 30, product: "silver"), day: 31, state: .overdue),
+            name: "grace of another product, whose transaction is unknown", transaction: Sample.period(),
+            renewal: Sample.renewal(retry: true, grace: 46, signed: 30, product: "silver"), day: 31,
+            state: .gracePeriod),
+        Case(
+            name: "grace of an older product", transaction: Sample.period(from: 30, to: 60, signed: 30),
+            renewal: Sample.renewal(retry: true, grace: 76, signed: 29, product: "silver"), day: 61, state: .overdue),
         Case(
             name: "in grace, and not yet in billing retry", transaction: Sample.period(),
             renewal: Sample.renewal(retry: false, grace: 46, signed: 30), day: 31, state: .gracePeriod),

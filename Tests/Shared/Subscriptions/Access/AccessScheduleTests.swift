@@ -217,7 +217,9 @@ import Testing
             ], access: [(29, "gold"), (35, nil), (41, "gold"), (70, nil)]),
     ]
 
-    @Test(arguments: cases) func `A purchase gives access when it should, in every order of arrival`(given: Case) {
+    @Test(arguments: cases + foundByScenarios) func `A purchase gives access when it should, in every order of arrival`(
+        given: Case
+    ) {
         for events in permutations(given.events) {
             let schedule = Self.schedule(events, durations: given.durations)
             for (day, product) in given.access {

@@ -73,7 +73,8 @@ import Testing
             day: 29.8, status: .active, until: 30),
         Case(
             name: "a purchase cut the period short, and was refunded",
-            purchase: Sample.purchase("1", Sample.period("1"), Sample.period("2", from: 10, to: 40, revoked: 12)),
+            purchase: Sample.purchase(
+                "1", Sample.period("1"), Sample.period("2", from: 10, to: 40, signed: 12, revoked: 12)),
             day: 13, status: .revoked),
         Case(
             name: "the period before was refunded too",

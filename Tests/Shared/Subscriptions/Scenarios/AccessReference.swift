@@ -1,0 +1,195 @@
+import Foundation
+import Subscriptions
+
+/// Who may use what, decided for one moment by looking at every fact received: slow and obvious, and independent of the
+/// product's way of computing periods.
+///
+/// For moments at or after the newest event. Written from Apple's documentation of `status`, `renewalDate`, `purchaseDate`,
+/// `isUpgraded`, `revocationDate` and `additionalTransactionReason`.
+struct AccessReference {
+    let events: [PurchaseEvent]
+    var durations: [String: TimeInterval] = SimulatedPurchase.passes
+
+    /// The answers that what was received allows: mostly one; nil is no access.
+    func answers(at moment: Date) -> Set<String?> {
+        let product = paid(at: moment)?.productId
+        if product == nil, let next = renewalOfUnknownPeriod(after: moment) {
+            // What it renews runs, unless a status ended that.
+            guard let value = status?.status, value != 1, value != 4 else { return [next.productId] }
+            return [nil, next.productId]
+        }
+        guard let status else { return [product ?? graceProduct(at: moment)] }
+        switch status.status {
+        case 1: return whileActive(status, at: moment)
+        case 4:
+            if let paid = paid(at: moment) { return [paid.productId] }
+            return [isRevoked(since: status, at: moment) ? nil : graceProduct(at: moment)]
+        case 2, 3, 5:
+            // A renewal info signed later may know of a recovery that no notification told.
+            if let renewal, renewal.signedDate > status.version.signedDate, let grace = renewal.gracePeriodExpiresDate,
+                grace > moment
+            {
+                return [product, renewal.productId]
+            }
+            return [product]
+        default: return [product]
+        }
+    }
+
+    private var earlyCharge: TimeInterval { events.first?.key.environment == .production ? 86_400 : 60 }
+
+    // MARK: - The newest of each
+
+    private var status: PurchaseEvent? { events.filter { $0.status != nil }.max { $0.version < $1.version } }
+
+    private var renewal: RenewalFacts? {
+        events.filter { $0.renewal != nil }.max { left, right in
+            guard let a = left.renewal?.signedDate, let b = right.renewal?.signedDate, a != b else {
+                return left.version < right.version
+            }
+            return a < b
+        }?.renewal
+    }
+
+    private var transactions: [TransactionFacts] {
+        Dictionary(grouping: events.filter { $0.transaction != nil }) { $0.transaction?.transactionId ?? "" }
+            .values.compactMap { versions in
+                versions.max { left, right in
+                    guard let a = left.transaction?.signedDate, let b = right.transaction?.signedDate, a != b else {
+                        return left.version < right.version
+                    }
+                    return a < b
+                }?.transaction
+            }
+    }
+
+    // MARK: - What transactions paid for
+
+    /// The transaction that entitles at a moment: begun, not over, not refunded, not replaced, not ended by a status.
+    private func paid(at moment: Date) -> TransactionFacts? {
+        transactions.filter { one in
+            guard let from = one.purchaseDate, from <= moment, one.revocationDate == nil, !one.isUpgraded,
+                end(of: one).map({ moment < $0 }) ?? true, one.productType != "Consumable"
+            else { return false }
+            return !transactions.contains { replaces($0, one) && ($0.purchaseDate ?? from) <= moment }
+                && !isEnded(one)
+        }.max { ($0.purchaseDate ?? .distantPast) < ($1.purchaseDate ?? .distantPast) }
+    }
+
+    /// A renewal that was charged early, where the period that it renews is unknown.
+    private func renewalOfUnknownPeriod(after moment: Date) -> TransactionFacts? {
+        transactions.first { next in
+            guard let from = next.purchaseDate, next.signedDate <= moment, moment < from, next.revocationDate == nil,
+                isRenewal(next), !next.isUpgraded
+            else { return false }
+            return !transactions.contains { one in
+                one.transactionId != next.transactionId && (one.purchaseDate ?? from) <= moment
+                    && (one.expiresDate ?? .distantPast) >= next.signedDate
+            }
+        }
+    }
+
+    /// Nil where there is none.
+    private func end(of one: TransactionFacts) -> Date? {
+        if one.productType == "Non-Renewing Subscription" {
+            return durations[one.productId].flatMap { one.purchaseDate?.addingTimeInterval($0) }
+        }
+        return one.expiresDate
+    }
+
+    /// A later purchase replaces a period, even one that was charged early and has not begun, and even if the purchase is
+    /// refunded afterwards. Seats that were added stand beside the period.
+    private func replaces(_ purchase: TransactionFacts, _ one: TransactionFacts) -> Bool {
+        guard purchase.transactionId != one.transactionId, let from = purchase.purchaseDate,
+            let start = one.purchaseDate
+        else { return false }
+        // All transactions of one period have the reason; one of them may be known from before the addition, or extended.
+        let (reason, other) = (purchase.additionalTransactionReason, one.additionalTransactionReason)
+        if purchase.productId == one.productId, reason != nil || other != nil,
+            purchase.expiresDate == one.expiresDate || (reason != nil && other != nil)
+        {
+            return false
+        }
+        if chargedBefore(purchase, one) { return false }
+        return start < from || chargedBefore(one, purchase)
+    }
+
+    /// A renewal begins where a period ends, never within one: if it would, it was charged early and before the purchase.
+    private func chargedBefore(_ renewal: TransactionFacts, _ purchase: TransactionFacts) -> Bool {
+        guard let begin = renewal.purchaseDate, let from = purchase.purchaseDate, let end = purchase.expiresDate
+        else { return false }
+        return isRenewal(renewal) && !isRenewal(purchase) && from <= begin && begin < end
+            && begin <= from.addingTimeInterval(earlyCharge)
+    }
+
+    /// Old payloads do not say; but what was signed before it began was a renewal.
+    private func isRenewal(_ one: TransactionFacts) -> Bool {
+        one.reason == "RENEWAL"
+            || events.contains {
+                $0.transaction?.transactionId == one.transactionId
+                    && ($0.transaction?.reason == "RENEWAL"
+                        || $0.transaction.map { $0.signedDate < one.purchaseDate ?? $0.signedDate } ?? false)
+            }
+    }
+
+    /// A status without access ends the transaction that it was told of, or what runs where it was told of none. Others
+    /// that were paid for stand. What Apple signed later is newer than the status.
+    private func isEnded(_ one: TransactionFacts) -> Bool {
+        guard let status, let value = status.status, value != 1, value != 4,
+            one.signedDate <= status.version.signedDate
+        else { return false }
+        guard let told = status.transaction else {
+            return one.purchaseDate.map { $0 <= status.version.signedDate } ?? true
+        }
+        return told.transactionId == one.transactionId
+            && one.purchaseDate.map { $0 <= status.version.signedDate } ?? true
+    }
+
+    // MARK: - What Apple says without a transaction
+
+    private func whileActive(_ status: PurchaseEvent, at moment: Date) -> Set<String?> {
+        let signed = status.version.signedDate
+        let paid = paid(at: moment)
+        let named = renewal?.productId ?? status.transaction?.productId
+        if let paid {
+            guard let renewal, let named, named != paid.productId, let date = renewal.renewalDate,
+                let end = paid.expiresDate, paid.signedDate < renewal.signedDate,
+                !transactions.contains(where: { $0.expiresDate == date && $0.productId == named })
+            else { return [paid.productId] }
+            // A renewal info by itself is no status.
+            if renewal.signedDate > signed { return [paid.productId, moment < date ? named : nil] }
+            // Another product with another end: an upgrade that is unknown, or a renewal that was charged early.
+            if date > end, end.timeIntervalSince(signed) <= earlyCharge { return [paid.productId, named] }
+            return [moment < date ? named : nil]
+        }
+        let wasReplaced = transactions.contains { one in
+            guard let from = one.purchaseDate else { return false }
+            return from > signed && from <= moment && from > renewal?.signedDate ?? .distantPast
+        }
+        if isRevoked(since: status, at: moment) || wasReplaced { return [nil] }
+        let ends = [renewal?.renewalDate, status.transaction.flatMap(endIfUnbroken)].compactMap(\.self)
+        if let end = ends.max(), moment < end { return [named] }
+        return [graceProduct(at: moment)]
+    }
+
+    private func endIfUnbroken(_ told: TransactionFacts) -> Date? {
+        guard let one = transactions.first(where: { $0.transactionId == told.transactionId }),
+            one.revocationDate == nil, !one.isUpgraded, !transactions.contains(where: { replaces($0, one) })
+        else { return nil }
+        return one.expiresDate
+    }
+
+    private func isRevoked(since status: PurchaseEvent, at moment: Date) -> Bool {
+        transactions.contains { one in
+            guard let revoked = one.revocationDate, revoked > status.version.signedDate else { return false }
+            return (one.purchaseDate ?? .distantPast) <= moment
+        }
+    }
+
+    private func graceProduct(at moment: Date) -> String? {
+        guard let renewal, let grace = renewal.gracePeriodExpiresDate, moment < grace else { return nil }
+        let last = transactions.max { ($0.purchaseDate ?? .distantPast) < ($1.purchaseDate ?? .distantPast) }
+        if status == nil, last?.revocationDate != nil { return nil }
+        return renewal.productId ?? last?.productId
+    }
+}
