@@ -1,25 +1,27 @@
 import ArgumentParser
 import Contracts
 
-/// `storekeeper acls`: the access-control list of the brokers, as the commands that make it.
+/// `storekeeper acls`: the brokers' access-control list, as commands that create it.
 struct ACLs: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "acls", abstract: "Print the commands that give every service its rights at the brokers.",
+        commandName: "acls", abstract: "Print the Kafka ACL commands for all services.",
         discussion: """
-            One line for kafka-acls.sh, which comes with Kafka, per service and topic or group; nothing is changed. Pipe \
-            them into a shell that reaches the brokers as an administrator. Each service is a principal of its own.
+            Prints one kafka-acls.sh command per service and topic or group and changes nothing. Each service has its own \
+            principal. Run the commands as a Kafka administrator.
+
+            Example: storekeeper acls --servers kafka:9092 | sh
             """)
 
-    @Option(help: "host:port of one or more brokers, by comma.")
+    @Option(help: "Brokers, host:port separated by commas.")
     var servers = "localhost:9092"
 
-    @Option(help: "What stands before the service's name in its principal.")
+    @Option(help: "Prefix of the principals, before the service name.")
     var principalPrefix = "User:storekeeper-"
 
-    @Option(help: "Path of the script.")
+    @Option(help: "Path of kafka-acls.sh.")
     var script = "kafka-acls.sh"
 
-    @Option(help: "File with the administrator's own Kafka settings.")
+    @Option(help: "Kafka client settings of the administrator (file).")
     var commandConfig: String?
 
     func run(in context: CommandContext) {
@@ -38,7 +40,7 @@ struct ACLs: Subcommand {
         return words.map(Self.quoted).joined(separator: " ")
     }
 
-    /// For a shell, whatever the operator put in.
+    /// Quoted for a shell.
     private static func quoted(_ word: String) -> String {
         let plain = word.allSatisfy { ($0.isASCII && ($0.isLetter || $0.isNumber)) || "-_./:,".contains($0) }
         return plain && !word.isEmpty ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"

@@ -3,13 +3,13 @@ import Contracts
 import Foundation
 import Kafka
 
-/// `storekeeper broker`: the development broker alone.
+/// `storekeeper broker`: an embedded broker for development.
 struct Broker: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "broker", abstract: "Run a development broker until it is stopped.",
+        commandName: "broker", abstract: "Run an embedded broker for development.",
         discussion: """
-            Prints its address for KAFKA_BOOTSTRAP_SERVERS. It keeps everything in memory, 5 MiB per partition, and \
-            listens on 127.0.0.1 only: for one's desk and for tests, never for notifications that matter.
+            Prints its address for KAFKA_BOOTSTRAP_SERVERS and runs until stopped. It keeps 5 MiB per partition in memory \
+            and listens on 127.0.0.1: for development and tests, never for production.
             """)
 
     func run(in context: CommandContext) async throws {

@@ -1,28 +1,28 @@
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// What a command may not fetch for itself: handed down from main.
+/// The clock, randomness, environment and terminal of a command; passed in by main, so that tests can replace them.
 struct CommandContext: Sendable {
-    /// The time of day.
+    /// The current time.
     var now: @Sendable () -> Date
-    /// A seed for a run that was given none.
+    /// A random seed.
     var seed: @Sendable () -> UInt64
-    /// A new name for something.
+    /// A new UUID.
     var id: @Sendable () -> UUID
-    /// Path of the running program; its siblings are the services.
+    /// Path of this executable; the services are in the same directory.
     var executable: String?
-    /// The variables of the process.
+    /// The environment variables.
     var environment: [String: String]
-    /// Who is at the keyboard, for the trail of what was done by hand.
+    /// The current user, for the audit log.
     var user: String
     /// Writes a line to standard output.
     var print: @Sendable (String) -> Void
     /// Writes a line to standard error.
     var warn: @Sendable (String) -> Void
-    /// Asks whoever sits at the terminal, and waits for a yes; nil where nobody does.
+    /// Asks at the terminal for confirmation; nil without a terminal.
     var confirm: (@Sendable (String) async -> Bool)?
 
-    /// Those that are named: a command's settings, and nobody else's to stumble over.
+    /// The named variables: a command ignores the settings of others.
     func environment(of names: [String]) -> [String: String] {
         environment.filter { names.contains($0.key) }
     }

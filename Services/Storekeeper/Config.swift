@@ -2,13 +2,15 @@ import ArgumentParser
 import Chassis
 import Foundation
 
-/// `storekeeper config`: what the variables say, with nothing secret.
+/// `storekeeper config`: the effective configuration, without secrets.
 struct Config: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Show the effective configuration of this command line, without secrets.",
+        commandName: "config", abstract: "Show the effective configuration, without secrets.",
         discussion: """
-            What a service makes of its environment is shown by the service itself: verifier --config. Exits 78 where a \
-            variable cannot be used.
+            Shows the variables that storekeeper reads; a service prints its own with --config. Exit codes: 0 valid; 78 \
+            missing or invalid configuration.
+
+            Example: storekeeper config --json
             """)
 
     @OptionGroup var output: OutputOptions
@@ -16,7 +18,7 @@ struct Config: Subcommand {
     func run(in context: CommandContext) async throws {
         let rows = VariableRow.all(in: context.environment)
         try output.list(rows, none: "", in: context)
-        // Says what is wrong, all of it at once, of each place that is given at all.
+        // Reports all problems of every dependency that is configured.
         var problems: [ConfigurationProblem] = []
         func check(_ variable: String, _ body: () async throws -> Void) async throws {
             guard context.environment[variable]?.isEmpty == false else { return }
@@ -35,20 +37,20 @@ struct Config: Subcommand {
     }
 }
 
-/// A variable and its value, as far as it may be shown.
+/// A row of `storekeeper config`: a variable and its value, redacted.
 struct VariableRow: ListedRow {
     var name: String
-    /// Nil where it is not set and has no default.
+    /// Nil where it is neither set nor has a default.
     var value: String?
     var isDefault: Bool
 
-    static let columns: [TextTable.Column] = ["variable", "value", "from"]
+    static let columns: [TextTable.Column] = ["variable", "value", "source"]
 
     var cells: [String] { [name, value ?? "(not set)", value == nil ? "-" : isDefault ? "default" : "environment"] }
 
-    /// The variables that commands read, and every setting that is handed on to librdkafka.
+    /// The variables that commands read, and all settings for librdkafka.
     static func all(in environment: [String: String]) -> [VariableRow] {
-        // Nobody here knows which of librdkafka's settings are secret: only their names are shown.
+        // Which librdkafka settings are secret is unknown here: only their names are shown.
         let tables: [any VariableTable] = [
             DatabaseOptions.Variables(), KafkaOptions.Variables(), AppleOptions.Variables(),
         ]

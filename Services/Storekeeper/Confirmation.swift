@@ -1,15 +1,15 @@
 import Foundation
 
-/// A question to whoever sits at the terminal.
+/// Asks for confirmation at the terminal.
 enum Confirmation {
-    /// Nil where nobody can see the question or answer it.
+    /// Nil without a terminal on standard input and error.
     static var atTerminal: (@Sendable (String) async -> Bool)? {
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else { return nil }
         return ask
     }
 
-    /// Everything but a yes is a no, an interruption too. Whoever waits does so on a thread of its own, so that a signal
-    /// finds somebody who hears it.
+    /// Anything but yes means no, including an interruption. Reads on a separate thread, so that signals are still
+    /// handled.
     private static func ask(_ question: String) async -> Bool {
         try? FileHandle.standardError.write(contentsOf: Data("\(question.escaped) [y/N] ".utf8))
         let answers = AsyncStream<String> { answers in

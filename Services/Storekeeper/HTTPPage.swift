@@ -1,11 +1,11 @@
 import AsyncHTTPClient
 
-/// What a URL answered.
+/// The response of an HTTP GET.
 struct HTTPPage: Sendable {
     let status: Int
     let text: String
 
-    /// Fetches it; at most 16 MiB.
+    /// Fetches the URL; at most 16 MiB.
     init(at url: String, within timeout: Duration = .seconds(2)) async throws {
         let response = try await HTTPClient.shared.execute(
             HTTPClientRequest(url: url), timeout: .nanoseconds(Int64(timeout.seconds * 1e9)))

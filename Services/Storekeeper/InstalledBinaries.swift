@@ -1,25 +1,26 @@
 import Foundation
 
-/// The services' programs: one build puts all of them into one directory.
+/// The services' executables: one build puts all of them into one directory.
 struct InstalledBinaries: Sendable {
     let directory: String
 
-    /// Those beside the running program.
-    /// - Parameter executable: path of the running program.
+    /// The executables beside this one.
+    /// - Parameter executable: path of this executable.
     init(beside executable: String?) throws(CommandError) {
         guard let executable else {
-            throw CommandError("this program does not know where it lies; start it by its full path")
+            throw CommandError("the path of this executable is unknown; start it by its full path")
         }
         directory = URL(fileURLWithPath: executable).resolvingSymlinksInPath().deletingLastPathComponent().path
     }
 
     init(in directory: String) { self.directory = directory }
 
-    /// The path of a service's program.
+    /// The path of a service's executable.
     func path(of name: String) throws(CommandError) -> String {
         let path = directory + "/" + name
         guard FileManager.default.isExecutableFile(atPath: path) else {
-            throw CommandError("\(name) is not beside storekeeper in \(directory); build everything with: swift build")
+            throw CommandError(
+                "no executable \(name) beside storekeeper in \(directory); build all services with: swift build")
         }
         return path
     }

@@ -1,17 +1,17 @@
 import Foundation
 
-/// A file that one process at a time is at. The lock goes with the process, however that ends.
+/// A file with an exclusive lock, which ends with the process.
 enum LockedFile {
-    /// Opens the file for reading and writing, or makes it.
+    /// Opens the file for reading and writing, or creates it.
     /// - Parameters:
-    ///   - name: what the file is to whoever reads the error.
-    ///   - remedy: what to do where it cannot be had; finishes the sentence.
-    ///   - taken: what to say where another process is at it.
+    ///   - name: description for errors.
+    ///   - remedy: what to do on failure; continues the sentence.
+    ///   - taken: error where another process holds the lock.
     /// - Throws: `CommandError`
     static func open(_ path: String, called name: String, remedy: String, taken: String) throws -> FileHandle {
         if !FileManager.default.fileExists(atPath: path) {
             guard FileManager.default.createFile(atPath: path, contents: nil) else {
-                throw CommandError("\(name) cannot be made; \(remedy)")
+                throw CommandError("\(name) cannot be created; \(remedy)")
             }
         }
         guard let file = FileHandle(forUpdatingAtPath: path) else {

@@ -1,33 +1,36 @@
 import ArgumentParser
+import Bootstrap
 import Chassis
-import Database
 import Foundation
 import Postgres
 import Storage
 
-/// `storekeeper retention`: what is kept for how long, what would go now, and, where somebody says so, drop it now.
+/// `storekeeper retention`: what is kept for how long, and what is due for deletion; deletes it with `--run`.
 struct Retention: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "retention",
-        abstract: "Show what the ledger keeps and what its retention would drop, or drop it now.",
+        abstract: "Show or apply the ledger's retention.",
         discussion: """
-            The scheduler does by itself what --run does, by the same variables; give this command the scheduler's. \
-            What is dropped are whole months of what notifications said, with the signed originals: what they were, and \
-            everything that was made of them, stays. The sightings that would go are counted up to a million. Nothing that is over for less than 200 days is ever dropped. \
-            Exit codes: 0 done; 1 with --run something was left because somebody reads the ledger, or the world failed.
+            The scheduler applies the same retention by the same variables. Retention drops the payloads and signed \
+            originals of whole months, never of the last 200 days; the ledger's rows and the state remain. Exit codes: 0 \
+            success; 1 with --run, a month is locked by a reader and was not dropped.
+
+            Examples:
+              storekeeper retention
+              storekeeper retention --run --note "disk is full"
             """)
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var audit: AuditOptions
 
-    @Option(help: "Keep so many days of what notifications said. Default: STOREKEEPER_LEDGER_DAYS, else 400.")
+    @Option(help: "Days to keep payloads (default: STOREKEEPER_LEDGER_DAYS, then 400).")
     var ledgerDays: Int?
 
-    @Option(help: "Keep sightings for so many days. Default: STOREKEEPER_SIGHTING_DAYS, else 8.")
+    @Option(help: "Days to keep seen notificationUUIDs (default: STOREKEEPER_SIGHTING_DAYS, then 8).")
     var sightingDays: Int?
 
-    @Flag(name: .customLong("run"), help: "Drop it now.")
+    @Flag(name: .customLong("run"), help: "Delete what is due.")
     var isRun = false
 
     func validate() throws {
@@ -35,7 +38,7 @@ struct Retention: Subcommand {
             ("--ledger-days", ledgerDays, RetentionVariables.ledgerRange),
             ("--sighting-days", sightingDays, RetentionVariables.sightingRange),
         ] where days.map({ !range.contains($0) }) ?? false {
-            throw ValidationError("\(name) must lie between \(range.lowerBound) and \(range.upperBound)")
+            throw ValidationError("\(name) is out of range: \(range.lowerBound) to \(range.upperBound)")
         }
     }
 
@@ -55,20 +58,21 @@ struct Retention: Subcommand {
         if output.json {
             try output.print(json: Summary(policy, months: rows, dueSightings: due, report), in: context)
         } else {
-            try output.list(rows, none: "The ledger has no month of its own yet.", in: context)
+            try output.list(rows, none: "No monthly partitions yet.", in: context)
             context.print(
-                "Kept: \(policy.ledgerDays) days of what notifications said, \(policy.sightingDays) days of sightings.")
+                "Retention: payloads \(policy.ledgerDays) days, seen notificationUUIDs \(policy.sightingDays) days.")
             context.print(
-                report.map { "Sightings forgotten: \($0.forgotten)." }
-                    ?? "Sightings that would go: \(due)\(due < Self.countedSightings ? "" : " or more").")
+                report.map { "Seen notificationUUIDs deleted: \($0.forgotten)." }
+                    ?? "Seen notificationUUIDs due: \(due)\(due < Self.countedSightings ? "" : " or more").")
         }
         if let report, !report.left.isEmpty || !report.unmade.isEmpty {
             throw CommandError(
-                "somebody reads the ledger, so months were left; end long reports and backups and run it again")
+                "partitions not dropped: the table is locked by a reader; end long reports and backups, then run it again"
+            )
         }
     }
 
-    /// Nobody waits for more to be counted.
+    /// Counting more would take too long.
     private static let countedSightings = 1_000_000
 
     private static func state(
@@ -92,19 +96,19 @@ struct Retention: Subcommand {
         let sightingDays = Variable.sightingDays
     }
 
-    /// What becomes of a month.
+    /// The state of a month.
     enum State: String, Encodable {
         case kept
-        /// A run would drop it.
+        /// A run drops it.
         case due
         case dropped
-        /// Somebody reads it.
+        /// Locked by a reader.
         case left
     }
 
-    /// A month of the ledger.
+    /// A monthly partition of the ledger.
     struct Row: ListedRow {
-        static let columns: [TextTable.Column] = ["month", "ends", .number("bytes"), "is"]
+        static let columns: [TextTable.Column] = ["month", "ends", .number("bytes"), "state"]
 
         var month: String
         var endsAt: Date
@@ -121,14 +125,14 @@ struct Retention: Subcommand {
         var cells: [String] { [month, endsAt.text, "\(bytes)", state.rawValue] }
     }
 
-    /// For programs.
+    /// As JSON.
     struct Summary: Encodable {
         var ledgerDays: Int
         var sightingDays: Int
         var months: [Row]
-        /// Before the run; a million stands for whatever is more.
+        /// Before the run; a million means a million or more.
         var dueSightings: Int
-        /// Null where nothing was run.
+        /// Null without `--run`.
         var forgotten: Int?
         var unmade: [String]
 

@@ -6,14 +6,14 @@ struct Interrupted: Error, CustomStringConvertible {
     var description: String { "interrupted" }
 }
 
-/// Turns SIGINT (Ctrl-C), SIGTERM and SIGHUP (the terminal closed) into cancellation, so that an interrupted command cleans up on
-/// the same path as a failed one.
+/// Turns SIGINT (Ctrl-C), SIGTERM and SIGHUP (the terminal closed) into cancellation, so that an interrupted command
+/// cleans up on the same path as a failed one.
 enum SignalHandler {
     /// A second signal this soon after the first is a repetition of it: `timeout` sends two.
     private static let patience: Duration = .seconds(1)
 
-    /// Runs `work`. A signal cancels it; this then waits until `work` has cleaned up. A second signal exits the process at
-    /// once: the kernel then kills its children, and only temporary files remain.
+    /// Runs `work`. A signal cancels it; this then waits until `work` has cleaned up. A second signal exits the process
+    /// at once: the kernel then kills its children, and only temporary files remain.
     ///
     /// - Throws: what `work` throws, or `Interrupted` after a signal.
     static func cancellingOnSignal<Result: Sendable>(

@@ -11,8 +11,8 @@ extension EndToEnd {
         @Test func `a test notification is followed, an order looked up, customers fetched once and no more`()
             async throws
         {
-            try await EndToEnd.withLine { stand in
-                try await SimulatedApple.use(stand, count: 60, droppingOneIn: 0) { apple in
+            try await EndToEnd.withLine { services in
+                try await SimulatedApple.use(services, count: 60, droppingOneIn: 0) { apple in
                     try await apple.waitUntil("Apple has sent all") { await apple.control.isFinished() }
                     let sandbox = ["--environment", "Sandbox"]
                     let followed = try await apple.storekeeper(["test-notification", "--json"] + sandbox)
@@ -41,11 +41,11 @@ extension EndToEnd {
         private static func fetchCustomers(
             _ id: String, _ apple: SimulatedApple, _ options: [String]
         ) async throws {
-            let file = apple.stand.line.plan.directory + "/customers"
+            let file = apple.services.processes.plan.directory + "/customers"
             try Data("\(id)\n404\n".utf8).write(to: URL(fileURLWithPath: file))
             let first = try await apple.storekeeper(["backfill", file] + options)
             #expect(first.ending == .exit(1), "Apple refused one")
-            #expect(first.text.hasPrefix("2 customers, ") && first.text.contains(" 1 refused"))
+            #expect(first.text.hasPrefix("2 customers, ") && first.text.contains(" 1 failed"))
             #expect(first.log.contains("404: ") && first.log.contains("4040010"))
             let ledger = NotificationStore(apple.ledger.connection)
             for part in [SignedPart.transaction, .renewalInfo] {
@@ -56,7 +56,7 @@ extension EndToEnd {
                 }
             }
             let left = try await apple.storekeeper(["backfill", file, "--dry-run"] + options)
-            #expect(left.text == "2 customers, 1 of them done, 1 left.\n")
+            #expect(left.text == "2 customers, 1 imported, 1 left.\n")
             struct Summary: Decodable {
                 var customers: Int
                 var done: Int
@@ -120,9 +120,9 @@ extension EndToEnd {
             return search
         }
 
-        /// A key that Apple does not know is said to be one, and shown to nobody.
+        /// A key that Apple does not know is reported, and never printed.
         private static func wrongKey(_ apple: SimulatedApple, _ options: [String]) async throws {
-            let plan = apple.stand.line.plan
+            let plan = apple.services.processes.plan
             let elsewhere = APIKeyFile(directory: plan.directory + "/elsewhere")
             try FileManager.default.createDirectory(atPath: elsewhere.directory, withIntermediateDirectories: true)
             try elsewhere.write(for: plan.apps)

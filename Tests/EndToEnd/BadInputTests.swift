@@ -41,23 +41,23 @@ extension EndToEnd {
         ]
 
         @Test func `every kind of bad input gets its answer, ends in its place, and stops nothing`() async throws {
-            try await EndToEnd.withLine(settings: [.ingest: ["STOREKEEPER_INGEST_READ_TIMEOUT": "1s"]]) { stand in
-                let target = try #require(await stand.line.target)
-                let letters = try await RejectionCounter(stand.kafka, logger: .silent)
+            try await EndToEnd.withLine(settings: [.ingest: ["STOREKEEPER_INGEST_READ_TIMEOUT": "1s"]]) { services in
+                let target = try #require(await services.processes.target)
+                let letters = try await RejectionCounter(services.kafka, logger: .silent)
                 let watching = Task { await letters.watch() }
                 for (body, status, error) in Self.impossible {
                     let answer = try await Self.post(body, to: target)
                     #expect(answer.status == status, "\(body.prefix(60))")
                     #expect(answer.text.contains(error), "\(body.prefix(60)): \(answer.text)")
                 }
-                try await Self.slowClientIsSentAway(from: target, stand)
+                try await Self.slowClientIsSentAway(from: target, services)
                 // Looks like three segments of base64url and is no JWS.
                 #expect(try await Self.post(#"{"signedPayload":"aaab.bbbb.cccc"}"#, to: target).status == 200)
 
-                let ledger = EndToEnd.ledger(of: stand)
+                let ledger = EndToEnd.ledger(of: services)
                 var uuids: [String: String] = [:]
                 for (number, (specimen, _)) in (Self.accepted + [("subscribed", .stored)]).enumerated() {
-                    let body = try await EndToEnd.make(specimen, seed: 100 + number, stand)
+                    let body = try await EndToEnd.make(specimen, seed: 100 + number, services)
                     #expect(try await Self.post(body, to: target).status == 200, "\(specimen)")
                     uuids[specimen] =
                         DeadLetterContents(signedPayload: try SignedInput(Array(body.utf8)).jws).notificationUUID
@@ -78,14 +78,16 @@ extension EndToEnd {
                     #expect(letter.map { .refused($0.reason) } ?? .stored == end, "\(specimen)")
                 }
                 #expect(letters.all.contains { $0.uuid == nil && $0.reason == "malformed" })
-                #expect(await stand.line.running.count == ServiceKind.allCases.count)
+                #expect(await services.processes.running.count == ServiceKind.allCases.count)
                 watching.cancel()
                 await watching.value
             }
         }
 
         /// Sends half a request and waits for whatever comes; nothing is sent in between.
-        private static func slowClientIsSentAway(from target: String, _ stand: DevelopmentEnvironment.RunningServices)
+        private static func slowClientIsSentAway(
+            from target: String, _ services: DevelopmentEnvironment.RunningServices
+        )
             async throws
         {
             let port = try #require(URL(string: target)?.port)
@@ -94,9 +96,9 @@ extension EndToEnd {
                 printf 'POST /v1/notifications HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: 100\\r\\n\\r\\n{' >&3
                 cat <&3
                 """
-            let client = try await stand.spawner.start(
+            let client = try await services.spawner.start(
                 "slow-client", program: "/bin/bash", arguments: ["-c", script], environment: [:],
-                log: stand.line.plan.log(of: "slow-client"))
+                log: services.processes.plan.log(of: "slow-client"))
             _ = await client.ending()
             let answer = client.logTail()
             #expect(answer.isEmpty || answer.contains("408"), "\(answer)")

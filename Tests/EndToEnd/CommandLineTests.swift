@@ -120,19 +120,19 @@ extension EndToEnd {
             let root = ["--root", authority + "/root.pem"]
             let proven = try await Self.run("storekeeper", ["verify", file, "--bundle-id", "com.example.app"] + root)
             #expect(proven.ending == .exit(0))
-            #expect(proven.text.contains("PROVEN") && proven.text.contains("DID_RENEW"))
+            #expect(proven.text.contains("VERIFIED") && proven.text.contains("DID_RENEW"))
             #expect(try await Self.run("storekeeper", ["verify", file]).ending == .exit(1))
             try Data(forged.utf8).write(to: URL(fileURLWithPath: file))
             let refused = try await Self.run("storekeeper", ["verify", file] + root)
             #expect(refused.ending == .exit(1))
-            #expect(refused.text.contains("REFUSED (signature)"))
+            #expect(refused.text.contains("REJECTED (signature)"))
             for wrong in [["/no/such/file"], [file, "--environment", "production"], [file, "--root", file]] {
                 #expect(try await Self.run("storekeeper", ["verify"] + wrong).ending == .exit(64))
             }
         }
 
         @Test func `a health check of nothing fails and says so`() async throws {
-            // Port 1 belongs to a service that nobody runs.
+            // No service listens on port 1.
             let outcome = try await Self.run("storekeeper", ["healthcheck", "http://127.0.0.1:1/readyz"])
             #expect(outcome.ending == .exit(1))
             #expect(outcome.text.contains("does not answer"))

@@ -5,8 +5,8 @@ import Synchronization
 
 @testable import Storekeeper
 
-/// Stands before ingest as a load balancer does, and has a fault: of some notifications it says 200 and forgets them. Where
-/// ingest is away it says 502, as load balancers do.
+/// Stands before ingest as a load balancer does, and has a fault: of some notifications it says 200 and forgets them.
+/// Where ingest is away it says 502, as load balancers do.
 final class DroppingReceiver: Sendable {
     private struct State {
         var posted = 0

@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// The same on a database of whoever asks for it.
+    /// The same on a given database.
     static func withLine<Result: Sendable>(
         on databaseURL: String, counts: [ServiceKind: Int] = [:], settings: [ServiceKind: [String: String]] = [:],
         environment further: [String: String] = [:],
@@ -41,10 +41,10 @@ import Testing
     }
 
     /// Looks at the ledger of a line.
-    static func ledger(of stand: DevelopmentEnvironment.RunningServices) -> LedgerReader {
+    static func ledger(of services: DevelopmentEnvironment.RunningServices) -> LedgerReader {
         LedgerReader(
             connection: TestDatabase.connection(
-                PostgresConfiguration(url: stand.databaseURL, applicationName: "storekeeper-tests")))
+                PostgresConfiguration(url: services.databaseURL, applicationName: "storekeeper-tests")))
     }
 
     /// Asks again and again; each question must be one that waits for an answer from elsewhere.
@@ -61,12 +61,12 @@ import Testing
 
     /// The body of a post as the simulator makes it, signed by the line's authority.
     /// - Parameter specimen: the simulator's name of the case.
-    static func make(_ specimen: String, seed: Int, _ stand: DevelopmentEnvironment.RunningServices) async throws
+    static func make(_ specimen: String, seed: Int, _ services: DevelopmentEnvironment.RunningServices) async throws
         -> String
     {
-        let plan = stand.line.plan
+        let plan = services.processes.plan
         let output = "\(plan.directory)/\(specimen).json"
-        let maker = try await stand.spawner.start(
+        let maker = try await services.spawner.start(
             "make", program: try plan.binaries.path(of: "simulator"),
             arguments: ["make", "--case", specimen, "--seed", "\(seed)", "--authority", plan.authority],
             environment: [:], log: plan.log(of: "make"), output: output)

@@ -27,14 +27,14 @@ extension EndToEnd {
         {
             try await Self.withApple(count: 500, droppingOneIn: 100) { apple in
                 try await apple.waitUntil("the line is at work") { try await apple.stored() > 60 }
-                _ = try await apple.stand.line.stop("ingest")
+                _ = try await apple.services.processes.stop("ingest")
                 let before = try apple.book().attempts.count
                 // An hour of Apple's is a tenth of a second: three days are 7.2 seconds.
                 let start = ContinuousClock.now
                 try await apple.waitUntil("three days are over, and notifications were sent in them") {
                     try ContinuousClock.now - start > .seconds(8) && apple.book().attempts.count > before + 60
                 }
-                try await apple.stand.line.restart("ingest")
+                try await apple.services.processes.restart("ingest")
                 try await apple.waitUntil("Apple has sent all, and sent again what it could not deliver") {
                     await apple.control.isFinished()
                 }
@@ -48,15 +48,15 @@ extension EndToEnd {
             }
         }
 
-        @Test func `what Apple could not deliver comes by itself, without anybody asking for it`() async throws {
+        @Test func `scheduler recovers what Apple could not deliver, without a command`() async throws {
             try await Self.withApple(count: 250, droppingOneIn: 0) { apple in
                 try await apple.waitUntil("the line is at work") { try await apple.stored() > 40 }
-                _ = try await apple.stand.line.stop("ingest")
+                _ = try await apple.services.processes.stop("ingest")
                 let before = try apple.book().attempts.count
-                try await apple.waitUntil("notifications were sent to nobody") {
+                try await apple.waitUntil("notifications were sent while ingest was down") {
                     try apple.book().attempts.count > before + 60
                 }
-                try await apple.stand.line.restart("ingest")
+                try await apple.services.processes.restart("ingest")
                 try await apple.waitUntil("Apple has sent all") { await apple.control.isFinished() }
                 let sent = Set(try apple.book().notifications.filter { $0.expectedRejection == nil }.map(\.uuid))
                 try await apple.waitUntil("the ledger has all of it") {
@@ -75,9 +75,9 @@ extension EndToEnd {
             try await Self.withApple(count: 150, droppingOneIn: 5) { apple in
                 try await apple.waitUntil("Apple has sent all") { await apple.control.isFinished() }
                 #expect(apple.receiver.dropped > 0)
-                // Minutes in which nobody was there: to Apple all was delivered, so no question for failures finds it.
+                // Minutes without ingest: Apple considers everything delivered, so no failure check finds it.
                 let next = Date(milliseconds: (Date().milliseconds / 60_000 + 1) * 60_000)
-                let producer = try Producer(apple.stand.kafka, logger: .silent)
+                let producer = try Producer(apple.services.kafka, logger: .silent)
                 try await producer.send(
                     [0, 10, 11, 12, 13].map { minute in
                         ProducerRecord(
@@ -127,8 +127,8 @@ extension EndToEnd {
                 let again = try await Self.crash(server, in: directory)
                 // Our own session is lost, too.
                 _ = try? await apple.stored()
-                try await apple.stand.line.kill("scheduler")
-                try await apple.stand.line.restart("scheduler")
+                try await apple.services.processes.kill("scheduler")
+                try await apple.services.processes.restart("scheduler")
                 try await apple.exchangeKeys()
                 try await apple.waitUntil("the windows have closed") {
                     try await windows.windows(filter).allSatisfy { $0.state == .closed }
@@ -170,7 +170,7 @@ extension EndToEnd {
             let stored = try await apple.ledger.uuids()
             #expect(genuine.subtracting(stored).isEmpty, "missing")
             let check = RunCheck(
-                ledger: try await apple.ledger.entries(), refused: [], beliefs: try await apple.ledger.beliefs(),
+                ledger: try await apple.ledger.entries(), refused: [], finalStates: try await apple.ledger.finalStates(),
                 effectsTwice: try await apple.ledger.effectsTwice(except: []))
             var findings = check.against(book)
             findings.forgedMissing = []
@@ -181,7 +181,7 @@ extension EndToEnd {
 
         /// Not a key, not a token, not a payload: in no log, although all of them tell everything.
         private static func expectNoSecrets(_ apple: SimulatedApple) async throws {
-            let plan = apple.stand.line.plan
+            let plan = apple.services.processes.plan
             let logs = try FileManager.default.contentsOfDirectory(atPath: plan.logDirectory)
             #expect(logs.count >= ServiceKind.allCases.count)
             for log in logs {
@@ -201,8 +201,8 @@ extension EndToEnd {
         ) async throws {
             let settings: [ServiceKind: [String: String]] = [.scheduler: ["STOREKEEPER_WINDOW_LEASE": "4s"]]
             let environment = ["STOREKEEPER_LOG_LEVEL": "trace"]
-            let use: @Sendable (DevelopmentEnvironment.RunningServices) async throws -> Void = { stand in
-                try await SimulatedApple.use(stand, count: count, droppingOneIn: oneIn, body)
+            let use: @Sendable (DevelopmentEnvironment.RunningServices) async throws -> Void = { services in
+                try await SimulatedApple.use(services, count: count, droppingOneIn: oneIn, body)
             }
             if let databaseURL {
                 try await EndToEnd.withLine(on: databaseURL, settings: settings, environment: environment, use)

@@ -10,9 +10,9 @@ extension EndToEnd {
         @Test func `a right that is withdrawn from a role is missed by its service, and only until it is given back`()
             async throws
         {
-            try await EndToEnd.withLine { stand in
-                #expect(stand.line.plan.databaseRoles.isSuperset(of: [.worker, .scheduler]))
-                let ledger = EndToEnd.ledger(of: stand)
+            try await EndToEnd.withLine { services in
+                #expect(services.processes.plan.databaseRoles.isSuperset(of: [.worker, .scheduler]))
+                let ledger = EndToEnd.ledger(of: services)
                 let owner = ledger.connection
                 try await owner.run(
                     unsafeScript: """
@@ -21,13 +21,14 @@ extension EndToEnd {
                         revoke insert on coverage from storekeeper_scheduler;
                         """)
                 try await EndToEnd.eventually("the scheduler is refused") {
-                    try await Self.log(of: "scheduler", in: stand).contains("permission denied for table coverage")
+                    try await Self.log(of: "scheduler", in: services).contains("permission denied for table coverage")
                 }
                 let options = SimulatorRun.Options(count: 40, seed: 31, subscriptions: 10)
-                let run = DevRun(stand: stand, options: options, show: LiveDisplay(isQuiet: true))
-                async let verdict = run.run()
+                let run = DevRun(services: services, options: options, show: LiveDisplay(isQuiet: true))
+                async let report = run.run()
                 try await EndToEnd.eventually("the deduplicator is refused") {
-                    try await Self.log(of: "deduplicator", in: stand).contains("permission denied for table sighting")
+                    try await Self.log(of: "deduplicator", in: services).contains(
+                        "permission denied for table sighting")
                 }
                 #expect(try await ledger.count() == 0)
                 try await owner.run(
@@ -35,15 +36,15 @@ extension EndToEnd {
                         grant insert on sighting to storekeeper_worker;
                         grant insert, update on coverage to storekeeper_scheduler;
                         """)
-                #expect(try #require(try await verdict).isClean)
+                #expect(try #require(try await report).isClean)
             }
         }
 
         /// Asked of the file together with the process, so that asking again waits for an answer from elsewhere.
-        private static func log(of name: String, in stand: DevelopmentEnvironment.RunningServices) async throws
+        private static func log(of name: String, in services: DevelopmentEnvironment.RunningServices) async throws
             -> String
         {
-            let instance = try #require(await stand.line.running.first { $0.name == name })
+            let instance = try #require(await services.processes.running.first { $0.name == name })
             _ = try await HTTPPage(at: instance.metricsURL)
             return instance.process.logTail(lines: 200)
         }

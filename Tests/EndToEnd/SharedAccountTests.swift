@@ -9,9 +9,9 @@ import Testing
 extension EndToEnd {
     struct SharedAccountTests {
         @Test func `two accounts of the app on one Apple account are logged and counted, once`() async throws {
-            try await EndToEnd.withLine { stand in
-                let updater = try #require(await stand.line.running.first { $0.name == "state-updater" })
-                let producer = try Producer(stand.kafka, logger: .silent)
+            try await EndToEnd.withLine { services in
+                let updater = try #require(await services.processes.running.first { $0.name == "state-updater" })
+                let producer = try Producer(services.kafka, logger: .silent)
                 // Two purchases of one customer of Apple's, each for another account, and news of the second.
                 for (number, purchase) in [1, 2, 2].enumerated() {
                     try await producer.send([ProducerRecord(Topics.unique, Self.news(number, of: purchase))])

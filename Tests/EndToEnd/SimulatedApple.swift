@@ -8,7 +8,7 @@ import TestSupport
 
 /// A simulated App Store that sends to a line through a receiver with a fault, and answers questions.
 struct SimulatedApple: Sendable {
-    let stand: DevelopmentEnvironment.RunningServices
+    let services: DevelopmentEnvironment.RunningServices
     let receiver: DroppingReceiver
     let run: SimulatorRun
     let ledger: LedgerReader
@@ -17,10 +17,10 @@ struct SimulatedApple: Sendable {
 
     /// Lends one that sends its notifications while the body works, and is ended afterwards.
     static func use(
-        _ stand: DevelopmentEnvironment.RunningServices, count: Int, droppingOneIn oneIn: Int,
+        _ services: DevelopmentEnvironment.RunningServices, count: Int, droppingOneIn oneIn: Int,
         _ body: @escaping @Sendable (SimulatedApple) async throws -> Void
     ) async throws {
-        guard let ingest = await stand.line.target else { throw CommandError("no ingest runs") }
+        guard let ingest = await services.processes.target else { throw CommandError("no ingest runs") }
         let receiver = DroppingReceiver(before: ingest, droppingOneIn: oneIn)
         try await withThrowingTaskGroup(of: Bool.self) { group in
             let (targets, target) = AsyncStream.makeStream(of: String.self)
@@ -35,14 +35,14 @@ struct SimulatedApple: Sendable {
                 // As Apple does: what the sandbox misses comes from the history or not at all.
                 options.retriesSandbox = false
                 options.retryScale = 36_000
-                let nextKey = Self.nextKey(stand)
+                let nextKey = Self.nextKey(services)
                 try FileManager.default.createDirectory(atPath: nextKey.directory, withIntermediateDirectories: true)
-                try nextKey.write(for: stand.line.plan.apps)
+                try nextKey.write(for: services.processes.plan.apps)
                 options.furtherKeys = [nextKey]
-                let run = SimulatorRun(options: options, target: target, paceURL: nil, plan: stand.line.plan)
-                let simulator = try await run.start(with: stand.spawner)
+                let run = SimulatorRun(options: options, target: target, paceURL: nil, plan: services.processes.plan)
+                let simulator = try await run.start(with: services.spawner)
                 let apple = SimulatedApple(
-                    stand: stand, receiver: receiver, run: run, ledger: EndToEnd.ledger(of: stand))
+                    services: services, receiver: receiver, run: run, ledger: EndToEnd.ledger(of: services))
                 let result: Result<Void, any Error>
                 do { result = .success(try await body(apple)) } catch { result = .failure(error) }
                 await simulator.stop(deadline: .seconds(10))
@@ -70,7 +70,7 @@ struct SimulatedApple: Sendable {
         }
     }
 
-    /// Somebody who bought something.
+    /// A customer with a purchase.
     struct Customer: Decodable {
         var environment: String
         var originalTransactionId: String
@@ -98,20 +98,20 @@ struct SimulatedApple: Sendable {
     }
 
     /// The key that takes the other's place.
-    var nextKey: APIKeyFile { Self.nextKey(stand) }
+    var nextKey: APIKeyFile { Self.nextKey(services) }
 
-    private static func nextKey(_ stand: DevelopmentEnvironment.RunningServices) -> APIKeyFile {
-        APIKeyFile(directory: stand.line.plan.directory + "/next", keyId: "LINEKEY002")
+    private static func nextKey(_ services: DevelopmentEnvironment.RunningServices) -> APIKeyFile {
+        APIKeyFile(directory: services.processes.plan.directory + "/next", keyId: "LINEKEY002")
     }
 
     /// Gives the services another key, as an operator does, and lets Apple refuse the old one as soon as they have it.
     func exchangeKeys() async throws {
-        let plan = stand.line.plan
+        let plan = services.processes.plan
         let list = try Data(contentsOf: URL(fileURLWithPath: nextKey.list))
         try list.write(to: URL(fileURLWithPath: plan.apiKey.list), options: .atomic)
         for service in ["scheduler", "recovery"] {
             try await waitUntil("\(service) has read the new key") {
-                try String(contentsOfFile: plan.log(of: service), encoding: .utf8).contains("were read anew")
+                try String(contentsOfFile: plan.log(of: service), encoding: .utf8).contains("API keys reloaded")
             }
         }
         var request = HTTPClientRequest(url: control.address + "/simulator/keys/\(plan.apiKey.keyId)")
@@ -122,9 +122,9 @@ struct SimulatedApple: Sendable {
 
     /// Runs a command as an operator would.
     func storekeeper(_ arguments: [String]) async throws -> (ending: ChildProcess.Ending, text: String, log: String) {
-        let plan = stand.line.plan
+        let plan = services.processes.plan
         let output = "\(plan.directory)/command-\(UUID().uuidString)"
-        let child = try await stand.spawner.start(
+        let child = try await services.spawner.start(
             "storekeeper", program: try plan.binaries.path(of: "storekeeper"), arguments: arguments,
             environment: plan.operatorEnvironment, log: output + ".log", output: output)
         let ending = await child.ending()

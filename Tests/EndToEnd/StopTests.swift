@@ -8,10 +8,10 @@ import Testing
 extension EndToEnd {
     struct StopTests {
         @Test func `every process ends with exit 0 when it is asked to`() async throws {
-            try await EndToEnd.withLine { stand in
-                for role in ServiceKind.allCases.reversed() {
-                    let ending = try await stand.line.stop(role.rawValue)
-                    #expect(ending == .exit(0), "\(role)")
+            try await EndToEnd.withLine { services in
+                for kind in ServiceKind.allCases.reversed() {
+                    let ending = try await services.processes.stop(kind.rawValue)
+                    #expect(ending == .exit(0), "\(kind)")
                 }
             }
         }
@@ -47,14 +47,14 @@ extension EndToEnd {
             let place = try Place()
             let dev = try await place.start(["dev", "--count", "120", "--seed", "5", "--json"])
             #expect(await dev.ending() == .exit(0), "\(dev.logTail(lines: 40))")
-            let verdict = try JSONDecoder().decode(
+            let report = try JSONDecoder().decode(
                 RunReport.self, from: Data(contentsOf: URL(fileURLWithPath: dev.log)))
-            #expect(verdict.isClean)
-            #expect(verdict.findings.sent == 120 && verdict.seed == 5)
+            #expect(report.isClean)
+            #expect(report.findings.sent == 120 && report.seed == 5)
             #expect(try place.leftovers() == [])
         }
 
-        @Test func `a process that dies is reported with the end of its log, and the logs stay for whoever reads them`()
+        @Test func `storekeeper dev reports a process that dies with the end of its log, and keeps the logs`()
             async throws
         {
             let place = try Place()

@@ -10,10 +10,10 @@ import Testing
 extension EndToEnd {
     struct TraceTests {
         @Test func `a trace that begins before our door goes on with what others read of us`() async throws {
-            try await EndToEnd.withLine { stand in
-                let target = try #require(await stand.line.target)
+            try await EndToEnd.withLine { services in
+                let target = try #require(await services.processes.target)
                 let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
-                let body = try await EndToEnd.make("subscribed", seed: 77, stand)
+                let body = try await EndToEnd.make("subscribed", seed: 77, services)
                 var request = HTTPClientRequest(url: target)
                 request.method = .POST
                 request.headers.add(name: "content-type", value: "application/json")
@@ -21,11 +21,11 @@ extension EndToEnd {
                 request.body = .bytes(Array(body.utf8))
                 let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
                 #expect(answer.status == .ok)
-                let ledger = EndToEnd.ledger(of: stand)
+                let ledger = EndToEnd.ledger(of: services)
                 try await EndToEnd.eventually("what it changed is stored") { try await ledger.count() == 1 }
                 let expected = try await TimelineStore(ledger.connection).newest(1000).count
                 #expect(expected > 5)
-                let changes = try await Self.changes(expected, at: stand.kafka)
+                let changes = try await Self.changes(expected, at: services.kafka)
                 #expect(changes.count == expected)
                 for change in changes {
                     #expect(change.traceparent?.split(separator: "-").dropFirst().first.map(String.init) == trace)

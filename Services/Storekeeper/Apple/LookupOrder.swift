@@ -2,27 +2,33 @@ import AppStore
 import ArgumentParser
 import Foundation
 
-/// `storekeeper lookup`: what Apple says.
+/// `storekeeper lookup`: queries of Apple's API.
 struct Lookup: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lookup", abstract: "Ask Apple about a customer's order.", subcommands: [LookupOrder.self])
+        commandName: "lookup", abstract: "Look up orders at Apple.", subcommands: [LookupOrder.self])
 }
 
-/// `storekeeper lookup order`: what was bought under the order number of a receipt.
+/// `storekeeper lookup order`: the transactions of an order number.
 struct LookupOrder: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "order", abstract: "Show what was bought under the order number of a customer's receipt.",
-        discussion: "Exits 1 where Apple calls the number invalid. Asks in production, for the sandbox has no orders.")
+        commandName: "order", abstract: "Show the transactions of an order.",
+        discussion: """
+            The order number is on the customer's receipt from Apple. Orders exist in Production only. Exit codes: 0 found; \
+            1 Apple does not know the order.
+
+            Example: storekeeper lookup order MVX4Y6ZTQ1 --app com.example.app
+            """)
 
     @OptionGroup var apple: AppleOptions
     @OptionGroup var output: OutputOptions
 
-    @Argument(help: "The order number, such as MVX4Y6ZTQ1.")
+    @Argument(help: "Order number, such as MVX4Y6ZTQ1.")
     var order: String
 
     func validate() throws {
         if let environment = apple.environment, environment != .production {
-            throw ValidationError("only Production has orders; leave --environment out")
+            throw ValidationError(
+                "--environment \(environment.rawValue) has no orders: only Production has; omit --environment")
         }
     }
 
@@ -31,14 +37,14 @@ struct LookupOrder: Subcommand {
         apple.environment = apple.environment ?? .production
         let answer = try await apple.withClient(in: context) { try await $0.lookUpOrder(order) }
         guard answer.status == .valid else {
-            throw CommandError("Apple knows no order \(order.escaped) of this app: mistyped, or of another app")
+            throw CommandError("Apple knows no order \(order.escaped) of this app: check the number and --app")
         }
         try output.list(
-            answer.transactions.map(TransactionRow.init), none: "The order holds no transactions.", in: context)
+            answer.transactions.map(TransactionRow.init), none: "The order has no transactions.", in: context)
     }
 }
 
-/// A transaction in an answer of Apple's.
+/// A row of `storekeeper lookup order`.
 struct TransactionRow: ListedRow {
     var transactionId: String?
     var originalTransactionId: String?
@@ -47,7 +53,7 @@ struct TransactionRow: ListedRow {
     var purchasedAt: Date?
     var expiresAt: Date?
     var revokedAt: Date?
-    /// Nil where it is proven to be Apple's.
+    /// Why verification failed; nil for a verified transaction.
     var refusal: String?
 
     init(_ item: SignedItem<JWSTransactionDecodedPayload>) {
@@ -62,7 +68,7 @@ struct TransactionRow: ListedRow {
     }
 
     static let columns: [TextTable.Column] = [
-        "transaction", "original", "product", "type", "purchased", "expires", "revoked", "proven",
+        "transaction", "original", "product", "type", "purchased", "expires", "revoked", "verified",
     ]
 
     var cells: [String] {

@@ -3,20 +3,22 @@ import ArgumentParser
 import Foundation
 import Storage
 
-/// `storekeeper test-notification`: does what Apple sends reach the database?
+/// `storekeeper test-notification`: requests a test notification and follows it to the database.
 struct TestNotification: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "test-notification", abstract: "Let Apple send a test notification and follow it to the database.",
+        commandName: "test-notification", abstract: "Request a test notification and follow it.",
         discussion: """
-            Says where it ends: whether Apple has sent it, what our server answered it, and whether the ledger has it. \
-            Exit codes: 0 it is in the ledger; 1 it is not, with the reason.
+            Prints each step: Apple accepted the request, Apple sent the notification, the ledger stored it. Exit codes: \
+            0 it is in the ledger; 1 it is not, with the reason.
+
+            Example: storekeeper test-notification --app com.example.app --environment Sandbox
             """)
 
     @OptionGroup var apple: AppleOptions
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
 
-    @Option(help: "Seconds to wait for it.")
+    @Option(help: "Timeout in seconds.")
     var timeout = Seconds(120)
 
     func run(in context: CommandContext) async throws {
@@ -38,7 +40,7 @@ struct TestNotification: Subcommand {
         var course = TestNotificationProgress(
             bundleId: client.app.bundleId, environment: client.environment.rawValue, requestedAt: context.now())
         course.token = try await client.requestTestNotification()
-        say("Apple was asked to send a test notification for \(course.bundleId), \(course.environment).")
+        say("Requested a test notification for \(course.bundleId), \(course.environment).")
         let deadline = ContinuousClock.now + timeout.duration
         while true {
             if course.attempts.last?.isSuccess != true {
@@ -55,7 +57,7 @@ struct TestNotification: Subcommand {
             {
                 course.recordedAt = line.recordedAt
                 let seconds = line.recordedAt.timeIntervalSince(line.receivedAt)
-                say("It is in the ledger, \(LiveView.milliseconds(seconds * 1000)) after it was received.")
+                say("Stored in the ledger \(LiveView.milliseconds(seconds * 1000)) after it was received.")
                 return course
             }
             guard ContinuousClock.now < deadline else { return course }
@@ -64,12 +66,12 @@ struct TestNotification: Subcommand {
     }
 }
 
-/// What is known of a test notification.
+/// The progress of a test notification.
 struct TestNotificationProgress: Sendable, Encodable {
-    /// One attempt of Apple's to reach us.
+    /// One delivery attempt of Apple.
     struct Attempt: Sendable, Encodable, Equatable {
         var at: Date?
-        /// Apple's word.
+        /// Apple's `sendAttemptResult`.
         var result: String
 
         var isSuccess: Bool { result == SendAttemptResult.success.rawValue }
@@ -89,7 +91,7 @@ struct TestNotificationProgress: Sendable, Encodable {
         self.requestedAt = requestedAt
     }
 
-    /// Takes Apple's word on it. Nothing of it is proven; the ledger says what is.
+    /// Adds Apple's status of it. This is unverified; the ledger holds what is verified.
     mutating func note(_ item: NotificationHistoryItem) {
         notificationUUID = item.signedPayload.flatMap { DeadLetterContents(signedPayload: $0).notificationUUID }
         attempts = item.sendAttempts.map {
@@ -97,15 +99,17 @@ struct TestNotificationProgress: Sendable, Encodable {
         }
     }
 
-    /// Why it is not in the ledger, and where to look.
+    /// Why it is not in the ledger, and what to check.
     var diagnosis: String {
         guard let last = attempts.last else {
-            return "Apple has not sent it in time; it may still come: storekeeper events list --type TEST"
+            return
+                "Apple did not send the test notification in time; it may still arrive: storekeeper events list --type TEST"
         }
         guard last.isSuccess else {
-            return "Apple could not deliver it: \(last.result); check the address in App Store Connect, the firewall "
-                + "(17.0.0.0/8), TLS, and what the load balancer answers"
+            return
+                "Apple could not deliver the test notification: \(last.result); check the URL in App Store Connect, the "
+                + "firewall (17.0.0.0/8), TLS and the load balancer"
         }
-        return "Apple had our 200, and the ledger lacks it: storekeeper status and dead-letters list say where it is"
+        return "Apple received 200, but the ledger does not have it: see storekeeper status and dead-letters list"
     }
 }

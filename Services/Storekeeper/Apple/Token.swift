@@ -1,24 +1,27 @@
 import AppStore
 import ArgumentParser
 
-/// `storekeeper token`: for trying Apple's API with another tool.
+/// `storekeeper token`: a bearer token for other tools.
 struct Token: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "token", abstract: "Print a token (JWT) for Apple's API, valid for some minutes.",
+        commandName: "token", abstract: "Print a bearer token for Apple's API.",
         discussion: """
-            Whoever has it can call the API in the app's name until it expires: it belongs in no file and no ticket. \
-            curl -H "Authorization: Bearer $(storekeeper token)" …
+            The token (JWT) is valid for some minutes and allows every call of the app's API: keep it out of files and \
+            tickets.
+
+            Example: curl -H "Authorization: Bearer $(storekeeper token)" https://api.storekit.itunes.apple.com/…
             """)
 
     @OptionGroup var apple: AppleOptions
 
-    @Option(help: "Which key, by its id. Default: the first of the app.")
+    @Option(help: "Key id (default: the first key of the app).")
     var key: String?
 
     func run(in context: CommandContext) async throws {
         let (bundleId, keys) = try apple.keys(in: context)
         guard let chosen = keys.first(where: { (key ?? $0.keyId) == $0.keyId }) else {
-            throw ValidationError("\(bundleId) has the keys \(keys.map(\.keyId).joined(separator: ", "))")
+            throw ValidationError(
+                "no key \((key ?? "").escaped): \(bundleId) has \(keys.map(\.keyId).joined(separator: ", "))")
         }
         context.print(try chosen.secretToken(bundleId: bundleId, now: context.now()))
     }

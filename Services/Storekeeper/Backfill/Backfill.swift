@@ -4,22 +4,23 @@ import Foundation
 import Kafka
 import Storage
 
-/// `storekeeper backfill`: what Apple knows of customers comes onto the line, for a start or where its history of
-/// notifications does not reach.
+/// `storekeeper backfill`: imports customers' purchase history, for a start or beyond Apple's notification history.
 struct Backfill: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "backfill", abstract: "Put all that Apple knows of customers onto the line.",
+        commandName: "backfill", abstract: "Import the purchase history of listed customers from Apple.",
         discussion: """
-            FILE holds one customer per line, by an original transaction id or by an app receipt of the time before signed \
-            transactions (base64, as apps send it or as latest_receipt of verifyReceipt); empty lines and what follows a # \
-            do not count. A receipt that cannot be read is named by its line and holds up no other; a line that is neither \
-            refuses the file. Everything \
-            comes signed and passes all checks; nothing older overwrites what is known. What is done is written to the \
-            progress file, so that the same command goes on after an interruption; what Apple refused is tried again then. \
-            With a database to write to, the trail keeps who did it and why.
+            FILE lists one customer per line: an original transaction id, or a base64 app receipt (as apps send it, or \
+            latest_receipt of verifyReceipt). Empty lines and text after # are ignored. An unreadable receipt is reported \
+            with its line number and skipped; any other line rejects the file. Everything Apple returns is signed and \
+            passes all checks; older data never overwrites newer data. The progress file makes the command resumable: \
+            after an interruption, or to retry failed customers, run it again. With DATABASE_URL, the audit log records \
+            the run.
 
-            Exit codes: 0 all done; 1 some were refused by Apple, could not be proven or read, or the world failed; 130 \
-            interrupted.
+            Exit codes: 0 complete; 1 some customers failed, or a dependency was unavailable; 130 interrupted.
+
+            Examples:
+              storekeeper backfill customers.txt --dry-run
+              storekeeper backfill customers.txt --app com.example.app --environment Production
             """)
 
     @OptionGroup var apple: AppleOptions
@@ -28,20 +29,22 @@ struct Backfill: Subcommand {
     @OptionGroup var audit: AuditOptions
     @OptionGroup var output: OutputOptions
 
-    @Argument(help: "The file of original transaction ids and receipts.")
+    @Argument(help: "File of original transaction ids and receipts.")
     var file: String
 
-    @Option(help: "Where to write what is done. Default: FILE.progress.")
+    @Option(help: "Progress file (default: FILE.progress).")
     var progress: String?
 
-    @Option(help: "How many customers to ask about at the same time.")
+    @Option(help: "Number of customers to fetch in parallel, 1 to 200.")
     var parallel = 20
 
-    @Flag(help: "Say how many there are and how many are left, and do nothing.")
+    @Flag(help: "Print the number of customers, total and remaining; import nothing.")
     var dryRun = false
 
     func validate() throws {
-        guard (1...200).contains(parallel) else { throw ValidationError("--parallel must lie between 1 and 200") }
+        guard (1...200).contains(parallel) else {
+            throw ValidationError("--parallel \(parallel) is out of range: 1 to 200")
+        }
     }
 
     func run(in context: CommandContext) async throws {
@@ -61,7 +64,7 @@ struct Backfill: Subcommand {
                 dryRun: dryRun, customers: ids.count, left: left.count, unreadableReceipts: list.faults.count,
                 strangers: strangers.count)
             guard let kafka else { return summary }
-            // Before anything is done: an interruption leaves its trace, too.
+            // Recorded first, so that an interrupted run is in the audit log, too.
             if database.isGiven(in: context) {
                 let connection = try database.connection(for: "backfill", in: context)
                 try await audit.record(
@@ -75,7 +78,7 @@ struct Backfill: Subcommand {
             do {
                 tally = try await SignalHandler.cancellingOnSignal { try await run.run(left, of: ids.count) }
             } catch let interruption as Interrupted {
-                context.warn("What is done is kept; the same command goes on from here.")
+                context.warn("Progress is saved; run the same command to continue.")
                 throw interruption
             }
             await producer.close(deadline: .seconds(5))
@@ -93,14 +96,14 @@ struct Backfill: Subcommand {
         if !dryRun, !summary.isWhole { throw Exit.failed.code }
     }
 
-    /// What is not asked about.
+    /// Warnings about customers that are skipped.
     private func report(
         _ faults: [(line: Int, fault: ReceiptFault)], _ strangers: [CustomerList.Customer],
         to context: CommandContext
     ) {
-        for (line, fault) in faults { context.warn("line \(line): the receipt cannot be used: \(fault)") }
+        for (line, fault) in faults { context.warn("line \(line): skipped, unusable receipt: \(fault)") }
         for stranger in strangers {
-            context.warn("\(stranger.id): its receipt is of another app, \((stranger.bundleId ?? "").escaped)")
+            context.warn("\(stranger.id): skipped, its receipt is of another app: \((stranger.bundleId ?? "").escaped)")
         }
     }
 }

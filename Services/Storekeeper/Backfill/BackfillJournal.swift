@@ -1,21 +1,21 @@
 import Foundation
 import Synchronization
 
-/// Who is done, in a file of one id per line below the app and environment: what makes a backfill resumable.
+/// The imported customers in a file, one id per line below app and environment: makes a backfill resumable.
 final class BackfillJournal: Sendable {
-    /// Done before this run.
+    /// Imported before this run.
     let done: Set<String>
     /// App and environment.
     let place: String
     private let file: Mutex<FileHandle>
 
-    /// Opens the file, or makes it. A last line that was cut off by a crash counts as not done.
-    /// - Parameter place: app and environment; what is done in another one is not done in this.
-    /// - Throws: `CommandError` also where the file is of another place, or another backfill is at it.
+    /// Opens or creates the file. A last line that a crash truncated does not count.
+    /// - Parameter place: app and environment that the progress applies to.
+    /// - Throws: `CommandError` also where the file is of another app or environment, or another backfill uses it.
     init(at path: String, of place: String) throws {
         let file = try LockedFile.open(
-            path, called: "the progress file \(path)", remedy: "name another with --progress",
-            taken: "another backfill is at the progress file \(path); wait for it")
+            path, called: "the progress file \(path)", remedy: "choose another with --progress",
+            taken: "another backfill uses the progress file \(path); wait until it ends")
         let content = try file.readToEnd() ?? Data()
         let lines = String(decoding: content, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         let whole = lines.dropLast().map(String.init)
@@ -23,7 +23,7 @@ final class BackfillJournal: Sendable {
         guard whole.first ?? heading == heading else {
             throw CommandError(
                 "the progress file \(path) is of another app or environment: it begins with "
-                    + "\(whole[0].prefix(80).description.escaped) and not with \(heading); name another with --progress"
+                    + "\(whole[0].prefix(80).description.escaped) instead of \(heading); choose another with --progress"
             )
         }
         if let torn = lines.last, !torn.isEmpty { try file.truncate(atOffset: UInt64(content.count - torn.utf8.count)) }
@@ -33,7 +33,7 @@ final class BackfillJournal: Sendable {
         self.file = Mutex(file)
     }
 
-    /// To be called when all that Apple knows of the customer is on the log.
+    /// Call once everything about the customer is in Kafka.
     func note(_ id: String) throws {
         try file.withLock { file in
             try file.seekToEnd()

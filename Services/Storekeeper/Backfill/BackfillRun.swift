@@ -4,13 +4,13 @@ import Foundation
 import Kafka
 import Pipeline
 
-/// Asks Apple about customers, some at a time, and puts what is signed onto the line.
+/// Fetches customers' histories from Apple, some in parallel, and sends the signed objects to the pipeline.
 struct BackfillRun: Sendable {
-    /// What came of it.
+    /// Results so far.
     struct Counts: Sendable, Equatable {
         var customers = 0
         var parts = 0
-        /// By original transaction id: why Apple told nothing, or what could not be proven.
+        /// Failed customers by original transaction id, with the reason.
         var refused: [String: String] = [:]
     }
 
@@ -30,9 +30,9 @@ struct BackfillRun: Sendable {
     }
 
     /// - Parameters:
-    ///   - ids: those that are left.
-    ///   - total: with those that an earlier run has done.
-    /// - Throws: what is no single customer's fault: Apple or Kafka away, a key refused. Who was not done is not noted.
+    ///   - ids: customers to import.
+    ///   - total: including those of earlier runs.
+    /// - Throws: an error that affects all customers: Apple or Kafka unavailable, a rejected key.
     func run(_ ids: [String], of total: Int) async throws -> Counts {
         let display = ProgressDisplay()
         var progress = ProgressLine(
@@ -57,7 +57,7 @@ struct BackfillRun: Sendable {
         return tally
     }
 
-    /// Waits where the limit is used up: the run has hours, and others may use the same app's limit.
+    /// Waits while Apple's rate limit is exhausted: the run may take hours, and other clients share the app's limit.
     private func customer(_ id: String) async throws -> Customer {
         while true {
             do {
@@ -81,25 +81,25 @@ struct BackfillRun: Sendable {
                             bundleId: client.app.bundleId))
                 })
             if let refusal = parts.refusals.first {
-                return Customer(id: id, outcome: .failure(Refused(reason: "not proven: \(refusal)")))
+                return Customer(id: id, outcome: .failure(Refused(reason: "verification failed: \(refusal)")))
             }
             try book.note(id)
             return Customer(id: id, outcome: .success(parts.signed.count))
         } catch let error as KafkaError {
             let end = error.hint == nil ? "." : ""
             throw CommandError(
-                "\(error.messageWithHint)\(end) What is done is kept, and the same command goes on from here.")
+                "\(error.messageWithHint)\(end) Progress is saved; run the same command to continue.")
         } catch let error as APIError {
             if case .rateLimited = error { throw error }
-            // What Apple says of this customer is an answer; all else concerns everybody.
+            // An error about this customer is a result; any other error affects all customers.
             guard case .refused = error, !error.isRetryable else {
-                throw CommandError("\(error). What is done is kept; the same command goes on from here.")
+                throw CommandError("\(error). Progress is saved; run the same command to continue.")
             }
             return Customer(id: id, outcome: .failure(Refused(reason: "\(error)")))
         }
     }
 
-    /// The newest last: nothing older overwrites it in whatever order they are applied.
+    /// In Apple's order; the order of application does not matter.
     private func parts(of id: String) async throws -> (signed: [[UInt8]], refusals: [Refusal]) {
         var parts = Parts()
         var query = TransactionHistoryQuery()

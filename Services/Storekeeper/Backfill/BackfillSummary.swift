@@ -1,17 +1,17 @@
-/// What a backfill came to, or would have to do.
+/// The result of a backfill, or of its dry run.
 struct BackfillSummary: Encodable, Sendable {
     var dryRun: Bool
-    /// In the file, of this app.
+    /// Customers of this app in the file.
     var customers: Int
-    /// Of them, those that an earlier run has done.
+    /// Of those, imported by an earlier run.
     var done: Int
-    /// Of them, those that were still to be asked about when this run began.
+    /// Of those, not yet imported when this run began.
     var left: Int
-    /// Asked about.
+    /// Fetched by this run.
     var asked = 0
-    /// Signed parts put onto the line.
+    /// Signed objects sent to the pipeline.
     var parts = 0
-    /// By original transaction id: why Apple told nothing, or what could not be proven.
+    /// Failed customers by original transaction id, with the reason.
     var refused: [String: String] = [:]
     var unreadableReceipts: Int
     /// Customers of another app.
@@ -32,13 +32,13 @@ struct BackfillSummary: Encodable, Sendable {
         refused = tally.refused
     }
 
-    /// Whether everybody in the file is done.
+    /// Whether every customer in the file is imported.
     var isWhole: Bool { refused.isEmpty && unreadableReceipts == 0 && strangers == 0 }
 
-    /// For people.
+    /// As text.
     var sentence: String {
-        guard !dryRun else { return "\(customers.counted("customer")), \(done) of them done, \(left) left." }
-        return "\(asked.counted("customer")), \(parts.counted("signed part")) put onto the line, "
-            + "\(refused.count) refused." + (done == 0 ? "" : " \(done) \(done == 1 ? "was" : "were") done before.")
+        guard !dryRun else { return "\(customers.counted("customer")), \(done) imported, \(left) left." }
+        return "\(asked.counted("customer")), \(parts.counted("signed object")) sent to the pipeline, "
+            + "\(refused.count) failed." + (done == 0 ? "" : " \(done) \(done == 1 ? "was" : "were") imported before.")
     }
 }

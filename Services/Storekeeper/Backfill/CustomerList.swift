@@ -1,25 +1,25 @@
 import AppStore
 import ArgumentParser
 
-/// The customers of a backfill, each once, in their order.
+/// The customers of a backfill file, each once, in order.
 struct CustomerList {
-    /// One line's customer.
+    /// The customer of one line.
     struct Customer: Hashable {
         /// An original transaction id.
         var id: String
-        /// The app that a receipt says it is of.
+        /// The app of the receipt.
         var bundleId: String?
     }
 
     private(set) var customers: [Customer] = []
-    /// Receipts that cannot be used, by the number of their line: the others are not held up by them.
+    /// Unusable receipts by line number; the other lines are imported.
     private(set) var faults: [(line: Int, fault: ReceiptFault)] = []
 
-    /// Shorter than any receipt, and longer than what else such files hold.
+    /// Shorter than any receipt, longer than anything else in such files.
     private static let shortestReceipt = 200
 
-    /// - Throws: `ValidationError` naming the first lines that are neither transaction ids nor look like receipts: a file of
-    ///   something else must not become a thousand questions.
+    /// - Throws: `ValidationError` with the first lines that are neither transaction ids nor receipts: a wrong file
+    ///   must not become a thousand requests.
     init(_ text: String) throws {
         var seen: Set<String> = []
         var problems: [String] = []
@@ -31,7 +31,7 @@ struct CustomerList {
             } else if word.utf8.count >= Self.shortestReceipt {
                 do throws(ReceiptFault) {
                     let receipt = try UncheckedReceipt(base64: Array(word.utf8)[...])
-                    // All its purchases are of one customer, of whom Apple tells everything by any of them.
+                    // All purchases of a receipt are of one customer; any of them returns the customer's whole history.
                     let id = receipt.originalTransactionIds[0]
                     guard seen.isDisjoint(with: receipt.originalTransactionIds) else { continue }
                     seen.formUnion(receipt.originalTransactionIds)
@@ -50,7 +50,7 @@ struct CustomerList {
                     + problems.prefix(3).joined(separator: "; "))
         }
         guard !customers.isEmpty || !faults.isEmpty else {
-            throw ValidationError("the file holds no original transaction ids and no receipts")
+            throw ValidationError("the file has no original transaction ids and no receipts")
         }
     }
 }

@@ -3,29 +3,33 @@ import Contracts
 import Foundation
 import Storage
 
-/// `storekeeper customers choose`: serve this account of the app where it shares an Apple account.
+/// `storekeeper customers choose`: the account of the app that is entitled on a shared Apple account.
 struct Choose: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "choose",
-        abstract: "Serve an account of the app wherever it shares an Apple account, or stop that.",
+        abstract: "Choose the entitled account of a shared Apple account.",
         discussion: """
-            On its Apple account the chosen one is served and the others are not, unless they are chosen as well, \
-            whatever the policy. Exit codes: 0 done; 1 nothing was there to take back, or the world failed.
+            On a shared Apple account, chosen accounts are entitled and all others are not, whatever the policy. Exit \
+            codes: 0 done; 1 with --undo, the account was not chosen.
+
+            Examples:
+              storekeeper customers choose --app com.example.app --environment Production 0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0
+              storekeeper customers choose --undo --app com.example.app --environment Production 0f1e2d3c-…
             """)
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var audit: AuditOptions
 
-    @Option(help: "Production or Sandbox.")
+    @Option(help: "Environment: Production or Sandbox.")
     var environment: StoreEnvironment
 
-    @Option(help: "The app, by its bundle id.")
+    @Option(help: "Bundle id of the app.")
     var app: String
 
-    @Flag(help: "Take the choice back; the policy decides again.")
+    @Flag(help: "Remove the choice; the policy applies again.")
     var undo = false
 
-    @Argument(help: "The account: its appAccountToken.", transform: Self.token)
+    @Argument(help: "appAccountToken of the account.", transform: Self.token)
     var account: String
 
     func run(in context: CommandContext) async throws {
@@ -44,8 +48,8 @@ struct Choose: Subcommand {
             to: OperatorActionStore(connection), in: context)
         context.print(
             undo
-                ? "\(account) is served as the policy says."
-                : "\(account) is served wherever it shares an Apple account.")
+                ? "The policy applies to \(account) again."
+                : "\(account) is entitled on every Apple account that it shares.")
     }
 
     private static func token(_ text: String) throws -> String {

@@ -1,14 +1,18 @@
 import ArgumentParser
 
-/// `storekeeper customers`: the app's accounts and the Apple accounts they live on.
+/// `storekeeper customers`: accounts of the app that share an Apple account.
 struct Customers: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "customers", abstract: "Show and decide who is served where an Apple account is shared.",
+        commandName: "customers", abstract: "List and resolve shared Apple accounts.",
         discussion: """
-            One Apple account can feed several accounts of the app: a family, somebody who made a new account, or a \
-            trade. Each is found when its news arrives, told on the timeline (fact sharedAccount) and listed here. Who is \
-            served follows from the app's policy: firstWins (the account that claimed first; the default), refuse (none \
-            until one is chosen) or allow (all). Accounts that were chosen outweigh the policy on their Apple account.
+            Several accounts of the app can use purchases of one Apple account: a family, a customer with a new account, \
+            or account trading. Each case appears in the timeline (fact sharedAccount) and in storekeeper customers \
+            shared. The app's policy decides which accounts are entitled: firstWins (the first account; default), refuse \
+            (none until one is chosen) or allow (all). Chosen accounts override the policy.
+
+            Examples:
+              storekeeper customers shared --app com.example.app
+              storekeeper customers policy --app com.example.app refuse
             """,
         subcommands: [SharedAccounts.self, Policy.self, Choose.self])
 }

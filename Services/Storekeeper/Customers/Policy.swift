@@ -2,20 +2,24 @@ import ArgumentParser
 import Storage
 import Subscriptions
 
-/// `storekeeper customers policy`: what is done in an app where an Apple account is shared.
+/// `storekeeper customers policy`: the policy of an app for shared Apple accounts.
 struct Policy: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "policy", abstract: "Show or set what is done where an Apple account is shared.",
-        discussion: "It is kept in the database and takes effect at once. Exit codes: 0 done; 1 the world failed.")
+        commandName: "policy", abstract: "Show or set the policy for shared Apple accounts.",
+        discussion: """
+            Stored in the database; effective at once.
+
+            Example: storekeeper customers policy --app com.example.app firstWins
+            """)
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var audit: AuditOptions
 
-    @Option(help: "The app, by its bundle id.")
+    @Option(help: "Bundle id of the app.")
     var app: String
 
-    @Argument(help: "The new policy: \(SharingPolicy.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Argument(help: "New policy: \(SharingPolicy.allCases.map(\.rawValue).joined(separator: ", ")).")
     var policy: SharingPolicy?
 
     func run(in context: CommandContext) async throws {

@@ -4,19 +4,19 @@ import Foundation
 import Storage
 import Subscriptions
 
-/// `storekeeper customers shared`: the Apple accounts that feed several accounts of an app.
+/// `storekeeper customers shared`: Apple accounts with several accounts of an app.
 struct SharedAccounts: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "shared", abstract: "List Apple accounts that feed several accounts of the app.",
-        discussion: "Exit codes: 0 done, whether any is shared or not; 1 the world failed.")
+        commandName: "shared", abstract: "List shared Apple accounts.",
+        discussion: "Example: storekeeper customers shared --app com.example.app --json")
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
 
-    @Option(help: "Only Production or Sandbox. Default: all.")
+    @Option(help: "Environment: Production or Sandbox (default: both).")
     var environment: StoreEnvironment?
 
-    @Option(help: "One app only, by its bundle id.")
+    @Option(help: "Bundle id of the app (default: all apps).")
     var app: String?
 
     func run(in context: CommandContext) async throws {
@@ -48,7 +48,7 @@ struct SharedAccounts: Subcommand {
 
     struct Row: ListedRow {
         static let columns: [TextTable.Column] = [
-            "app", "environment", "Apple account", "app's account", "since", "policy", "is",
+            "app", "environment", "Apple account", "app's account", "since", "policy", "access",
         ]
 
         var app: String
@@ -60,7 +60,7 @@ struct SharedAccounts: Subcommand {
         var isServed: Bool
 
         var cells: [String] {
-            [app, environment, customer, account, since.text, policy, isServed ? "served" : "refused"]
+            [app, environment, customer, account, since.text, policy, isServed ? "entitled" : "denied"]
         }
     }
 }

@@ -9,7 +9,8 @@ struct DeadLetterQuery: Sendable {
 
     var isRestricted: Bool { stage != nil || reason != nil || from != nil || to != nil }
 
-    /// A warning where no dead letter has this stage or reason: an empty list looks like good news and is mostly a typo.
+    /// A warning where no dead letter has this stage or reason: an empty list looks like good news and is mostly a
+    /// typo.
     func warning(among letters: [StoredDeadLetter]) -> String? {
         func unknown(_ wanted: String?, _ noun: String, _ all: Set<String>) -> String? {
             guard let wanted, !all.isEmpty, !all.contains(wanted) else { return nil }

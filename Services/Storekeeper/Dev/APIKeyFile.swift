@@ -1,16 +1,16 @@
 import Foundation
 import Signatures
 
-/// The key with which the services of a line call the simulated API, as App Store Connect would give it out.
+/// The API key for the simulated API, in App Store Connect's form.
 struct APIKeyFile: Sendable {
     static let issuerId = "0b1e5c1e-0000-4000-8000-5707e4ee9e01"
     static let keyId = "LINEKEY001"
 
     let directory: String
-    /// Another one takes part in an exchange of keys.
+    /// Differs in tests of key rotation.
     var keyId = Self.keyId
 
-    /// What the services read.
+    /// The file that the services read.
     var list: String { directory + "/api-keys.json" }
     private var key: String { directory + "/AuthKey_\(keyId).p8" }
 
@@ -24,10 +24,10 @@ struct APIKeyFile: Sendable {
         var privateKeyFile: String
     }
 
-    /// Makes a key on first use, and lists it for each app.
+    /// Creates the key on first use, and lists it for each app.
     func write(for apps: [ProcessPlan.App]) throws {
         if !FileManager.default.fileExists(atPath: key) {
-            // Made with its permissions, never open to others for a moment.
+            // Created with its permissions, so that it is never readable by others.
             let pem = Data(try P256PrivateKey.generate().pem().utf8)
             guard FileManager.default.createFile(atPath: key, contents: pem, attributes: [.posixPermissions: 0o600])
             else { throw CommandError("\(key) cannot be written; make the directory writable") }

@@ -4,22 +4,22 @@ import Logging
 import Storage
 import Synchronization
 
-/// How much waits before each stage, asked of the broker again and again.
+/// The lag of each stage, polled from the broker.
 final class Backlog: Sendable {
-    /// One look.
+    /// One measurement.
     struct Measurement: Sendable, Equatable {
-        /// Counts the looks from 1.
+        /// Number of the measurement, from 1.
         var number = 0
-        /// Records that wait before each stage.
+        /// Unread records per stage.
         var waiting: [ServiceKind: Int64] = [:]
-        /// Whether nothing at all waited when the look began. The other figures are newer and cannot say that.
+        /// Whether there was no lag at all when the measurement began; the other figures are newer.
         var isSettled = true
-        /// The records that would wait if each partition had as many as the fullest: it is a partition that forgets.
+        /// The lag if every partition were as full as the fullest: the broker drops records per partition.
         var pressure: Int64 = 0
         /// See ``DroppedRecords``.
         var dropped: Int64 = 0
 
-        /// Two stages of the same look.
+        /// Adds another stage of the same measurement.
         mutating func add(_ other: Measurement) {
             waiting.merge(other.waiting) { $0 + $1 }
             isSettled = isSettled && other.isSettled
@@ -35,30 +35,30 @@ final class Backlog: Sendable {
     private let newest = Mutex<Measurement?>(nil)
 
     /// - Parameters:
-    ///   - positions: where the state-updater stands. With a new database it reads the topic from its beginning, whatever
-    ///     Kafka's copy of its position says; nil trusts that copy.
-    ///   - forgets: whether what the broker drops is to be counted. Of a real one it is what has grown old.
+    ///   - positions: the state-updater's stored offsets. With a new database it reads the topic from its beginning, whatever
+    ///     offset Kafka has; nil uses Kafka's.
+    ///   - forgets: whether to count dropped records: those of a real broker are deleted by retention.
     init(
         _ configuration: KafkaConfiguration, positions: PositionStore? = nil, forgets: Bool, logger: Logger
     ) throws {
         self.forgets = forgets
-        readers = try ServiceKind.allCases.flatMap { role in
-            try role.readings.map {
+        readers = try ServiceKind.allCases.flatMap { kind in
+            try kind.readings.map {
                 try Reader(
-                    role, $0.route, $0.group, configuration, role == .stateUpdater ? positions : nil, logger)
+                    kind, $0.route, $0.group, configuration, kind == .stateUpdater ? positions : nil, logger)
             }
         }
     }
 
-    /// Nil before the first look.
-    var look: Measurement? { newest.withLock { $0 } }
+    /// Nil before the first measurement.
+    var measurement: Measurement? { newest.withLock { $0 } }
 
-    /// Waits until nothing waits; at once with a broker that is new.
+    /// Waits until there is no lag.
     func becomesEmpty() async throws {
-        while look?.isSettled != true { try await Task.sleep(for: Self.interval) }
+        while measurement?.isSettled != true { try await Task.sleep(for: Self.interval) }
     }
 
-    /// Looks until cancelled. A look that fails is left out: the broker may be starting or gone.
+    /// Measures until cancelled; skips failed measurements, as the broker may be starting or gone.
     func watch() async {
         while !Task.isCancelled {
             try? await refresh()
@@ -67,31 +67,31 @@ final class Backlog: Sendable {
         await close()
     }
 
-    /// Looks once.
+    /// Measures once.
     func refresh() async throws {
-        var look = try await Self.look(readers)
-        if !forgets { look.dropped = 0 }
+        var measurement = try await Self.measurement(readers)
+        if !forgets { measurement.dropped = 0 }
         newest.withLock { newest in
-            look.number = (newest?.number ?? 0) + 1
-            newest = look
+            measurement.number = (newest?.number ?? 0) + 1
+            newest = measurement
         }
     }
 
-    /// Lets go of the broker.
+    /// Disconnects from the broker.
     func close() async {
         for reader in readers { await reader.close() }
     }
 
-    private static func look(_ readers: [Reader]) async throws -> Measurement {
+    private static func measurement(_ readers: [Reader]) async throws -> Measurement {
         try await withThrowingTaskGroup(of: Measurement.self) { group in
-            for reader in readers { group.addTask { try await reader.look() } }
+            for reader in readers { group.addTask { try await reader.measurement() } }
             return try await group.reduce(into: Measurement()) { $0.add($1) }
         }
     }
 
-    /// Reads a group's positions without being a member.
+    /// Reads a group's offsets without joining it.
     private actor Reader {
-        private let role: ServiceKind
+        private let kind: ServiceKind
         private let partitions: [TopicPartition]
         private let group: String
         private let consumer: Consumer
@@ -99,27 +99,27 @@ final class Backlog: Sendable {
         private var loss = DroppedRecords()
 
         init(
-            _ role: ServiceKind, _ route: Route, _ group: String, _ configuration: KafkaConfiguration,
+            _ kind: ServiceKind, _ route: Route, _ group: String, _ configuration: KafkaConfiguration,
             _ positions: PositionStore?, _ logger: Logger
         ) throws {
-            self.role = role
+            self.kind = kind
             self.group = group
             self.positions = positions
             partitions = (0..<route.partitions).map { TopicPartition(topic: route.name, partition: Int32($0)) }
             consumer = try Consumer(configuration, group: group, logger: logger)
         }
 
-        func look() async throws -> Measurement {
+        func measurement() async throws -> Measurement {
             let before = try await places()
             var marks: [(low: Int64, high: Int64)] = []
             for partition in partitions { marks.append(try await consumer.watermarks(partition)) }
-            // One question per partition takes a while, in which much is read.
+            // Reading the watermarks takes a while, during which the group commits.
             let after = try await places()
             let lags = lags(after, marks)
-            loss.look(at: lags)
+            loss.measurement(at: lags)
             let records = lags.map(\.records)
             return Measurement(
-                waiting: [role: records.reduce(0, +)],
+                waiting: [kind: records.reduce(0, +)],
                 isSettled: self.lags(before, marks).allSatisfy { $0.records == 0 },
                 pressure: (records.max() ?? 0) * Int64(records.count), dropped: loss.records)
         }

@@ -1,44 +1,44 @@
-/// One thing that is not as the book says.
+/// A difference from the run record.
 struct Difference: Sendable, Equatable, Codable {
-    /// A notification's uuid, or environment and id of a purchase.
+    /// notificationUUID, or environment and id of a purchase.
     var of: String
     var field: String
     var book: String?
     var found: String?
 }
 
-/// What a comparison came to.
+/// The result of the comparison.
 struct CheckFindings: Sendable, Equatable, Codable {
-    /// Distinct notifications made, forged ones included.
+    /// Distinct notifications, including forged ones.
     var sent = 0
     var forged = 0
-    /// Deliveries of what had been accepted already.
+    /// Repeated deliveries of accepted notifications.
     var repetitions = 0
-    /// Genuine ones that are stored.
+    /// Genuine notifications in the ledger.
     var inLedger = 0
-    /// Purchases whose final facts were compared.
+    /// Purchases whose final state was compared.
     var purchases = 0
-    /// Forged ones in the dead letters, by the reason they were refused for.
+    /// Forged notifications among the dead letters, by reason.
     var refusedByReason: [String: Int] = [:]
-    /// Never answered 2xx, and neither stored nor refused: Apple would still have them.
+    /// Never answered 2xx, neither stored nor rejected: Apple would still send them.
     var notAccepted = 0
 
-    /// Genuine, answered 2xx, and nowhere.
+    /// Genuine, answered 2xx, and lost.
     var missing: [String] = []
-    /// Stored, but not in the book.
+    /// Stored, but not in the run record.
     var unexpected: [String] = []
     /// Stored, although forged.
     var forgedInLedger: [String] = []
     /// Forged, answered 2xx, and not in the dead letters.
     var forgedMissing: [String] = []
-    /// Genuine, but in the dead letters, with the reason.
+    /// Genuine, but rejected, with the reason.
     var wronglyRefused: [String] = []
-    /// Stored or believed otherwise than the book says.
+    /// Ledger or state that differs from the run record.
     var differences: [Difference] = []
-    /// Notifications that had their effect twice.
+    /// Notifications that took effect twice.
     var effectsTwice: [String] = []
 
-    /// Whether the ledger equals the book.
+    /// Whether the ledger equals the run record.
     var areClean: Bool {
         missing.isEmpty && unexpected.isEmpty && forgedInLedger.isEmpty && forgedMissing.isEmpty
             && wronglyRefused.isEmpty && differences.isEmpty && effectsTwice.isEmpty

@@ -2,22 +2,22 @@ import ArgumentParser
 import Contracts
 import Foundation
 
-/// `storekeeper check`: what a counted `storekeeper dev` does at its end, for a line that somebody else runs.
+/// `storekeeper check`: compares any deployment with a simulator's run record, as `storekeeper dev --count` does.
 struct CheckRun: Subcommand {
     private static let tick: Duration = .milliseconds(200)
 
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Compare what a line made of a simulator's run with the simulator's book.",
+        commandName: "check", abstract: "Compare the ledger with a simulator's run record.",
         discussion: """
-            Waits until everything that was answered 200 has arrived, or nothing has moved for a minute, compares \
-            notification by notification and prints the verdict. The database and the topic of dead letters may hold \
-            other runs too: what the book does not name is left alone. Exit codes: 0 clean, 1 not.
+            Waits until every notification that was answered 200 has arrived, or there was no progress for a minute, \
+            compares notification by notification and prints the result. Notifications of other runs are ignored. Exit \
+            codes: 0 equal; 1 different.
             """)
 
     @Option(help: "The file that `simulator run --record` has written; the simulator has ended.")
     var record: String
 
-    @Flag(help: "Print the verdict as JSON, and nothing else.")
+    @Flag(help: "Print only the result, as JSON.")
     var json = false
 
     @OptionGroup var database: DatabaseOptions
@@ -32,34 +32,34 @@ struct CheckRun: Subcommand {
         let backlog = try Backlog(configuration, forgets: false, logger: .silent)
         let letters = try await RejectionCounter(configuration, from: .beginning, logger: .silent)
         let ledger = LedgerReader(connection: try database.connection(for: "check", in: context))
-        let verdict = try await withThrowingTaskGroup(of: Void.self) { group in
+        let report = try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
             group.addTask { await backlog.watch() }
             group.addTask { await letters.watch() }
-            return try await judge(book, backlog, letters, ledger)
+            return try await compare(book, backlog, letters, ledger)
         }
-        try verdict.pronounce(asJSON: json, in: context)
+        try report.present(asJSON: json, in: context)
     }
 
-    private func judge(
+    private func compare(
         _ book: RunRecord, _ backlog: Backlog, _ letters: RejectionCounter, _ ledger: LedgerReader
     ) async throws -> RunReport {
         let clock = ContinuousClock()
         let start = clock.now
         let known = Set(book.notifications.map(\.uuid))
-        let expected = Expectation(book: book, lookNumber: 0)
+        let expected = Expectation(book: book, measurementNumber: 0)
         var progress = Progress(limit: .seconds(60))
         while true {
-            // The ledger may hold much else: it is read whole only when nothing is on its way any more.
-            let look = backlog.look
-            let ours = look?.isSettled == true ? known.intersection(try await ledger.uuids()).count : 0
-            let hasArrived = expected.isMet(stored: ours, refused: letters.uuids, backlog: look)
+            // The ledger may be large: it is read only once there is no lag.
+            let measurement = backlog.measurement
+            let ours = measurement?.isSettled == true ? known.intersection(try await ledger.uuids()).count : 0
+            let hasArrived = expected.isMet(stored: ours, refused: letters.uuids, backlog: measurement)
             let mark = [Int64(try await ledger.count()), Int64(letters.count)]
             if hasArrived || progress.stands(at: clock.now, mark) {
                 let before = try await ledger.uuids().subtracting(known)
                 let check = RunCheck(
                     ledger: try await ledger.entries(), before: before, refused: letters.all,
-                    beliefs: try await ledger.beliefs(), effectsTwice: try await ledger.effectsTwice(except: before))
+                    finalStates: try await ledger.finalStates(), effectsTwice: try await ledger.effectsTwice(except: before))
                 return RunReport(
                     findings: check.against(book), droppedByBroker: 0, stalled: !hasArrived, latency: nil,
                     seconds: (clock.now - start).seconds, seed: nil)

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// A program that we started and that we will end.
+/// A child process that is terminated with this one.
 final class ChildProcess: Sendable {
-    /// How a program ended.
+    /// How a process ended.
     enum Ending: Sendable, Hashable, CustomStringConvertible {
         case exit(Int32)
         case signal(Int32)
@@ -26,16 +26,16 @@ final class ChildProcess: Sendable {
         var waiting: [CheckedContinuation<Ending, Never>] = []
     }
 
-    /// For people and for the name of the log, e.g. `verifier-2`.
+    /// Name for messages and the log file, such as `verifier-2`.
     let name: String
     let identifier: Int32
-    /// Everything the program writes.
+    /// File of its output.
     let log: String
     private let state: Mutex<State>
-    /// The program would be killed when its spawner goes.
+    /// Keeps the spawner alive: the kernel kills the process when its thread ends.
     private let spawner: Spawner
 
-    /// Only a ``Spawner`` makes one, for it knows of the program's end.
+    /// Created by ``Spawner`` only, which reaps it.
     init(name: String, identifier: Int32, log: String, startedBy spawner: Spawner) {
         self.spawner = spawner
         self.name = name
@@ -44,10 +44,10 @@ final class ChildProcess: Sendable {
         state = Mutex(State())
     }
 
-    /// Blocks the thread until the program has ended, and tells everybody. For the ``Spawner``, once.
+    /// Blocks the thread until the process has ended, and resumes all waiters. Called once, by ``Spawner``.
     func waitUntilItEnds() {
         var information = siginfo_t()
-        // Leaves it as it is, so that its identifier stays its own until nobody sends it signals any more.
+        // WNOWAIT keeps the process id reserved until no more signals can be sent to it.
         while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
         let (ending, waiting) = state.withLock { state in
             var status: Int32 = 0
@@ -62,7 +62,7 @@ final class ChildProcess: Sendable {
 
     var isRunning: Bool { state.withLock { $0.ending == nil } }
 
-    /// Waits for the end; returns at once if it came already.
+    /// Waits for the end of the process.
     func ending() async -> Ending {
         await withCheckedContinuation { continuation in
             let ending = state.withLock { state in
@@ -73,12 +73,12 @@ final class ChildProcess: Sendable {
         }
     }
 
-    /// Sends a signal, unless the program has ended: its identifier may be somebody else's by then.
+    /// Sends a signal, unless the process has ended: its id may be in use by another process then.
     func send(_ signal: Int32) {
         state.withLock { if $0.ending == nil { kill(identifier, signal) } }
     }
 
-    /// Asks it to end, and forces it to after the deadline.
+    /// Sends SIGTERM, and SIGKILL after the deadline.
     @discardableResult func stop(deadline: Duration) async -> Ending {
         send(SIGTERM)
         let force = Task {

@@ -5,15 +5,15 @@ import Postgres
 import Storage
 import Synchronization
 
-/// One run over a line that stands: sends, shows, waits until all has arrived, compares.
+/// One run: sends, shows, waits until everything has arrived, compares.
 struct DevRun: Sendable {
     private static let tick: Duration = .milliseconds(200)
     private static let stallLimit: Duration = .seconds(60)
 
-    let stand: DevelopmentEnvironment.RunningServices
+    let services: DevelopmentEnvironment.RunningServices
     let options: SimulatorRun.Options
     let show: LiveDisplay
-    /// An endless run sends until this returns; nil sends until the count is reached, or for ever.
+    /// An endless run sends until this returns; nil sends until the count is reached or the run is cancelled.
     var enough: (@Sendable () async throws -> Void)?
 
     private enum Step: Sendable {
@@ -24,16 +24,16 @@ struct DevRun: Sendable {
     /// - Returns: nil for an endless run, which ends by cancellation only.
     /// - Throws: `ServiceProcesses.UnexpectedExit` where a process ends that should not.
     func run() async throws -> RunReport? {
-        guard let target = await stand.line.target else {
-            throw CommandError("no ingest runs: there is nothing to post to")
+        guard let target = await services.processes.target else {
+            throw CommandError("no ingest runs; start at least one")
         }
-        let database = PostgresConfiguration(url: stand.databaseURL, applicationName: "storekeeper dev")
+        let database = PostgresConfiguration(url: services.databaseURL, applicationName: "storekeeper dev")
         let connection = PostgresConnection(database, logger: .silent)
         let backlog = try Backlog(
-            stand.kafka, positions: PositionStore(PostgresConnection(database, logger: .silent)),
-            forgets: stand.forgets,
+            services.kafka, positions: PositionStore(PostgresConnection(database, logger: .silent)),
+            forgets: services.forgets,
             logger: .silent)
-        let letters = try await RejectionCounter(stand.kafka, logger: .silent)
+        let letters = try await RejectionCounter(services.kafka, logger: .silent)
         show.begin(target: target)
         return try await withThrowingTaskGroup(of: Step.self) { group in
             defer { group.cancelAll() }
@@ -47,8 +47,8 @@ struct DevRun: Sendable {
                 await letters.watch()
                 return .companionEnded
             }
-            group.addTask { [line = stand.line] in
-                for await death in line.deaths { throw death }
+            group.addTask { [processes = services.processes] in
+                for await unexpectedExit in processes.unexpectedExits { throw unexpectedExit }
                 return .companionEnded
             }
             group.addTask {
@@ -57,11 +57,11 @@ struct DevRun: Sendable {
             }
             group.addTask {
                 guard let port = await ports.first(where: { _ in true }) else { throw CancellationError() }
-                // What was under way before this run belongs to none of its figures.
+                // Earlier notifications must not count in this run's figures.
                 try await backlog.becomesEmpty()
                 let ledger = LedgerReader(connection: connection)
                 let observer = Observer(
-                    line: stand.line, backlog: backlog, letters: letters, ledger: ledger,
+                    processes: services.processes, backlog: backlog, letters: letters, ledger: ledger,
                     before: try await ledger.uuids())
                 return .done(try await conduct(observer, target: target, pacePort: port, isEnough))
             }
@@ -72,7 +72,7 @@ struct DevRun: Sendable {
                     return .companionEnded
                 }
             }
-            for try await case .done(let verdict) in group { return verdict }
+            for try await case .done(let report) in group { return report }
             throw CancellationError()
         }
     }
@@ -82,12 +82,12 @@ struct DevRun: Sendable {
     ) async throws -> RunReport? {
         let simulatorRun = SimulatorRun(
             options: options, target: target,
-            paceURL: stand.forgets ? "http://127.0.0.1:\(pacePort)/backlog" : nil, plan: stand.line.plan)
-        let simulator = try await simulatorRun.start(with: stand.spawner)
+            paceURL: services.forgets ? "http://127.0.0.1:\(pacePort)/backlog" : nil, plan: services.processes.plan)
+        let simulator = try await simulatorRun.start(with: services.spawner)
         do {
-            let verdict = try await follow(simulator, simulatorRun, observer, isEnough)
+            let report = try await follow(simulator, simulatorRun, observer, isEnough)
             await simulator.stop(deadline: .seconds(5))
-            return verdict
+            return report
         } catch {
             await simulator.stop(deadline: .seconds(5))
             throw error
@@ -109,20 +109,20 @@ struct DevRun: Sendable {
             if isEnough.isSet { simulator.send(SIGTERM) }
             let hasEnded = !simulator.isRunning
             if hasEnded, expected == nil { try await judgeEnd(of: simulator, wasStopped: isEnough.isSet) }
-            // It stays for whoever asks about what it sent.
+            // The simulator stays for requests to its API.
             let hasSent = hasEnded ? true : await simulatorRun.control.isFinished()
             if expected == nil, hasSent {
                 expected = Expectation(
                     book: try RunRecord(
                         reading: Array(try Data(contentsOf: URL(fileURLWithPath: simulatorRun.book)))),
-                    lookNumber: snapshot.backlog?.number ?? 0)
+                    measurementNumber: snapshot.backlog?.number ?? 0)
             }
             if let expected {
                 let hasArrived = expected.isMet(
                     stored: Int(snapshot.stored), refused: observer.letters.uuids, backlog: snapshot.backlog)
                 let hasStalled = progress.stands(at: clock.now, observer.mark(snapshot))
                 if hasArrived || hasStalled {
-                    return try await verdict(
+                    return try await report(
                         expected.book, observer, stalled: !hasArrived, seconds: (clock.now - start).seconds)
                 }
             }
@@ -130,8 +130,7 @@ struct DevRun: Sendable {
         }
     }
 
-    /// The simulator ends when it is asked to; exit 1 says that something was given up, which the book
-    /// tells in detail.
+    /// Exit code 1 of the simulator means that it gave up deliveries, which the run record lists.
     private func judgeEnd(of simulator: ChildProcess, wasStopped: Bool) async throws {
         let ending = await simulator.ending()
         guard options.count > 0 || wasStopped, ending == .exit(0) || ending == .exit(1) else {
@@ -139,17 +138,17 @@ struct DevRun: Sendable {
         }
     }
 
-    private func verdict(
+    private func report(
         _ book: RunRecord, _ observer: Observer, stalled: Bool, seconds: Double
     ) async throws -> RunReport {
         let ledger = observer.ledger
         let check = RunCheck(
             ledger: try await ledger.entries(), before: observer.before, refused: observer.letters.all,
-            beliefs: try await ledger.beliefs(),
+            finalStates: try await ledger.finalStates(),
             effectsTwice: try await ledger.effectsTwice(except: observer.before))
         let findings = check.against(book)
         return RunReport(
-            findings: findings, droppedByBroker: observer.backlog.look?.dropped ?? 0,
+            findings: findings, droppedByBroker: observer.backlog.measurement?.dropped ?? 0,
             stalled: stalled,
             latency: findings.inLedger > 0 ? try await ledger.latency(ofLast: findings.inLedger) : nil,
             recovery: try await ledger.recovery(),
@@ -157,7 +156,7 @@ struct DevRun: Sendable {
     }
 }
 
-/// Goes up once.
+/// A flag that is set once.
 private final class Flag: Sendable {
     private let state = Mutex(false)
 

@@ -5,15 +5,15 @@ import Logging
 import Postgres
 import Signatures
 
-/// Sets up a broker, a database, an authority and the line for as long as somebody works on it, and clears all of it
-/// away again in reverse order, however that ends.
+/// A broker, a database, a certificate authority and all services, for the duration of a closure; torn down in reverse
+/// order however it ends.
 struct DevelopmentEnvironment: Sendable {
-    /// What stands while somebody works.
+    /// What runs during the closure.
     struct RunningServices: Sendable {
-        let line: ServiceProcesses
+        let processes: ServiceProcesses
         let spawner: Spawner
         let kafka: KafkaConfiguration
-        /// Whether the broker is ours, which forgets what lies too long.
+        /// Whether the broker is the embedded one, which drops old records.
         let forgets: Bool
         let databaseURL: String
     }
@@ -22,13 +22,13 @@ struct DevelopmentEnvironment: Sendable {
     /// `KAFKA_BOOTSTRAP_SERVERS` and `DATABASE_URL` are used where they are set.
     var environment: [String: String]
     var counts: [ServiceKind: Int] = [:]
-    /// What the processes of a role are told besides.
+    /// Additional variables per service.
     var settings: [ServiceKind: [String: String]] = [:]
-    /// Where everything is kept; nil is a temporary directory.
+    /// Working directory; nil is a temporary one.
     var keep: String?
-    /// Where the logs go; nil is within the other directory.
+    /// Directory of the logs; nil is within the working directory.
     var logDirectory: String?
-    /// Whether a database of our own survives a power cut.
+    /// Whether the private database survives a power failure.
     var durability = DevelopmentPostgres.Durability.full
     var apps = [
         ProcessPlan.App(
@@ -36,7 +36,7 @@ struct DevelopmentEnvironment: Sendable {
     ]
     var now: @Sendable () -> Date
 
-    /// Sets everything up, runs `body`, clears everything away.
+    /// Sets everything up, runs `body`, tears everything down.
     func use<Result: Sendable>(
         telling say: @escaping @Sendable (String) -> Void,
         _ body: @escaping @Sendable (RunningServices) async throws -> Result
@@ -55,7 +55,7 @@ struct DevelopmentEnvironment: Sendable {
         }
     }
 
-    /// Leaves the logs where something failed: nobody has read them yet. Whoever stops a run has.
+    /// Keeps the logs of a failed run; an interrupted one needs none.
     private func clear(_ directory: String) {
         let isFailure = !Task.isCancelled && logDirectory == nil
         let content = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
@@ -68,30 +68,31 @@ struct DevelopmentEnvironment: Sendable {
         }
     }
 
-    /// What of the bench somebody else runs, where that may be news to whoever reads why it failed.
+    /// A hint for failures where broker or database come from the environment.
     private var foreign: String? {
         let names = ["KAFKA_BOOTSTRAP_SERVERS", "DATABASE_URL"].filter { environment[$0]?.isEmpty == false }
         guard !names.isEmpty else { return nil }
         return
-            "\(names.joined(separator: " and ")) came from the environment, perhaps from another dev's file: where it is "
-            + "not set, storekeeper dev starts one of its own."
+            "\(names.joined(separator: " and ")) set by the environment, perhaps by the file of another run; without it, "
+            + "storekeeper dev starts its own."
     }
 
     private func use<Result: Sendable>(
         _ directory: String, _ say: @Sendable (String) -> Void, _ body: (RunningServices) async throws -> Result
     ) async throws -> Result {
         try await withBroker { kafka, forgets in
-            let origin = forgets ? "for development, in memory" : "of KAFKA_BOOTSTRAP_SERVERS"
+            let origin = forgets ? "embedded, in memory" : "from KAFKA_BOOTSTRAP_SERVERS"
             say("Broker: \(kafka.bootstrapServers) (\(origin))")
             return try await withDatabase { databaseURL, isOurs in
-                say(isOurs ? "Database: \(databaseURL)" : "Database: the one of DATABASE_URL")
+                say(isOurs ? "Database: \(databaseURL)" : "Database: from DATABASE_URL")
                 let plan = try plan(directory, kafka, forgets: forgets, databaseURL)
                 _ = try DevelopmentAuthority.loadOrCreate(in: URL(fileURLWithPath: plan.authority), now: now())
                 let spawner = Spawner()
-                return try await withLine(plan, spawner, say) { line in
+                return try await withLine(plan, spawner, say) { processes in
                     try await body(
                         RunningServices(
-                            line: line, spawner: spawner, kafka: kafka, forgets: forgets, databaseURL: databaseURL))
+                            processes: processes, spawner: spawner, kafka: kafka, forgets: forgets,
+                            databaseURL: databaseURL))
                 }
             }
         }
@@ -140,17 +141,17 @@ struct DevelopmentEnvironment: Sendable {
         _ plan: ProcessPlan, _ spawner: Spawner, _ say: (String) -> Void,
         _ body: (ServiceProcesses) async throws -> Result
     ) async throws -> Result {
-        let line = ServiceProcesses(try await SetupRun(plan: plan, spawner: spawner).run(), spawner: spawner)
+        let processes = ServiceProcesses(try await SetupRun(plan: plan, spawner: spawner).run(), spawner: spawner)
         do {
-            say("Starting the services; their logs are in \(line.plan.logDirectory)")
-            try await line.start()
-            try line.plan.writeOperatorFile()
-            say("For the other commands, in another terminal: . \(line.plan.operatorFile)")
-            let result = try await body(line)
-            await line.stop()
+            say("Starting the services; logs are in \(processes.plan.logDirectory)")
+            try await processes.start()
+            try processes.plan.writeOperatorFile()
+            say("To use other commands in another terminal: . \(processes.plan.operatorFile)")
+            let result = try await body(processes)
+            await processes.stop()
             return result
         } catch {
-            await line.stop()
+            await processes.stop()
             throw error
         }
     }
@@ -158,17 +159,17 @@ struct DevelopmentEnvironment: Sendable {
     private static func temporaryDirectory() throws -> String {
         let parent = FileManager.default.temporaryDirectory.path
         guard let template = strdup("\(parent)/storekeeper-XXXXXX") else {
-            throw CommandError("there is no memory left")
+            throw CommandError("out of memory")
         }
         defer { free(template) }
         guard mkdtemp(template) != nil else {
-            throw CommandError("no directory can be made in \(parent): \(String(cString: strerror(errno)))")
+            throw CommandError("cannot create a directory in \(parent): \(String(cString: strerror(errno)))")
         }
         return String(cString: template)
     }
 }
 
 extension Logger {
-    /// For our own clients: what goes wrong shows in what they return.
+    /// Logs nothing: errors are in return values.
     static let silent = Logger(label: "storekeeper.dev") { _ in SwiftLogNoOpLogHandler() }
 }

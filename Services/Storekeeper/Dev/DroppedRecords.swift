@@ -1,18 +1,18 @@
 import Kafka
 
-/// Counts what a broker dropped before a group had read it.
+/// Counts records that a broker dropped before a group read them.
 ///
-/// The development broker keeps 5 MiB per partition and forgets the oldest silently. What it forgot is its loss, not the
-/// line's, and a verdict must be able to tell.
+/// The embedded broker keeps 5 MiB per partition and silently drops the oldest records. The comparison must distinguish
+/// those from records that the pipeline lost.
 struct DroppedRecords: Sendable {
-    /// Per partition, the first offset that is accounted for neither as read nor as dropped.
+    /// Per partition, the first offset that is neither read nor dropped.
     private var accounted: [TopicPartition: Int64] = [:]
     /// Records dropped unread so far.
     private(set) var records: Int64 = 0
 
-    /// Takes a look at a group's partitions. Looks must come often enough that a group's position is seen before it
-    /// jumps over the hole; a look too late counts too little.
-    mutating func look(at lags: [PartitionLag]) {
+    /// Adds a measurement of a group's partitions. Measure often: a group that has passed a gap since the last
+    /// measurement makes the count too low.
+    mutating func measurement(at lags: [PartitionLag]) {
         for lag in lags {
             let read = max(lag.committed ?? 0, accounted[lag.partition] ?? 0)
             if lag.low > read { records += lag.low - read }

@@ -4,7 +4,7 @@ import Postgres
 import Storage
 import Subscriptions
 
-/// What the database says of a run, in the words of the check and of the live view.
+/// Reads a run's results from the database, for the comparison and the live view.
 struct LedgerReader: Sendable {
     let connection: PostgresConnection
 
@@ -15,7 +15,7 @@ struct LedgerReader: Sendable {
         return uuids
     }
 
-    /// What the scheduler and recovery say of themselves.
+    /// The recovery status.
     func recovery() async throws -> RunReport.Recovery {
         let status = try await CoverageStore(connection).status()
         return RunReport.Recovery(
@@ -28,7 +28,7 @@ struct LedgerReader: Sendable {
     func entries() async throws -> [RunCheck.Entry] {
         var entries: [RunCheck.Entry] = []
         try await NotificationStore(connection).forEach { line in
-            // What Apple told when it was asked about a customer is no notification.
+            // Objects from a customer's history are not notifications.
             guard SignedPart(rawValue: line.notificationType) == nil else { return }
             entries.append(
                 RunCheck.Entry(
@@ -40,18 +40,18 @@ struct LedgerReader: Sendable {
         return entries
     }
 
-    func beliefs() async throws -> RunCheck.FinalStates {
-        var beliefs: RunCheck.FinalStates = [:]
+    func finalStates() async throws -> RunCheck.FinalStates {
+        var states: RunCheck.FinalStates = [:]
         for subscription in try await SubscriptionStore(connection).all() {
             let purchase = RunRecord.Purchase(
                 environment: subscription.key.environment,
                 originalTransactionId: subscription.key.originalTransactionId)
-            beliefs[purchase] = RunRecord.Facts(subscription)
+            states[purchase] = RunRecord.Facts(subscription)
         }
-        return beliefs
+        return states
     }
 
-    /// Notifications that told one purchase the same fact twice, except those of before the run.
+    /// Notifications that changed a fact of a purchase twice, except those from before the run.
     func effectsTwice(except before: Set<String>) async throws -> [String] {
         struct Effect: Hashable {
             var uuid: UUID
@@ -60,7 +60,7 @@ struct LedgerReader: Sendable {
         }
         var counts: [Effect: Int] = [:]
         for row in try await TimelineStore(connection).newest(.max) {
-            // One notification may show several accounts on one Apple account.
+            // One notification may reveal several accounts on one Apple account.
             let fact = row.fact == SubscriptionChanged.sharedAccount ? "\(row.fact) \(row.to ?? "")" : row.fact
             counts[Effect(uuid: row.notificationUUID, key: row.key, fact: fact), default: 0] += 1
         }
@@ -68,7 +68,7 @@ struct LedgerReader: Sendable {
         return twice.subtracting(before).sorted()
     }
 
-    /// Of the notifications recorded last; nil if there are none.
+    /// Latency of the newest notifications; nil if there are none.
     func latency(ofLast limit: Int) async throws -> Snapshot.Latency? {
         let milliseconds = try await StatusStore(connection).latencies(ofLast: limit)
             .map { ($0 * 1000).rounded() }.sorted()
@@ -78,8 +78,7 @@ struct LedgerReader: Sendable {
         return Snapshot.Latency(p50: p50, p95: p95, max: max)
     }
 
-    /// The newest first. What became something else is shown rather than what was learned for the first time, of which
-    /// every new subscription brings a dozen rows.
+    /// Newest first. Changed facts only: every new subscription sets a dozen facts for the first time.
     func newestChanges(_ limit: Int) async throws -> [Snapshot.TimelineRow] {
         let newest = try await TimelineStore(connection).newest(20 * limit)
         let changes = newest.filter { $0.from != nil }.prefix(limit)
@@ -92,7 +91,7 @@ struct LedgerReader: Sendable {
 }
 
 extension RunRecord.Facts {
-    /// What we believe of a purchase, in the book's words; the book's `productId` and `purchaseDate` are never absent.
+    /// The state of a purchase in the run record's form, whose `productId` and `purchaseDate` are never absent.
     init(_ subscription: Subscription) {
         let transaction = subscription.transaction
         let renewal = subscription.renewal

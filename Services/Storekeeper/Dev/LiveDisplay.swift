@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a run shows of itself, from whichever task.
+/// The output of a run; usable from any task.
 final class LiveDisplay: Sendable {
     private struct State {
         var screen = TerminalScreen()
@@ -8,7 +8,7 @@ final class LiveDisplay: Sendable {
         var lastLine: Duration?
     }
 
-    /// How often a plain line is written where no terminal is.
+    /// Interval of plain lines without a terminal.
     private static let lineInterval: Duration = .seconds(3)
 
     private let isQuiet: Bool

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A snapshot as lines of text: no terminal, no clock, no waiting.
+/// A snapshot as text. Pure.
 struct LiveView: Sendable {
     var target: String
     var width = 100
@@ -12,7 +12,7 @@ struct LiveView: Sendable {
         self.width = width
     }
 
-    /// The whole picture, for a terminal.
+    /// The screen, for a terminal.
     mutating func frame(_ snapshot: Snapshot) -> [String] {
         defer { previous = snapshot }
         var lines = [
@@ -22,15 +22,15 @@ struct LiveView: Sendable {
             "",
             Self.row("stage", ["records", "per second", "waiting", "repeats", "refused"]),
         ]
-        for role in ServiceKind.allCases.reversed() {
-            let counts = snapshot.stages[role] ?? StageCounts()
-            let waiting = role == .ingest ? "" : snapshot.backlog.map { Self.grouped($0.waiting[role] ?? 0) } ?? "?"
+        for kind in ServiceKind.allCases.reversed() {
+            let counts = snapshot.stages[kind] ?? StageCounts()
+            let waiting = kind == .ingest ? "" : snapshot.backlog.map { Self.grouped($0.waiting[kind] ?? 0) } ?? "?"
             lines.append(
                 Self.row(
-                    role.rawValue,
+                    kind.rawValue,
                     [
-                        Self.grouped(Int64(counts.handled)), rate(of: role, snapshot), waiting,
-                        role == .ingest ? "" : Self.grouped(Int64(counts.discarded)),
+                        Self.grouped(Int64(counts.handled)), rate(of: kind, snapshot), waiting,
+                        kind == .ingest ? "" : Self.grouped(Int64(counts.discarded)),
                         Self.grouped(Int64(counts.refused)),
                     ]))
         }
@@ -45,9 +45,9 @@ struct LiveView: Sendable {
     /// One line, for a log.
     mutating func line(_ snapshot: Snapshot) -> String {
         defer { previous = snapshot }
-        let stages = ServiceKind.allCases.reversed().map { role in
-            let waiting = role == .ingest ? "" : " (\(snapshot.backlog?.waiting[role] ?? 0) waiting)"
-            return "\(role.rawValue) \(Int64(snapshot.stages[role]?.handled ?? 0))\(waiting)"
+        let stages = ServiceKind.allCases.reversed().map { kind in
+            let waiting = kind == .ingest ? "" : " (\(snapshot.backlog?.waiting[kind] ?? 0) waiting)"
+            return "\(kind.rawValue) \(Int64(snapshot.stages[kind]?.handled ?? 0))\(waiting)"
         }
         return "\(Self.clock(snapshot.elapsed))  stored \(snapshot.stored)\(goal(snapshot))\(latency(snapshot))   "
             + stages.joined(separator: ", ") + notices(snapshot).map { "  ! \($0)" }.joined()
@@ -65,11 +65,11 @@ struct LiveView: Sendable {
 
     private func notices(_ snapshot: Snapshot) -> [String] {
         guard let dropped = snapshot.backlog?.dropped, dropped > 0 else { return snapshot.notices }
-        return snapshot.notices + ["the development broker dropped \(dropped) records that nobody had read yet"]
+        return snapshot.notices + ["the embedded broker dropped \(dropped) unread records"]
     }
 
-    private func rate(of role: ServiceKind, _ snapshot: Snapshot) -> String {
-        guard let previous, let before = previous.stages[role], let now = snapshot.stages[role] else { return "" }
+    private func rate(of kind: ServiceKind, _ snapshot: Snapshot) -> String {
+        guard let previous, let before = previous.stages[kind], let now = snapshot.stages[kind] else { return "" }
         let seconds = (snapshot.elapsed - previous.elapsed).seconds
         return seconds > 0 ? Self.grouped(Int64((max(0, now.handled - before.handled) / seconds).rounded())) : ""
     }

@@ -1,4 +1,4 @@
-/// A page of metrics in Prometheus' text format, as far as the live view reads it.
+/// Metrics in Prometheus' text format.
 struct MetricsPage: Sendable {
     /// One line: a name, its labels and its value.
     struct Sample: Sendable, Equatable {
@@ -13,12 +13,12 @@ struct MetricsPage: Sendable {
 
     let samples: [Sample]
 
-    /// Lines that cannot be read are left out: the page is another process's, and a view must not fail because of it.
+    /// Skips unreadable lines: the live view must not fail because of another process.
     init(_ text: String) {
         samples = text.split(separator: "\n").compactMap(Self.sample)
     }
 
-    /// The sum over all samples of a name whose labels are these or more.
+    /// The sum of all samples of a name that have these labels.
     func sum(_ name: String, _ labels: [String: String] = [:]) -> Double {
         samples.filter { sample in sample.name == name && labels.allSatisfy { sample.labels[$0.key] == $0.value } }
             .reduce(0) { $0 + $1.value }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Looks at the line from outside: at its metrics, its broker and its database.
+/// Observes the services through their metrics, the broker and the database.
 struct Observer: Sendable {
-    let line: ServiceProcesses
+    let processes: ServiceProcesses
     let backlog: Backlog
     let letters: RejectionCounter
     let ledger: LedgerReader
@@ -11,11 +11,11 @@ struct Observer: Sendable {
 
     /// One moment of the run.
     func snapshot(elapsed: Duration, planned: Int?, _ totals: inout StageCounts.Total) async throws -> Snapshot {
-        let running = await line.running
+        let running = await processes.running
         let pages = await withTaskGroup(of: (ServiceProcesses.Instance, MetricsPage)?.self) { group in
             for instance in running {
                 group.addTask {
-                    // A process that is just starting or stopping does not answer.
+                    // A process that starts or stops does not respond.
                     guard let page = try? await HTTPPage(at: instance.metricsURL) else { return nil }
                     return (instance, MetricsPage(page.text))
                 }
@@ -24,18 +24,18 @@ struct Observer: Sendable {
         }
         for (instance, page) in pages {
             totals.note(
-                StageCounts(page, of: instance.role), of: instance.name, instance.role,
+                StageCounts(page, of: instance.kind), of: instance.name, instance.kind,
                 process: instance.process.identifier)
         }
         return Snapshot(
-            elapsed: elapsed, stages: totals.counts, backlog: backlog.look,
+            elapsed: elapsed, stages: totals.counts, backlog: backlog.measurement,
             stored: Int64(try await ledger.count() - before.count), planned: planned,
             latency: try await ledger.latency(ofLast: 1000), recovery: try? await ledger.recovery(),
             newest: try await ledger.newestChanges(8))
     }
 
-    /// What changes as long as notifications move. Heartbeats, pages of history and questions to Apple go on in a pipeline
-    /// that stalls.
+    /// Changes while notifications make progress. Heartbeats, history pages and requests to Apple continue in a stalled
+    /// pipeline.
     func mark(_ snapshot: Snapshot) -> [Int64] {
         let stages: [ServiceKind] = [.verifier, .deduplicator, .stateUpdater]
         return [snapshot.stored, Int64(letters.count)] + stages.map { snapshot.backlog?.waiting[$0] ?? -1 }

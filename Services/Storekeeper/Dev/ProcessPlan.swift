@@ -2,7 +2,7 @@ import Contracts
 import Foundation
 import Storage
 
-/// Which processes make the line, where they find each other, and where they leave what.
+/// The processes of a run: their number, addresses, environment and files.
 struct ProcessPlan: Sendable {
     /// An app whose notifications are accepted.
     struct App: Sendable, Encodable {
@@ -11,47 +11,47 @@ struct ProcessPlan: Sendable {
         var environments: [StoreEnvironment]
     }
 
-    /// The directory of logs within the other one.
+    /// Directory of the logs within the working directory.
     static let logs = "logs"
 
     var binaries: InstalledBinaries
-    /// Ours alone while the line runs: the authority, the verifier's list of apps, the files of ports.
+    /// Working directory: certificate authority, list of apps, port files.
     var directory: String
     var logDirectory: String
     var bootstrapServers: String
     var databaseURL: String
-    /// Those that setup made and our user may act as: each service then has the rights of its own and no more.
+    /// The database roles that setup created and this user may assume: each service gets its own rights only.
     var databaseRoles: Set<Grants.Role> = []
-    /// Of the simulated API of Apple's, which may not be there yet, or for a while.
+    /// Port of the simulated API, which may not be running yet.
     var apiPort: Int
-    /// How many of each; one of those that are not named.
+    /// Instances per service (default: 1).
     var counts: [ServiceKind: Int] = [:]
     var apps: [App]
-    /// What the processes get of our own environment, for example `KAFKA_…`.
+    /// Variables inherited by all processes, such as `KAFKA_…`.
     var inherited: [String: String]
-    /// Copies of each partition that `setup` asks for.
+    /// Replication factor for `setup`.
     var replicationFactor = "1"
-    /// What the processes of a role are told besides.
+    /// Additional variables per service.
     var settings: [ServiceKind: [String: String]] = [:]
 
-    /// Where the simulator keeps its certificates and keys.
+    /// Directory of the simulator's certificates and keys.
     var authority: String { directory + "/authority" }
     var rootFile: String { authority + "/root.pem" }
     var appsFile: String { directory + "/apps.json" }
     var apiKey: APIKeyFile { APIKeyFile(directory: directory) }
     var apiAddress: String { "http://127.0.0.1:\(apiPort)" }
 
-    /// Names of all instances of a role: `ingest`, or `verifier-1` and `verifier-2`.
-    func names(of role: ServiceKind) -> [String] {
-        let count = counts[role] ?? 1
-        return count == 1 ? [role.rawValue] : (1...count).map { "\(role.rawValue)-\($0)" }
+    /// Names of all instances of a service: `ingest`, or `verifier-1` and `verifier-2`.
+    func names(of kind: ServiceKind) -> [String] {
+        let count = counts[kind] ?? 1
+        return count == 1 ? [kind.rawValue] : (1...count).map { "\(kind.rawValue)-\($0)" }
     }
 
     func log(of name: String) -> String { "\(logDirectory)/\(name).log" }
     func adminPortFile(of name: String) -> String { "\(directory)/\(name).admin-port" }
     func ingestPortFile(of name: String) -> String { "\(directory)/\(name).port" }
 
-    /// Makes the directories and the files that the services read.
+    /// Creates the directories and files that the services read.
     func prepare() throws {
         for directory in [directory, logDirectory] {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -60,7 +60,7 @@ struct ProcessPlan: Sendable {
         try apiKey.write(for: apps)
     }
 
-    /// The whole environment of `setup`.
+    /// The environment of `setup`.
     var setupEnvironment: [String: String] {
         inherited.merging([
             "KAFKA_BOOTSTRAP_SERVERS": bootstrapServers, "DATABASE_URL": databaseURL,
@@ -68,16 +68,16 @@ struct ProcessPlan: Sendable {
         ]) { _, ours in ours }
     }
 
-    /// The whole environment of an instance. A service refuses variables that are not its own.
+    /// The environment of an instance. A service rejects variables of other services.
     /// - Parameter ingestPort: 0 lets the system choose.
-    func environment(of role: ServiceKind, named name: String, ingestPort: Int = 0) -> [String: String] {
+    func environment(of kind: ServiceKind, named name: String, ingestPort: Int = 0) -> [String: String] {
         var environment = inherited.merging([
             "KAFKA_BOOTSTRAP_SERVERS": bootstrapServers,
             "STOREKEEPER_ADMIN_ADDRESS": "127.0.0.1:0",
             "STOREKEEPER_ADMIN_PORT_FILE": adminPortFile(of: name),
             "STOREKEEPER_SHUTDOWN_DEADLINE": "10s",
         ]) { _, ours in ours }
-        switch role {
+        switch kind {
         case .ingest:
             environment["STOREKEEPER_INGEST_ADDRESS"] = "127.0.0.1:\(ingestPort)"
             environment["STOREKEEPER_INGEST_PORT_FILE"] = ingestPortFile(of: name)
@@ -85,24 +85,23 @@ struct ProcessPlan: Sendable {
         case .recovery: environment.merge(trust.merging(api) { _, ours in ours }) { _, ours in ours }
         case .scheduler:
             environment.merge(trust.merging(api) { _, ours in ours }) { _, ours in ours }
-            // A day on one's desk has minutes. What the simulator's book does not name is not sent: a verdict compares
-            // with the book.
+            // A development run lasts minutes. It sends no canaries: they are not in the run record.
             environment["STOREKEEPER_FAILURES_INTERVAL"] = "5s"
             environment["STOREKEEPER_CANARY_INTERVAL"] = "0s"
             environment["STOREKEEPER_OVERDUE_BUDGET"] = "0"
         case .deduplicator, .stateUpdater: break
         }
-        if let own = role.databaseRole { environment.merge(database(as: own)) { _, ours in ours } }
-        environment.merge(settings[role] ?? [:]) { _, explicit in explicit }
+        if let own = kind.databaseRole { environment.merge(database(as: own)) { _, ours in ours } }
+        environment.merge(settings[kind] ?? [:]) { _, explicit in explicit }
         return environment
     }
 
-    /// For a shell: the other commands then work on this line.
+    /// Shell file that lets the other commands use this deployment.
     var operatorFile: String { directory + "/environment" }
 
-    /// Writes that file; nobody else may read it, for a URL may hold a password.
+    /// Writes the shell file, readable by this user only: a URL may contain a password.
     func writeOperatorFile() throws {
-        // Another terminal lacks also what this one was given from outside to reach the broker and the database.
+        // Another terminal also needs this terminal's settings for broker and database.
         let own = operatorEnvironment.filter { name, value in
             inherited[name] != value || name.hasPrefix("KAFKA_") || name.hasPrefix("PG")
         }
@@ -116,14 +115,14 @@ struct ProcessPlan: Sendable {
         else { throw CommandError("\(operatorFile) cannot be written; make the directory writable") }
     }
 
-    /// What whoever works by hand is told, as a member of the role that the runbook gives to operators.
+    /// The environment of operators, with the database role of the runbook.
     var operatorEnvironment: [String: String] {
         inherited.merging(["KAFKA_BOOTSTRAP_SERVERS": bootstrapServers]) { _, ours in ours }
             .merging(database(as: .scheduler)) { _, ours in ours }
             .merging(trust.merging(api) { _, ours in ours }) { _, ours in ours }
     }
 
-    /// Whoever the URL names logs in, and is nothing but the role from then on.
+    /// Logs in as the user of the URL and assumes the role.
     private func database(as role: Grants.Role) -> [String: String] {
         var environment = ["DATABASE_URL": databaseURL]
         if databaseRoles.contains(role) {
@@ -144,7 +143,7 @@ struct ProcessPlan: Sendable {
         ["STOREKEEPER_API_KEYS_FILE": apiKey.list, "STOREKEEPER_API_URL": apiAddress]
     }
 
-    /// What is handed on of an environment: everything but what configures a single service.
+    /// The inherited variables: all but those that configure a single service.
     static func inherited(from environment: [String: String]) -> [String: String] {
         let common: Set = ["STOREKEEPER_LOG_LEVEL", "STOREKEEPER_LOG_FORMAT"]
         return environment.filter { name, _ in
@@ -152,7 +151,7 @@ struct ProcessPlan: Sendable {
         }
     }
 
-    /// Settings for the development broker: it answers an empty fetch only after the whole wait, and members that were
-    /// killed should be missed soon.
+    /// Settings for the embedded broker: it answers an empty fetch only after the full wait, and the loss of killed members
+    /// should be detected soon.
     static let developmentBroker = ["KAFKA_FETCH_WAIT_MAX_MS": "10", "KAFKA_SESSION_TIMEOUT_MS": "6000"]
 }

@@ -3,7 +3,7 @@ import Kafka
 import Logging
 import Synchronization
 
-/// The dead letters of a run, read as they come: the development broker does not keep them for long.
+/// Reads a run's dead letters as they arrive: the embedded broker does not keep them for long.
 final class RejectionCounter: Sendable {
     private let consumer: Consumer
     private let start: [TopicPartitionOffset]
@@ -12,7 +12,7 @@ final class RejectionCounter: Sendable {
     /// Where reading begins.
     enum Start {
         case beginning
-        /// At what is written from now on; what was there belongs to an earlier run.
+        /// At new records; existing ones belong to an earlier run.
         case end
     }
 
@@ -26,14 +26,14 @@ final class RejectionCounter: Sendable {
             start.append(TopicPartitionOffset(partition, offset: origin == .end ? high : low))
         }
         self.start = start
-        // No member of the group: assigned by ourselves, so that nobody shares the partitions with us.
+        // Assigned without a group, so that no other consumer shares the partitions.
         try await consumer.assign(start)
     }
 
-    /// All so far, in the order they were read.
+    /// All so far, in the order of reading.
     var all: [RunCheck.Refused] { letters.withLock { $0 } }
 
-    /// Of those that are whole enough to say.
+    /// The uuids of readable dead letters.
     var uuids: Set<String> { Set(all.compactMap(\.uuid)) }
 
     var count: Int { letters.withLock { $0.count } }
@@ -57,9 +57,9 @@ final class RejectionCounter: Sendable {
 
     private static func refused(_ record: ConsumerRecord) -> RunCheck.Refused {
         guard let letter = try? DeadLetter(WireRecord(record)) else {
-            return RunCheck.Refused(uuid: nil, reason: "no dead letter")
+            return RunCheck.Refused(uuid: nil, reason: "not a dead letter")
         }
-        // Believed for the comparison with our own book only.
+        // Unverified; compared with the run record only.
         return RunCheck.Refused(uuid: DeadLetterContents(letter).notificationUUID, reason: letter.reason)
     }
 }

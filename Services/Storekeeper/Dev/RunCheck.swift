@@ -1,7 +1,6 @@
 import Contracts
 
-/// The simulator's book against what the line made of it, notification by notification. Pure: two sets and their
-/// differences.
+/// Compares the simulator's run record with the ledger, dead letters and state, notification by notification. Pure.
 struct RunCheck: Sendable {
     /// A notification as the ledger has it.
     struct Entry: Sendable, Equatable {
@@ -19,20 +18,20 @@ struct RunCheck: Sendable {
 
     /// A dead letter.
     struct Refused: Sendable, Equatable {
-        /// Lower case; nil where the letter is too broken to say.
+        /// Lower case; nil where it is unreadable.
         var uuid: String?
         var reason: String
     }
 
-    /// What was believed of a purchase at the end.
+    /// The final states of purchases.
     typealias FinalStates = [RunRecord.Purchase: RunRecord.Facts]
 
     var ledger: [Entry]
-    /// Uuids that were in the ledger before the run: none of the run's business.
+    /// Uuids that were in the ledger before the run; ignored.
     var before: Set<String> = []
     var refused: [Refused]
-    var beliefs: FinalStates
-    /// Notifications whose effect is written down twice.
+    var finalStates: FinalStates
+    /// Notifications that took effect twice.
     var effectsTwice: [String] = []
 
     /// Compares.
@@ -101,12 +100,12 @@ struct RunCheck: Sendable {
             guard let expected = newest.facts else { continue }
             findings.purchases += 1
             let name = "\(purchase.environment.rawValue) \(purchase.originalTransactionId)"
-            guard let believed = beliefs[purchase] else {
+            guard let found = finalStates[purchase] else {
                 findings.differences.append(
                     Difference(of: name, field: "purchase", book: "is known", found: "is not known"))
                 continue
             }
-            findings.differences += Self.differences(of: name, between: expected, and: believed)
+            findings.differences += Self.differences(of: name, between: expected, and: found)
         }
     }
 
@@ -126,17 +125,17 @@ struct RunCheck: Sendable {
     }
 
     private static func differences(
-        of name: String, between expected: RunRecord.Facts, and believed: RunRecord.Facts
+        of name: String, between expected: RunRecord.Facts, and found: RunRecord.Facts
     ) -> [Difference] {
         func pair<Value>(_ field: String, _ path: KeyPath<RunRecord.Facts, Value?>) -> (String, String?, String?) {
-            (field, expected[keyPath: path].map { "\($0)" }, believed[keyPath: path].map { "\($0)" })
+            (field, expected[keyPath: path].map { "\($0)" }, found[keyPath: path].map { "\($0)" })
         }
         return differences(
             of: name,
             in: [
                 pair("status", \.status),
-                ("productId", expected.productId, believed.productId),
-                ("purchaseDate", String(expected.purchaseDate), String(believed.purchaseDate)),
+                ("productId", expected.productId, found.productId),
+                ("purchaseDate", String(expected.purchaseDate), String(found.purchaseDate)),
                 pair("expiresDate", \.expiresDate),
                 pair("revocationDate", \.revocationDate),
                 pair("revocationReason", \.revocationReason),

@@ -1,25 +1,25 @@
 import ArgumentParser
 import Foundation
 
-/// How a counted run ended: what is printed, and what decides the exit code.
+/// The result of a counted run, which is printed and decides the exit code.
 struct RunReport: Sendable, Codable {
-    /// The comparison of ledger and book.
+    /// The comparison of ledger and run record.
     var findings: CheckFindings
-    /// Records that the development broker dropped before they were read; the cause of as many missing ones.
+    /// Unread records that the embedded broker dropped; each explains a missing notification.
     var droppedByBroker: Int64
-    /// Whether waiting ended because nothing moved any more.
+    /// Whether waiting ended for lack of progress.
     var stalled: Bool
     var latency: Snapshot.Latency?
-    /// Nil where nobody looked.
+    /// Nil where it was not read.
     var recovery: Recovery?
     /// From the first notification to the last one stored.
     var seconds: Double
-    /// Nil where somebody else ran the simulator.
+    /// Nil where another process ran the simulator.
     var seed: UInt64?
 
-    /// Whether everything is as it should be.
+    /// Whether there are no differences.
     var isClean: Bool
-    /// Notifications that have ended where they belong, per second of the whole run.
+    /// Stored and rejected notifications per second of the whole run.
     var perSecond: Double
 
     init(
@@ -38,22 +38,22 @@ struct RunReport: Sendable, Codable {
         perSecond = seconds > 0 ? Double(ended) / seconds : 0
     }
 
-    /// What was asked of Apple's history during the run.
+    /// Recovery from Apple's history during the run.
     struct Recovery: Sendable, Codable, Equatable {
         /// By state.
         var windows: [String: Int64]
         /// Listed by Apple and not in the ledger.
         var missing: Int64
 
-        /// For people.
+        /// As text.
         var text: String {
             let windows = windows.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
             return "windows: \(windows.isEmpty ? "none" : windows.joined(separator: ", ")); \(missing) missing"
         }
     }
 
-    /// Prints itself, and ends the command with 1 where it is not clean.
-    func pronounce(asJSON: Bool, in context: CommandContext) throws {
+    /// Prints the report, and exits with 1 where there are differences.
+    func present(asJSON: Bool, in context: CommandContext) throws {
         if asJSON {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
@@ -70,13 +70,15 @@ struct RunReport: Sendable, Codable {
     var lines: [String] {
         var lines = [
             "",
-            isClean ? "Clean: the ledger equals the simulator's book." : "NOT CLEAN: the ledger differs from the book.",
+            isClean
+                ? "EQUAL: the ledger matches the simulator's run record."
+                : "DIFFERENT: the ledger does not match the run record.",
             "",
             row("sent", "\(findings.sent) notifications, \(findings.forged) of them forged"),
-            row("sent again", "\(findings.repetitions)"),
+            row("duplicates sent", "\(findings.repetitions)"),
             row("in the ledger", "\(findings.inLedger), each compared field by field"),
             row("state compared", "\(findings.purchases) subscriptions and purchases"),
-            row("forged, refused", "\(refusedCount)\(reasons)"),
+            row("forged, rejected", "\(refusedCount)\(reasons)"),
             row("missing", "\(findings.missing.count)\(cause)"),
             row("unexpected", "\(findings.unexpected.count)"),
             row("differing", "\(findings.differences.count)"),
@@ -84,11 +86,11 @@ struct RunReport: Sendable, Codable {
         ]
         if findings.notAccepted > 0 {
             lines.append(
-                row("not accepted", "\(findings.notAccepted), never answered 200: Apple would still have them"))
+                row("not accepted", "\(findings.notAccepted), never answered 200: Apple would retry them"))
         }
         for (name, uuids) in [
             ("forged, stored", findings.forgedInLedger), ("forged, missing", findings.forgedMissing),
-            ("wrongly refused", findings.wronglyRefused),
+            ("wrongly rejected", findings.wronglyRefused),
         ] where !uuids.isEmpty {
             lines.append(row(name, "\(uuids.count)"))
         }
@@ -116,29 +118,31 @@ struct RunReport: Sendable, Codable {
         return " (\(reasons.joined(separator: ", ")))"
     }
 
-    /// Why what is missing is missing.
+    /// Why notifications are missing.
     private var cause: String {
         let missing = Int64(findings.missing.count + findings.forgedMissing.count)
         guard missing > 0 else { return "" }
         guard droppedByBroker > 0 else {
-            return stalled ? ", LOST: nothing has moved for a minute and the broker dropped nothing" : ", LOST"
+            return stalled ? ", LOST: no progress for a minute, and the broker dropped nothing" : ", LOST"
         }
         guard droppedByBroker < missing else {
-            return ", the development broker dropped \(droppedByBroker) records before they were read (it keeps 5 MiB"
+            return ", the embedded broker dropped \(droppedByBroker) unread records (it keeps 5 MiB"
                 + " per partition): send slower, or set KAFKA_BOOTSTRAP_SERVERS"
         }
-        return ", of which the development broker dropped \(droppedByBroker) and \(missing - droppedByBroker) are LOST"
+        return ", of which the embedded broker dropped \(droppedByBroker) and \(missing - droppedByBroker) are LOST"
     }
 
-    /// The first few of each kind, to begin looking with.
+    /// The first few of each kind.
     private var examples: [String] {
         let lists: [(String, [String])] = [
             ("missing", findings.missing), ("unexpected", findings.unexpected),
             ("forged but stored", findings.forgedInLedger), ("forged and missing", findings.forgedMissing),
-            ("wrongly refused", findings.wronglyRefused), ("effects twice", findings.effectsTwice),
+            ("wrongly rejected", findings.wronglyRefused), ("effects twice", findings.effectsTwice),
             (
                 "differing",
-                findings.differences.map { "\($0.of) \($0.field): book \($0.book ?? "-"), found \($0.found ?? "-")" }
+                findings.differences.map {
+                    "\($0.of) \($0.field): expected \($0.book ?? "-"), found \($0.found ?? "-")"
+                }
             ),
         ]
         return lists.filter { !$0.1.isEmpty }.flatMap { name, all in

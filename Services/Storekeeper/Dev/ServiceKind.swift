@@ -1,10 +1,10 @@
 import Contracts
 import Storage
 
-/// A service of the line, by the name of its command.
+/// A service of the pipeline, named like its executable.
 ///
-/// From the end of the line to its beginning: started in this order, stopped in the other, so that what is on its way
-/// still arrives.
+/// In reverse pipeline order: services start in this order and stop in the opposite one, so that records in transit are
+/// still processed.
 enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
     case scheduler
     case recovery
@@ -13,7 +13,7 @@ enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
     case verifier
     case ingest
 
-    /// What it reads, and in which groups; nothing for ingest, which reads no topic.
+    /// Its topics and consumer groups; none for ingest.
     var readings: [(route: Route, group: String)] {
         switch self {
         case .stateUpdater: [(Topics.unique.route, ServiceName.stateUpdater.group)]
@@ -30,7 +30,7 @@ enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
         }
     }
 
-    /// What it may do in the database; nil for those that have no business there.
+    /// Its database role; nil for services without database access.
     var databaseRole: Grants.Role? {
         switch self {
         case .scheduler: .scheduler

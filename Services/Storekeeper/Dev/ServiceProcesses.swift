@@ -1,10 +1,10 @@
 import Foundation
 
-/// The processes of the line: started, watched, killed, started again and stopped.
+/// Starts, watches, kills, restarts and stops the services' processes, for `storekeeper dev` and the tests.
 ///
-/// The broker and the database are somebody else's. `storekeeper dev` runs a line, and so do the tests.
+/// Broker and database are managed elsewhere.
 actor ServiceProcesses {
-    /// A process that ended although nobody asked it to.
+    /// A process that ended unexpectedly.
     struct UnexpectedExit: Error, CustomStringConvertible {
         var name: String
         var ending: ChildProcess.Ending
@@ -26,13 +26,13 @@ actor ServiceProcesses {
         }
     }
 
-    /// One process of the line.
+    /// One process.
     struct Instance: Sendable {
         let name: String
-        let role: ServiceKind
+        let kind: ServiceKind
         let process: ChildProcess
         let adminPort: Int
-        /// Where notifications are posted; ingest only.
+        /// Port for notifications; ingest only.
         let ingestPort: Int?
 
         var metricsURL: String { "http://127.0.0.1:\(adminPort)/metrics" }
@@ -42,8 +42,8 @@ actor ServiceProcesses {
     private static let stopDeadline: Duration = .seconds(12)
 
     nonisolated let plan: ProcessPlan
-    /// Every unexpected end, for whoever wants to know. Ends when the line has been stopped.
-    nonisolated let deaths: AsyncStream<UnexpectedExit>
+    /// Unexpected exits. Ends when all processes are stopped.
+    nonisolated let unexpectedExits: AsyncStream<UnexpectedExit>
 
     private let spawner: Spawner
     private let report: AsyncStream<UnexpectedExit>.Continuation
@@ -54,31 +54,31 @@ actor ServiceProcesses {
     init(_ plan: ProcessPlan, spawner: Spawner) {
         self.plan = plan
         self.spawner = spawner
-        (deaths, report) = AsyncStream.makeStream()
+        (unexpectedExits, report) = AsyncStream.makeStream()
     }
 
-    /// Those that are ready, readers first.
+    /// Ready instances, consumers first.
     var running: [Instance] {
-        ServiceKind.allCases.flatMap { role in plan.names(of: role).compactMap { instances[$0] } }
+        ServiceKind.allCases.flatMap { kind in plan.names(of: kind).compactMap { instances[$0] } }
     }
 
-    /// Where to post notifications: the first ingest.
+    /// URL for notifications: the first ingest.
     var target: String? {
         plan.names(of: .ingest).lazy.compactMap { self.instances[$0]?.ingestPort }.first
             .map { "http://127.0.0.1:\($0)/v1/notifications" }
     }
 
-    /// Starts everything at once and waits until all of it is ready.
+    /// Starts all processes at once and waits until they are ready.
     func start() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for role in ServiceKind.allCases {
-                for name in plan.names(of: role) { group.addTask { try await self.start(name, role) } }
+            for kind in ServiceKind.allCases {
+                for name in plan.names(of: kind) { group.addTask { try await self.start(name, kind) } }
             }
             try await group.waitForAll()
         }
     }
 
-    /// Kills one without warning, as a power cut would, and waits until it is gone.
+    /// Kills a process with SIGKILL and waits until it has ended.
     func kill(_ name: String) async throws {
         guard let process = started[name] else { throw unknown(name) }
         expected.insert(process.identifier)
@@ -87,7 +87,7 @@ actor ServiceProcesses {
         instances[name] = nil
     }
 
-    /// Asks one to end, and says how it did.
+    /// Stops a process with SIGTERM and returns how it ended.
     func stop(_ name: String) async throws -> ChildProcess.Ending {
         guard let process = started[name] else { throw unknown(name) }
         expected.insert(process.identifier)
@@ -96,18 +96,18 @@ actor ServiceProcesses {
         return ending
     }
 
-    /// Starts one again that has ended, at the same address if others post to it, and waits until it is ready.
+    /// Restarts an ended process, an ingest at the same address, and waits until it is ready.
     func restart(_ name: String) async throws {
-        guard let role = ServiceKind.allCases.first(where: { plan.names(of: $0).contains(name) }) else {
+        guard let kind = ServiceKind.allCases.first(where: { plan.names(of: $0).contains(name) }) else {
             throw unknown(name)
         }
-        try await start(name, role)
+        try await start(name, kind)
     }
 
-    /// Stops all, writers first: what is on its way still arrives where it can.
+    /// Stops all, producers first, so that records in transit are still processed.
     func stop() async {
-        for role in ServiceKind.allCases.reversed() {
-            let processes = plan.names(of: role).compactMap { started[$0] }
+        for kind in ServiceKind.allCases.reversed() {
+            let processes = plan.names(of: kind).compactMap { started[$0] }
             expected.formUnion(processes.map(\.identifier))
             await withTaskGroup(of: Void.self) { group in
                 for process in processes { group.addTask { await process.stop(deadline: Self.stopDeadline) } }
@@ -121,25 +121,25 @@ actor ServiceProcesses {
 
     private var ingestPorts: [String: Int] = [:]
 
-    private func start(_ name: String, _ role: ServiceKind) async throws {
+    private func start(_ name: String, _ kind: ServiceKind) async throws {
         let files = [plan.adminPortFile(of: name), plan.ingestPortFile(of: name)]
         for file in files where FileManager.default.fileExists(atPath: file) {
             try FileManager.default.removeItem(atPath: file)
         }
         let process = try await spawner.start(
-            name, program: try plan.binaries.path(of: role.rawValue),
-            environment: plan.environment(of: role, named: name, ingestPort: ingestPorts[name] ?? 0),
+            name, program: try plan.binaries.path(of: kind.rawValue),
+            environment: plan.environment(of: kind, named: name, ingestPort: ingestPorts[name] ?? 0),
             log: plan.log(of: name))
         started[name] = process
         watch(process)
         let deadline = ContinuousClock.now + Self.readyDeadline
         let adminPort = try await port(in: files[0], of: process, until: deadline)
-        let ingestPort = role == .ingest ? try await port(in: files[1], of: process, until: deadline) : nil
+        let ingestPort = kind == .ingest ? try await port(in: files[1], of: process, until: deadline) : nil
         ingestPorts[name] = ingestPort
         try await becomesReady(process, adminPort: adminPort, until: deadline)
-        if !role.readings.isEmpty { try await getsPartitions(process, adminPort: adminPort, until: deadline) }
+        if !kind.readings.isEmpty { try await getsPartitions(process, adminPort: adminPort, until: deadline) }
         instances[name] = Instance(
-            name: name, role: role, process: process, adminPort: adminPort, ingestPort: ingestPort)
+            name: name, kind: kind, process: process, adminPort: adminPort, ingestPort: ingestPort)
     }
 
     private func watch(_ process: ChildProcess) {
@@ -151,7 +151,7 @@ actor ServiceProcesses {
         }
     }
 
-    /// The port that a process writes into a file once it listens.
+    /// Reads the port file of a process.
     private func port(
         in file: String, of process: ChildProcess, until deadline: ContinuousClock.Instant
     ) async throws -> Int {
@@ -161,7 +161,7 @@ actor ServiceProcesses {
             {
                 return port
             }
-            try await wait(for: process, until: deadline, because: "it has not said on which port it listens")
+            try await wait(for: process, until: deadline, because: "it has not written its port file")
         }
     }
 
@@ -171,20 +171,19 @@ actor ServiceProcesses {
         while true {
             let page = try? await HTTPPage(at: "http://127.0.0.1:\(adminPort)/readyz")
             if page?.status == 200 { return }
-            let reason = page?.text.trimmingCharacters(in: .whitespacesAndNewlines) ?? "its admin port does not answer"
+            let reason = page?.text.trimmingCharacters(in: .whitespacesAndNewlines) ?? "its admin port does not respond"
             try await wait(for: process, until: deadline, because: reason)
         }
     }
 
-    /// A member is ready before its group has given it partitions, which takes some seconds: figures would tell of
-    /// the waiting and not of the work.
+    /// Waits for the partition assignment, which follows readiness by some seconds and would distort the figures.
     private func getsPartitions(
         _ process: ChildProcess, adminPort: Int, until deadline: ContinuousClock.Instant
     ) async throws {
         while true {
             let page = try? await HTTPPage(at: "http://127.0.0.1:\(adminPort)/metrics")
             if let page, MetricsPage(page.text).sum(MetricsPage.rebalances, ["change": "assigned"]) > 0 { return }
-            try await wait(for: process, until: deadline, because: "its group has given it no partitions")
+            try await wait(for: process, until: deadline, because: "it has no partitions assigned")
         }
     }
 
@@ -205,6 +204,6 @@ actor ServiceProcesses {
 
     private func unknown(_ name: String) -> CommandError {
         let names = ServiceKind.allCases.flatMap { plan.names(of: $0) }.joined(separator: ", ")
-        return CommandError("the line has no process \(name), only \(names)")
+        return CommandError("no process \(name), only \(names)")
     }
 }

@@ -2,12 +2,12 @@ import Foundation
 import Postgres
 import Storage
 
-/// The service `setup`, run to its end before a line stands.
+/// Runs the service `setup` to completion.
 struct SetupRun: Sendable {
     let plan: ProcessPlan
     let spawner: Spawner
 
-    /// - Returns: the plan with what is known only now: the roles that the database has.
+    /// - Returns: the plan with the database roles that setup created.
     /// - Throws: `ServiceProcesses.UnexpectedExit` where it fails.
     func run() async throws -> ProcessPlan {
         try plan.prepare()

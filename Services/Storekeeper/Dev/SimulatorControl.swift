@@ -1,11 +1,11 @@
 import StrictJSON
 
-/// What a running simulator says of itself, and what it can be told, beside Apple's API.
+/// The control endpoints of a running simulator.
 struct SimulatorControl: Sendable {
-    /// Without a path.
+    /// Base URL.
     let address: String
 
-    /// Whether everything was sent and nothing waits to be sent again; false while it does not answer.
+    /// Whether everything was sent and no retries are pending; false while it does not respond.
     func isFinished() async -> Bool {
         guard let page = try? await HTTPPage(at: address + "/simulator/progress"), page.status == 200,
             let root = try? JSONDocument(Array(page.text.utf8)).root

@@ -2,7 +2,7 @@ import Foundation
 
 /// The simulator of a development run.
 struct SimulatorRun: Sendable {
-    /// What it is asked to do; see `simulator run --help`.
+    /// Options of `simulator run`.
     struct Options: Sendable {
         var count = 0
         var rate = 0.0
@@ -11,30 +11,30 @@ struct SimulatorRun: Sendable {
         var duplicates = 0.0
         var reorder = 0
         var tampered = 0.0
-        /// Whether the sandbox is sent again, too, which Apple does not.
+        /// Whether to retry in the sandbox, too, which Apple does not.
         var retriesSandbox = true
-        /// Apple's times between two attempts are divided by this.
+        /// Divisor of Apple's retry intervals.
         var retryScale: Double?
-        /// Multiplies Apple's limits of requests to its API.
+        /// Factor for Apple's API rate limits.
         var apiLimitScale = 1.0
-        /// Accepted beside the one of the plan.
+        /// API keys beside the plan's.
         var furtherKeys: [APIKeyFile] = []
     }
 
     var options: Options
     var target: String
-    /// Nil where the broker remembers everything.
+    /// Nil for a broker that keeps everything.
     var paceURL: String?
     var plan: ProcessPlan
 
-    /// Where it writes what it sent.
+    /// File of the run record.
     var book: String { plan.directory + "/record.jsonl" }
-    /// Its last words, a JSON object.
+    /// File of its summary, a JSON object.
     var summary: String { plan.directory + "/simulator-summary.json" }
 
     var control: SimulatorControl { SimulatorControl(address: plan.apiAddress) }
 
-    /// Starts it, with an empty book: what an earlier run wrote in a directory that is kept belongs to that run.
+    /// Starts it with an empty run record; a kept directory may contain an earlier one.
     func start(with spawner: Spawner) async throws -> ChildProcess {
         for file in [book, summary] where FileManager.default.fileExists(atPath: file) {
             try FileManager.default.removeItem(atPath: file)

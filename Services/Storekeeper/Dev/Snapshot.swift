@@ -1,8 +1,8 @@
 import struct Foundation.Date
 
-/// What the live view shows of one moment.
+/// The data of the live view at one moment.
 struct Snapshot: Sendable {
-    /// A change that the state-updater wrote down.
+    /// A change of the state.
     struct TimelineRow: Sendable, Equatable {
         var at: Date
         var purchase: String
@@ -18,7 +18,7 @@ struct Snapshot: Sendable {
         var max: Double
     }
 
-    /// How long the run has lasted.
+    /// Duration of the run so far.
     var elapsed: Duration = .zero
     var stages: [ServiceKind: StageCounts] = [:]
     var backlog: Backlog.Measurement?
@@ -27,10 +27,10 @@ struct Snapshot: Sendable {
     /// Distinct notifications the simulator is to send; nil where it sends until stopped.
     var planned: Int?
     var latency: Latency?
-    /// Nil where nobody could say.
+    /// Nil where unknown.
     var recovery: RunReport.Recovery?
     /// Newest first.
     var newest: [TimelineRow] = []
-    /// Something to be told, most urgent first.
+    /// Notices, most urgent first.
     var notices: [String] = []
 }

@@ -1,17 +1,17 @@
 import Foundation
 import Threads
 
-/// Starts programs that do not outlive us.
+/// Starts child processes that do not outlive this process.
 ///
-/// The kernel can tell a program that its parent died, but by parent it means the thread that started it. So one thread
-/// starts all of them; it lives as long as this object, which its programs hold. Foundation's `Process` was turned down:
-/// it notices an end only when everybody has ended who inherited a certain descriptor.
+/// The kernel's parent-death signal refers to the parent thread. So one thread, which lives as long as this object,
+/// starts all children; they hold the object. Foundation's `Process` notices an exit only once every process has ended
+/// that inherited a certain descriptor.
 actor Spawner {
     private let thread = DedicatedThread(name: "spawner")
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// Starts a program in a process group of its own, so that Ctrl-C on our terminal reaches us alone.
+    /// Starts a program in its own process group, so that Ctrl-C reaches only this process.
     /// - Parameters:
     ///   - name: see ``ChildProcess/name``.
     ///   - environment: all of it; nothing is inherited.
@@ -32,7 +32,7 @@ actor Spawner {
         } else {
             posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
         }
-        // Sockets of ours would stay open in it. Closing what was closed meanwhile is no error there.
+        // Otherwise the child would keep this process's sockets open. Closing a closed descriptor is no error.
         for descriptor in Self.openDescriptors() where descriptor > STDERR_FILENO {
             posix_spawn_file_actions_addclose(&actions, descriptor)
         }
@@ -62,7 +62,7 @@ actor Spawner {
         return names.compactMap { Int32($0) }
     }
 
-    /// No signal is blocked or ignored in it, whatever we do with ours.
+    /// Resets blocked and ignored signals.
     private static func attributes() throws -> posix_spawnattr_t {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -77,7 +77,7 @@ actor Spawner {
         return attributes
     }
 
-    /// The program under `setpriv`, which asks the kernel to kill it when we die, in whatever way, and then becomes it.
+    /// The program under `setpriv`, which sets the parent-death signal and then executes it.
     private static func mortal(_ program: String, _ arguments: [String]) -> [String] {
         let wrapper = "/usr/bin/setpriv"
         guard FileManager.default.isExecutableFile(atPath: wrapper) else { return [program] + arguments }

@@ -1,7 +1,7 @@
-/// What a stage has done so far, over all its instances and their restarts.
+/// A stage's totals over all its instances and their restarts.
 struct StageCounts: Sendable, Equatable {
     var handled = 0.0
-    /// Repeats and what else needs no further work.
+    /// Duplicates and other records without further work.
     var discarded = 0.0
     /// Dead letters, or bad requests.
     var refused = 0.0
@@ -18,9 +18,9 @@ struct StageCounts: Sendable, Equatable {
         self.refused = refused
     }
 
-    /// What one process says of itself.
-    init(_ page: MetricsPage, of role: ServiceKind) {
-        if role == .ingest {
+    /// The counts of one process.
+    init(_ page: MetricsPage, of kind: ServiceKind) {
+        if kind == .ingest {
             let requests = MetricsPage.ingestRequests
             handled = page.sum(requests)
             refused = handled - page.sum(requests, ["code": "200"])
@@ -35,19 +35,19 @@ struct StageCounts: Sendable, Equatable {
     /// Adds up over restarts: a process that starts again counts from zero.
     struct Total: Sendable {
         private var ended: [ServiceKind: StageCounts] = [:]
-        private var current: [String: (process: Int32, role: ServiceKind, counts: StageCounts)] = [:]
+        private var current: [String: (process: Int32, kind: ServiceKind, counts: StageCounts)] = [:]
 
-        /// Takes note of what a process says.
-        mutating func note(_ counts: StageCounts, of name: String, _ role: ServiceKind, process: Int32) {
+        /// Adds the counts of a process.
+        mutating func note(_ counts: StageCounts, of name: String, _ kind: ServiceKind, process: Int32) {
             if let known = current[name], known.process != process {
-                ended[role] = (ended[role] ?? StageCounts()) + known.counts
+                ended[kind] = (ended[kind] ?? StageCounts()) + known.counts
             }
-            current[name] = (process, role, counts)
+            current[name] = (process, kind, counts)
         }
 
         /// The sums.
         var counts: [ServiceKind: StageCounts] {
-            current.values.reduce(into: ended) { $0[$1.role] = ($0[$1.role] ?? StageCounts()) + $1.counts }
+            current.values.reduce(into: ended) { $0[$1.kind] = ($0[$1.kind] ?? StageCounts()) + $1.counts }
         }
     }
 }

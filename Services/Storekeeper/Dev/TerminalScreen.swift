@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where the live view appears: redrawn in place on a terminal, plain lines elsewhere.
+/// Standard output of the live view: redrawn in place on a terminal, otherwise plain lines.
 struct TerminalScreen {
     let isTerminal: Bool
     private var height = 0
@@ -14,22 +14,22 @@ struct TerminalScreen {
         return Int(size.ws_col)
     }
 
-    /// Puts a frame in the place of the one before it.
+    /// Replaces the previous frame.
     mutating func draw(_ lines: [String]) {
         let up = height > 0 ? "\u{1B}[\(height)A" : ""
         let text = lines.map { $0 + "\u{1B}[K\n" }.joined()
-        // What is left below of a taller frame goes too.
+        // Clears the rest of a taller frame.
         write(up + text + "\u{1B}[J")
         height = lines.count
     }
 
-    /// Writes a line that stays.
+    /// Writes a permanent line.
     mutating func say(_ line: String) {
         write(line + "\n")
         height = 0
     }
 
-    /// A write that fails (nobody reads any more) is no reason to stop the line.
+    /// Ignores failures: a closed standard output must not stop the services.
     private func write(_ text: String) {
         try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
     }

@@ -4,8 +4,8 @@ import Storage
 import Subscriptions
 
 extension PurchaseEvent {
-    /// What a notification of the ledger said of its purchase; nil where it is about none, where what it said was dropped
-    /// by age, or where this build cannot read it.
+    /// What a notification of the ledger said of its purchase; nil where it is about none, where what it said was
+    /// dropped by age, or where this build cannot read it.
     /// - Parameter decoded: its payload.
     init?(_ line: LedgerLine, decoded: String?) {
         guard let decoded else { return nil }

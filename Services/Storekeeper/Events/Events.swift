@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// `storekeeper events`: what the ledger holds.
+/// `storekeeper events`: the notifications in the ledger.
 struct Events: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "events", abstract: "Look at the notifications in the ledger.",
+        commandName: "events", abstract: "List and show notifications in the ledger.",
         subcommands: [EventsList.self, EventsShow.self, EventsPurchase.self, EventsTimeline.self])
 }

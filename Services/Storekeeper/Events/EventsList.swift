@@ -4,37 +4,43 @@ import Foundation
 import Storage
 import Subscriptions
 
-/// `storekeeper events list`: the newest notifications of a kind, or those of one purchase.
+/// `storekeeper events list`: the newest notifications, or those of one purchase.
 struct EventsList: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List notifications, the one recorded last first.",
-        discussion: "With --purchase: those of one purchase, in Apple's order.")
+        commandName: "list", abstract: "List notifications, newest first.",
+        discussion: """
+            With --purchase, lists the notifications of one purchase by signedDate, oldest first.
+
+            Examples:
+              storekeeper events list --from 1h --app com.example.app
+              storekeeper events list --type REFUND --environment Production --json
+            """)
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
 
-    @Option(help: "An original transaction id.")
+    @Option(help: "Original transaction id of a purchase.")
     var purchase: String?
 
-    @Option(help: "Apple's notificationType, such as DID_RENEW.")
+    @Option(help: "notificationType, such as DID_RENEW.")
     var type: String?
 
-    @Option(help: "Apple's subtype.")
+    @Option(help: "subtype, such as VOLUNTARY.")
     var subtype: String?
 
-    @Option(help: "Production or Sandbox.")
+    @Option(help: "Environment: Production or Sandbox.")
     var environment: StoreEnvironment?
 
-    @Option(help: "An app's bundle id.")
+    @Option(help: "Bundle id of the app (default: all apps).")
     var app: String?
 
-    @Option(help: "How it came: \(NotificationSource.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Option(help: "Source: \(NotificationSource.allCases.map(\.rawValue).joined(separator: ", ")).")
     var source: NotificationSource?
 
-    @Option(help: "Recorded at or after, \(TimeArgument.help).")
+    @Option(help: "Only stored at or after this time: \(TimeArgument.help).")
     var from: TimeArgument?
 
-    @Option(help: "Recorded before.")
+    @Option(help: "Only stored before this time.")
     var to: TimeArgument?
 
     @OptionGroup var limits: LimitOptions
@@ -44,7 +50,7 @@ struct EventsList: Subcommand {
         let stretch = try DateRange(from: from, to: to, now: context.now())
         let store = NotificationStore(try database.connection(for: "events list", in: context))
         let lines = try await lines(of: store, in: stretch)
-        try output.list(lines.map(EventRow.init), none: "No such notification in the ledger.", in: context)
+        try output.list(lines.map(EventRow.init), none: "No notifications match.", in: context)
     }
 
     private func lines(of store: NotificationStore, in stretch: DateRange) async throws -> [LedgerLine] {
@@ -67,7 +73,7 @@ struct EventsList: Subcommand {
 }
 
 extension NotificationSearch {
-    /// The same question, asked of a line in hand.
+    /// Whether a line matches the same filter.
     func matches(_ line: LedgerLine) -> Bool {
         (notificationType ?? line.notificationType) == line.notificationType
             && (subtype == nil || subtype == line.subtype) && (environment ?? line.environment) == line.environment
@@ -79,7 +85,7 @@ extension NotificationSearch {
 extension StoreEnvironment: ExpressibleByArgument {}
 extension NotificationSource: ExpressibleByArgument {}
 
-/// A notification of the ledger, as it is listed.
+/// A row of `storekeeper events list`.
 struct EventRow: ListedRow {
     var notificationUUID: String
     var notificationType: String

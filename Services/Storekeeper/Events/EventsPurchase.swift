@@ -5,23 +5,25 @@ import Postgres
 import Storage
 import Subscriptions
 
-/// `storekeeper events purchase`: how one purchase stands, what it gives, and what is doubtful about it.
+/// `storekeeper events purchase`: the state of one purchase, its access, gaps and anomalies.
 struct EventsPurchase: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "purchase", abstract: "Show how one purchase stands, what it gives and what is doubtful about it.",
+        commandName: "purchase", abstract: "Show the state of one purchase.",
         discussion: """
-            What it gives is said of the purchase by itself: beside others of the same customer it may be outranked. \
-            Doubts are contradictions in what Apple sent; skipped steps are what nobody told; conflicts are notifications \
-            whose uuid came with other content, too (storekeeper events show). Exits 1 where nothing is known of it.
+            Access is that of this purchase alone; another purchase of the same customer may outrank it. Anomalies are \
+            contradictions in Apple's data; gaps are lifecycle steps that no notification reported; conflicts are \
+            notifications whose uuid arrived with other content, too. Exit codes: 0 found; 1 unknown purchase.
+
+            Example: storekeeper events purchase 2000000123456789
             """)
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
 
-    @Argument(help: "Its original transaction id.")
+    @Argument(help: "Original transaction id of the purchase.")
     var purchase: String
 
-    @Option(help: "Production or Sandbox. Default: every one that knows the purchase.")
+    @Option(help: "Environment: Production or Sandbox (default: both).")
     var environment: StoreEnvironment?
 
     func run(in context: CommandContext) async throws {
@@ -40,7 +42,7 @@ struct EventsPurchase: Subcommand {
     }
 }
 
-/// Everything an operator asks first about a purchase.
+/// What an operator asks first about a purchase.
 struct PurchaseSheet: Encodable {
     var environment: String
     var originalTransactionId: String
@@ -59,14 +61,14 @@ struct PurchaseSheet: Encodable {
     var skippedSteps: [String]
     var conflicts: [String]
 
-    /// Nil where nothing is known of it.
+    /// Nil for an unknown purchase.
     init?(_ key: SubscriptionKey, at now: Date, _ connection: PostgresConnection) async throws {
         guard let known = try await SubscriptionStore(connection).find(key) else { return nil }
         let given = try await EntitlementStore(connection).entitlements(
             of: [key.originalTransactionId], in: key.environment, at: now
         ).first
         let lines = try await NotificationStore(connection).lines(of: key)
-        // Which transactions of a migrated purchase name the old one is Apple's affair.
+        // Apple does not document which transactions of a migrated purchase name the old one.
         let transactions = try await TransactionStore(connection).transactions(of: key)
         environment = key.environment.rawValue
         originalTransactionId = key.originalTransactionId
@@ -94,10 +96,10 @@ struct PurchaseSheet: Encodable {
             ("purchase", originalTransactionId), ("environment", environment), ("app", bundleId),
             ("product", productId), ("transaction", transactionId),
             ("migrated", previousOriginalTransactionId.map { "from purchase \($0)" }), ("ends", expiresAt?.text),
-            ("stands", state),
-            ("access", "\(access) (\(verdict))"), ("told by", "\(notifications) notifications"),
+            ("state", state),
+            ("access", "\(access) (\(verdict))"), ("notifications", "\(notifications)"),
         ]
-        return facts + anomalies.map { ("anomaly", $0) } + skippedSteps.map { ("not told", $0) }
-            + conflicts.map { ("conflict", "\($0) came with other content, too") }
+        return facts + anomalies.map { ("anomaly", $0) } + skippedSteps.map { ("gap", $0) }
+            + conflicts.map { ("conflict", "\($0) arrived with other content, too") }
     }
 }

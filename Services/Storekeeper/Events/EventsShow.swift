@@ -44,9 +44,9 @@ struct EventsShow: Subcommand {
             ("source", event.source),
             (
                 "effect",
-                event.hasAdvanced ? "newest news of its purchase when it came" : "history only: newer was known"
+                event.hasAdvanced ? "newest of its purchase on arrival" : "none: a newer notification was known"
             ),
-            ("conflicts", conflicts == 0 ? nil : "\(conflicts): the same uuid came with other content"),
+            ("conflicts", conflicts == 0 ? nil : "\(conflicts): the same uuid arrived with other content"),
         ]
         facts += row.anomalies.map { ("anomaly", $0) }
         try DetailView(
@@ -55,10 +55,10 @@ struct EventsShow: Subcommand {
         ).print(output, in: context)
     }
 
-    /// For programs: the line of the list, with what it means beside it.
+    /// As JSON: the row of the list, with its description.
     struct Row: Encodable {
         var event: EventRow
-        /// Nil where it is about no purchase, or what it said is gone.
+        /// Nil where it concerns no purchase, or retention deleted it.
         var says: String?
         var anomalies: [String]
 

@@ -4,23 +4,24 @@ import Foundation
 import Storage
 import Subscriptions
 
-/// `storekeeper events timeline`: what became of one purchase, notification by notification.
+/// `storekeeper events timeline`: the history of one purchase.
 struct EventsTimeline: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "timeline", abstract: "Show what became of one purchase, notification by notification.",
+        commandName: "timeline", abstract: "Show the timeline of one purchase.",
         discussion: """
-            In the order in which we learned: each notification with what it says, and below it what it changed. What came \
-            late or changed nothing is there, too. How the purchase stands and what is doubtful about it: storekeeper \
-            events purchase. Exits 1 where nothing is known of the purchase.
+            In order of arrival: each notification with its description, and below it the changes that it made; \
+            notifications that changed nothing are included. Exit codes: 0 found; 1 unknown purchase.
+
+            Example: storekeeper events timeline 2000000123456789 --environment Production
             """)
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
 
-    @Argument(help: "Its original transaction id.")
+    @Argument(help: "Original transaction id of the purchase.")
     var purchase: String
 
-    @Option(help: "Production or Sandbox. Default: every one that knows the purchase.")
+    @Option(help: "Environment: Production or Sandbox (default: both).")
     var environment: StoreEnvironment?
 
     func run(in context: CommandContext) async throws {
@@ -35,7 +36,7 @@ struct EventsTimeline: Subcommand {
                 rows.append(TimelineEntry(line, says: PurchaseEvent(line, decoded: decoded)?.sentence))
                 rows += (changes.removeValue(forKey: line.notificationUUID) ?? []).map(TimelineEntry.init)
             }
-            // Of a notification that the ledger has lost nothing else is known.
+            // Only its changes remain of a notification that is not in the ledger.
             rows += changes.values.joined().sorted { $0.id < $1.id }.map(TimelineEntry.init)
         }
         guard !rows.isEmpty else { throw CommandError(unknownPurchase: purchase) }
@@ -44,13 +45,13 @@ struct EventsTimeline: Subcommand {
 }
 
 extension CommandError {
-    /// Neither a notification nor a change of it is known.
+    /// The ledger has no notification of this purchase.
     init(unknownPurchase purchase: String) {
-        self.init("nothing is known of a purchase \(purchase.escaped); is it an original transaction id?")
+        self.init("unknown purchase \(purchase.escaped): check that it is an original transaction id")
     }
 }
 
-/// A notification or a change that it made, as it is listed.
+/// A row of the timeline: a notification, or a change that it made.
 struct TimelineEntry: ListedRow {
     var occurredAt: Date?
     var learnedAt: Date
@@ -62,7 +63,7 @@ struct TimelineEntry: ListedRow {
     var transactionId: String?
     var notificationType: String?
     var subtype: String?
-    /// For an operator.
+    /// A description for people.
     var says: String
     var notificationUUID: String
 
@@ -74,8 +75,8 @@ struct TimelineEntry: ListedRow {
         notificationType = line.notificationType
         subtype = line.subtype
         self.says =
-            (says ?? "What it said can no longer be read.")
-            + (line.hasAdvanced ? "" : " It came late: newer was known.")
+            (says ?? "Contents deleted by retention or unreadable.")
+            + (line.hasAdvanced ? "" : " Arrived late: a newer notification was known.")
         notificationUUID = line.notificationUUID.uuidString.lowercased()
     }
 
@@ -91,7 +92,9 @@ struct TimelineEntry: ListedRow {
         notificationUUID = row.notificationUUID.uuidString.lowercased()
     }
 
-    static let columns: [TextTable.Column] = ["occurred", "learned", "environment", "what", "says", "because of"]
+    static let columns: [TextTable.Column] = [
+        "signed", "stored", "environment", "event", "description", "notification",
+    ]
 
     var cells: [String] {
         let event = notificationType.map { type in subtype.map { "\(type)/\($0)" } ?? type }

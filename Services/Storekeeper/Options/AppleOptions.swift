@@ -1,6 +1,6 @@
 import AppStore
-import AppleAccess
 import ArgumentParser
+import Bootstrap
 import Chassis
 import Contracts
 
@@ -70,8 +70,8 @@ struct AppleOptions: ParsableArguments {
         return (bundleId, credentials.keys)
     }
 
-    private func trusted(_ settings: Settings<Variables>) throws -> Trusted {
-        try Trusted(apps: settings.apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode)
+    private func trusted(_ settings: Settings<Variables>) throws -> TrustSettings {
+        try TrustSettings(apps: settings.apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode)
     }
 
     private func chosen(of clients: APIClients) throws -> AppStoreServerAPI {

@@ -1,6 +1,6 @@
 import ArgumentParser
+import Bootstrap
 import Chassis
-import Database
 import Postgres
 
 /// The database: the services' variables, overridden by options.

@@ -1,16 +1,16 @@
 import Postgres
 import Storage
 
-/// The apps that this installation has heard of. What is said of another one changes nothing, mostly because of a typo.
+/// Warns about an app that this deployment does not know: a setting for it has no effect and is mostly a typo.
 struct KnownAppsWarning {
     let connection: PostgresConnection
 
-    /// Says so where the scheduler, which knows every app there is a key for, knows others and not this one.
+    /// Warns where the scheduler, which knows every app with an API key, knows other apps but not this one.
     func warn(about app: String, in context: CommandContext) async throws {
         let known = Set(try await CoverageStore(connection).coverage().map(\.bundleId))
         guard !known.isEmpty, !known.contains(app) else { return }
         context.warn(
-            "\(app.escaped) is not among the apps that the scheduler knows: \(known.sorted().joined(separator: ", ")). "
-                + "Is it misspelt?")
+            "The scheduler does not know \(app.escaped), only \(known.sorted().joined(separator: ", ")): check the "
+                + "spelling.")
     }
 }

@@ -1,11 +1,11 @@
 import ArgumentParser
 
-/// How long a list may become.
+/// The length of a list.
 struct LimitOptions: ParsableArguments {
-    @Option(help: "At most so many.")
+    @Option(help: "Maximum number of rows.")
     var limit = 50
 
     func validate() throws {
-        guard limit > 0 else { throw ValidationError("--limit must be at least 1") }
+        guard limit > 0 else { throw ValidationError("--limit \(limit) is out of range: at least 1") }
     }
 }

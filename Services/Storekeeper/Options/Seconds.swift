@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A time to wait as people write it: `3`, `0.5`; from a millisecond to a day.
+/// A duration in seconds, such as `3` or `0.5`; from a millisecond to a day.
 struct Seconds: ExpressibleByArgument, Equatable {
     let duration: Duration
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// A moment as people write it: `2026-01-31T12:00:00Z`, `2026-01-31`, or `6h` for six hours ago.
+/// A point in time: `2026-01-31T12:00:00Z`, `2026-01-31`, or `6h` for six hours ago.
 enum TimeArgument: ExpressibleByArgument, Equatable {
     case at(Date)
     /// Seconds before now.
@@ -24,9 +24,9 @@ enum TimeArgument: ExpressibleByArgument, Equatable {
         }
     }
 
-    static let help = "such as 2026-01-31T12:00:00Z, 2026-01-31 (UTC), or 6h for six hours ago"
+    static let help = "2026-01-31T12:00:00Z, 2026-01-31 (UTC), or 6h for six hours ago"
 
-    /// A day is its first moment. What no calendar or clock has is refused: a parser moves it, and nobody sees that.
+    /// A day means its first moment. Impossible dates and times are rejected: the parser would silently move them.
     static func date(_ text: String) -> Date? {
         guard isOnCalendar(text) else { return nil }
         let styles = [
@@ -56,7 +56,7 @@ enum TimeArgument: ExpressibleByArgument, Equatable {
 }
 
 extension Date {
-    /// For people and programs: UTC, to the second.
+    /// UTC, to the second.
     var text: String { formatted(Date.ISO8601FormatStyle()) }
 
     /// The day in UTC.

@@ -1,7 +1,7 @@
-/// What is said of something, under its name; a text that is nil is left out.
+/// A label and its text; nil omits the line.
 typealias Fact = (name: String, text: String?)
 
-/// Facts for people, one below the other.
+/// Labelled lines of a detail view.
 enum FactLines {
     static func of(_ facts: [Fact]) -> [String] {
         facts.compactMap { name, text in
@@ -10,16 +10,15 @@ enum FactLines {
     }
 }
 
-/// One thing in full: its facts, and the payload below them. The payload keeps the spelling of its numbers and the order of
-/// its members.
+/// One object with its facts and payload. The payload keeps the spelling of its numbers and the order of its members.
 struct DetailView<Row: Encodable> {
     var row: Row
-    /// For people.
+    /// As text.
     var facts: [Fact]
-    /// What stands above the payload.
+    /// Heading of the payload.
     var title = ""
     var payload: [UInt8]?
-    /// What stands in the place of a payload that is none.
+    /// Text where there is no payload.
     var noPayload = "none"
 
     func print(_ output: OutputOptions, in context: CommandContext) throws {
@@ -31,12 +30,12 @@ struct DetailView<Row: Encodable> {
         context.print("\n" + title + (payload ?? noPayload))
     }
 
-    /// The object with the payload where the alphabet has it.
-    /// - Parameter object: pretty and sorted, with at least one member.
+    /// Inserts the payload into the object in alphabetical order.
+    /// - Parameter object: pretty-printed and sorted, with at least one member.
     static func json(_ object: String, adding payload: String) -> String {
         var lines = object.split(separator: "\n").map(String.init)
         let member = "  \"payload\" : \(payload)"
-        // What is nested stands further to the right.
+        // Nested members are indented further.
         if let next = lines.firstIndex(where: { $0.hasPrefix("  \"") && $0 > "  \"payload\"" }) {
             lines.insert(member + ",", at: next)
         } else {

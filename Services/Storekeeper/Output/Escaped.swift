@@ -1,6 +1,6 @@
 extension String {
-    /// The text with what steers a terminal or turns the direction of writing shown as JSON escapes it: what a stranger
-    /// wrote must not paint over what is said of it.
+    /// The text with control and direction characters escaped as in JSON: received text must not be able to overwrite
+    /// the terminal.
     var escaped: String {
         var escaped = ""
         for scalar in unicodeScalars {

@@ -1,20 +1,20 @@
 import ArgumentParser
 import Foundation
 
-/// A row of what a command lists, for people and for programs.
+/// A row of a list, as text and as JSON.
 protocol ListedRow: Encodable, Sendable {
     static var columns: [TextTable.Column] { get }
     /// One for each column.
     var cells: [String] { get }
 }
 
-/// How a command prints what it found.
+/// How a command prints its result.
 struct OutputOptions: ParsableArguments {
-    @Flag(help: "Print JSON: keys in alphabetical order, times in UTC; what Apple signed stands as Apple wrote it.")
+    @Flag(help: "Print JSON (sorted keys, times in UTC; signed payloads unchanged).")
     var json = false
 
     /// Prints a table, or an array of objects.
-    /// - Parameter none: what people read in place of an empty table.
+    /// - Parameter none: text in place of an empty table.
     func list<Row: ListedRow>(_ rows: [Row], none: String, in context: CommandContext) throws {
         if json { return try print(json: rows, in: context) }
         guard !rows.isEmpty else { return context.print(none) }
@@ -26,7 +26,7 @@ struct OutputOptions: ParsableArguments {
         context.print(try Self.json(value))
     }
 
-    /// Pretty, sorted, and safe for a terminal.
+    /// Pretty-printed, sorted, control characters escaped.
     static func json(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

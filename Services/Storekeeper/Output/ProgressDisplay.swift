@@ -1,19 +1,19 @@
 import Foundation
 import Synchronization
 
-/// Shows a long job on standard error: redrawn in place on a terminal, a plain line now and then elsewhere.
+/// Shows the progress of a long job on standard error: redrawn in place on a terminal, otherwise a line every 5 s.
 final class ProgressDisplay: Sendable {
     private let isTerminal: Bool
     private let start: ContinuousClock.Instant
     private let lastShown = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// - Parameter isTerminal: whether somebody watches; nil asks standard error.
+    /// - Parameter isTerminal: nil detects it from standard error.
     init(isTerminal: Bool? = nil) {
         self.isTerminal = isTerminal ?? (isatty(STDERR_FILENO) == 1)
         start = .now
     }
 
-    /// - Parameter isLast: shown whatever was shown just before.
+    /// - Parameter isLast: shown regardless of the interval.
     func show(_ progress: ProgressLine, isLast: Bool = false) {
         var progress = progress
         progress.elapsed = .now - start

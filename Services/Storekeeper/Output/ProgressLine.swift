@@ -1,14 +1,14 @@
-/// How far a long job is, as one line. Pure.
+/// The progress of a long job as one line. Pure.
 struct ProgressLine: Sendable {
-    /// What is counted, such as `customers`.
+    /// Unit, such as `customers`.
     var noun: String
     var total: Int
     var done: Int
-    /// Of `done`, what an earlier run had done already: it says nothing of our pace.
+    /// Of `done`, the part of earlier runs, which does not count for the rate.
     var doneBefore = 0
     var elapsed: Duration
 
-    /// For a terminal: a bar, the rate, and how long it may still take.
+    /// For a terminal: a bar, the rate and the remaining time.
     func bar(width: Int = 30) -> String {
         let share = total > 0 ? Double(done) / Double(total) : 1
         let full = Int((share * Double(width)).rounded(.down))
@@ -24,9 +24,9 @@ struct ProgressLine: Sendable {
 
     private var pace: String {
         let seconds = elapsed.seconds
-        let ours = done - doneBefore
-        guard seconds > 0, ours > 0 else { return "" }
-        let rate = Double(ours) / seconds
+        let current = done - doneBefore
+        guard seconds > 0, current > 0 else { return "" }
+        let rate = Double(current) / seconds
         let rounded = rate < 10 ? "\((rate * 10).rounded() / 10)" : "\(Int(rate.rounded()))"
         guard done < total else { return ", \(rounded) a second" }
         return ", \(rounded) a second, \(Self.span(seconds: Int((Double(total - done) / rate).rounded(.up)))) left"

@@ -1,6 +1,5 @@
-/// Rows under headings, each column as wide as its widest cell. Whatever the cells hold is safe for a terminal.
+/// A table with headings, each column as wide as its widest cell, control characters escaped.
 struct TextTable: Sendable {
-    /// A column.
     struct Column: Sendable, ExpressibleByStringLiteral {
         var heading: String
         var isNumber = false
@@ -18,7 +17,7 @@ struct TextTable: Sendable {
     var columns: [Column]
     var rows: [[String]]
 
-    /// Heading first; no spaces at the ends.
+    /// Headings first; trailing spaces removed.
     var lines: [String] {
         let cells = [columns.map(\.heading)] + rows.map { $0.map(\.escaped) }
         let widths = columns.indices.map { index in cells.map { $0[index].count }.max() ?? 0 }

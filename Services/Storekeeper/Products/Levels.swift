@@ -1,29 +1,33 @@
 import ArgumentParser
 import Storage
 
-/// `storekeeper products levels`: which product of a group counts where a customer has several.
+/// `storekeeper products levels`: service levels within subscription groups.
 struct Levels: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "levels", abstract: "Show or set the level of an app's products within their groups.",
+        commandName: "levels", abstract: "Show or set service levels of products.",
         discussion: """
-            As in App Store Connect 1 is the highest level. Of several subscriptions of one group that give access the \
-            one with the highest level counts, and a product without a level counts below all that have one; of equal levels \
-            the one that lasts longer. Kept in the database, in effect at once. Exit codes: 0 done; 1 the world failed.
+            As in App Store Connect, 1 is the highest level. Of several active subscriptions of one group, the one with \
+            the highest level counts; products without a level rank below all others; equal levels are ranked by their \
+            end. Stored in the database; effective at once.
+
+            Examples:
+              storekeeper products levels --app com.example.app
+              storekeeper products levels --app com.example.app pro.yearly=1 basic.yearly=2
             """)
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var audit: AuditOptions
 
-    @Option(help: "The app, by its bundle id.")
+    @Option(help: "Bundle id of the app.")
     var app: String
 
-    @Argument(help: "PRODUCT=LEVEL, such as pro.yearly=1; PRODUCT=none takes a level back.", transform: Setting.init)
+    @Argument(help: "PRODUCT=LEVEL, such as pro.yearly=1; PRODUCT=none removes the level.", transform: Setting.init)
     var settings: [Setting] = []
 
     func validate() throws {
         guard Set(settings.map(\.product)).count == settings.count else {
-            throw ValidationError("a product is named twice")
+            throw ValidationError("a product occurs twice")
         }
     }
 
@@ -48,10 +52,10 @@ struct Levels: Subcommand {
         let rows = try await store.levels(ofApp: app).map { Row(product: $0.key, level: $0.value) }
         try output.list(
             rows.sorted { ($0.level, $0.product) < ($1.level, $1.product) },
-            none: "No product of \(app.escaped) has a level: what lasts longer counts.", in: context)
+            none: "No product of \(app.escaped) has a level; the one that ends last counts.", in: context)
     }
 
-    /// A product and its level; nil takes it back.
+    /// A product and its level; nil removes it.
     struct Setting: Sendable {
         var product: String
         var level: Int32?
@@ -64,7 +68,7 @@ struct Levels: Subcommand {
             product = String(parts[0])
             guard last != "none" else { return }
             guard let number = Int32(last), number > 0 else {
-                throw ValidationError("\(String(last).escaped) is no level: 1 is the highest, none takes it back")
+                throw ValidationError("\(String(last).escaped) is not a level: 1 is the highest, none removes it")
             }
             level = number
         }

@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// `storekeeper products`: what we have to be told of an app's products, because Apple's notifications do not say it.
+/// `storekeeper products`: facts about an app's products that Apple's notifications do not contain.
 struct Products: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "products", abstract: "Say which product of an app counts for more than another.",
+        commandName: "products", abstract: "Configure the products of an app.",
         subcommands: [Levels.self])
 }

@@ -3,92 +3,94 @@ import Contracts
 import Postgres
 import Storage
 
-/// `storekeeper rebuild`: proves that what is believed follows from the ledger.
+/// `storekeeper rebuild`: proves that the state follows from the ledger.
 struct Rebuild: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "rebuild", abstract: "Replay the ledger into a fresh schema and report every row that differs.",
+        commandName: "rebuild", abstract: "Rebuild the state from the ledger and compare.",
         discussion: """
-            Reads every notification of the ledger again, in the order in which it was recorded, into empty tables of a \
-            new schema, by the same code that the state-updater runs, and compares what is believed then with what is \
-            believed now: subscriptions, transactions, marks, steps, skipped steps and the accounts' claims. The live \
+            Applies every notification of the ledger, in the order in which it was stored, to empty tables of a new \
+            schema, by the code of the state-updater, and compares the result with the live state: subscriptions, transactions, marks, steps, skipped steps and the accounts' claims. The live \
             tables are only read, so the line may go on; what arrives meanwhile is read too, and no purchase is judged \
             while its ledgers differ. Purchases are counted and not judged where retention has taken what some of their \
             notifications said.
 
-            --repair then puts the rebuilt rows in the place of those that differ, one purchase at a time, if it still is \
-            as it was when it was compared, and keeps in the trail who did it and why. It asks before, and needs --yes \
-            where nobody can be asked. What could not be judged, or was rebuilt without a notification that this build \
-            cannot read, is left. subscriptions.changed is not told: whoever keeps copies reads these purchases anew.
+            --repair then replaces differing rows by the rebuilt ones, one purchase at a time, if it has not changed \
+            since the comparison, and records that in the audit log. It asks for confirmation, or takes --yes. Purchases \
+            that could not be compared, or have a notification that this release cannot read, are skipped. No message is \
+            published on subscriptions.changed: consumers with copies must read these purchases again.
 
-            Needs room for the state and an index of the ledger, and the right to create a schema in the database; \
-            --repair needs the owner of the tables, or the role storekeeper_migrator. Exit codes: 0 every row of what can \
-            be judged is the same, or was made so; 1 a row differs, a notification cannot be read, a purchase changed each \
-            time it was looked at, none could be judged, or the world failed.
+            Needs disk space for the state and an index of the ledger, and the right to create a schema; --repair needs \
+            the owner of the tables or the role storekeeper_migrator. Exit codes: 0 no differences, or all repaired; 1 \
+            differences, unreadable notifications, purchases that kept changing, or nothing could be compared.
+
+            Examples:
+              storekeeper rebuild --limit 20
+              storekeeper rebuild --repair --dry-run
             """)
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var audit: AuditOptions
 
-    @Flag(help: "Put the rebuilt rows in the place of those that differ.")
+    @Flag(help: "Replace differing rows by the rebuilt ones.")
     var repair = false
 
-    @Flag(help: "With --repair: say how many rows would be put in place, and change nothing.")
+    @Flag(help: "Print the number of rows to repair; change nothing.")
     var dryRun = false
 
-    @Flag(help: "With --repair: do not ask.")
+    @Flag(help: "Repair without confirmation.")
     var yes = false
 
-    @Option(help: "The new schema. It must not exist. Default: the live one's name and _rebuild.")
+    @Option(help: "Name of the new schema (default: the live schema with _rebuild).")
     var into: String?
 
-    @Flag(help: "Keep the new schema, for a look at it; drop it by hand.")
+    @Flag(help: "Keep the new schema for inspection.")
     var keep = false
 
-    @Option(help: "How many of the differing rows are printed.")
+    @Option(help: "Maximum number of differing rows to print.")
     var limit = 100
 
     func validate() throws {
         if !repair, dryRun || yes { throw ValidationError("--dry-run and --yes need --repair") }
-        guard limit > 0 else { throw ValidationError("--limit must be at least 1") }
+        guard limit > 0 else { throw ValidationError("--limit \(limit) is out of range: at least 1") }
     }
 
     func run(in context: CommandContext) async throws {
         var live = try database.configuration(for: "rebuild", in: context)
-        // A ledger takes as long as it takes.
+        // Reading the ledger may take hours.
         live.statementTimeout = nil
         var fresh = live
         fresh.schema = into ?? live.schema + "_rebuild"
         guard fresh.schema != live.schema else {
-            throw ValidationError("--into names the live schema \(live.schema); name another one")
+            throw ValidationError("--into \(live.schema) is the live schema; choose another")
         }
         let run = RebuildRun(
-            live: live, fresh: fresh, isKept: keep, limit: limit, repair: try remedy(in: context),
+            live: live, fresh: fresh, isKept: keep, limit: limit, repair: try repairState(in: context),
             now: context.now)
         let report = try await SignalHandler.cancellingOnSignal { try await run.report() }
         if output.json {
             try output.print(json: RebuildSummary(report), in: context)
         } else {
             report.lines.forEach { context.print($0.escaped) }
-            if keep { context.print("The schema \(fresh.schema) is kept; drop it by hand.") }
+            if keep { context.print("Kept schema \(fresh.schema); drop it when you no longer need it.") }
         }
         if !report.isClean { throw Exit.failed.code }
     }
 
-    private func remedy(in context: CommandContext) throws -> RebuildRepair? {
+    private func repairState(in context: CommandContext) throws -> RebuildRepair? {
         guard repair else { return nil }
         let (actor, note, now) = (audit.actor ?? context.user, audit.note, context.now)
-        func remedy(_ extent: RebuildRepair.Extent) -> RebuildRepair {
+        func repairState(_ extent: RebuildRepair.Extent) -> RebuildRepair {
             RebuildRepair(extent: extent) { subject in
                 OperatorAction(
                     actedAt: now(), actor: actor, action: "rebuild --repair", subject: subject, note: note)
             }
         }
-        if dryRun { return remedy(.plan) }
-        if yes { return remedy(.whereAgreed { _ in true }) }
+        if dryRun { return repairState(.plan) }
+        if yes { return repairState(.whereAgreed { _ in true }) }
         guard let confirm = context.confirm else {
-            throw ValidationError("--repair asks before it changes anything: run it on a terminal, or say --yes")
+            throw ValidationError("--repair asks for confirmation and there is no terminal: add --yes")
         }
-        return remedy(.whereAgreed(confirm))
+        return repairState(.whereAgreed(confirm))
     }
 }

@@ -3,84 +3,83 @@ import Subscriptions
 
 import struct Foundation.UUID
 
-/// What a rebuild came to. However many rows differ, it keeps the first of them and a number for each purchase.
+/// The result of a rebuild: the first differing rows, and a count per purchase.
 struct RebuildReport: Sendable {
-    /// A notification that this build cannot read, though an earlier one did.
+    /// A notification that this release cannot read.
     struct Unreadable: Sendable, Equatable {
         var uuid: UUID
-        /// Nil where it is about none.
+        /// Nil where it concerns none.
         var purchase: SubscriptionKey?
         var reason: String
     }
 
-    /// A purchase of which rows differ.
-    struct Suspect: Sendable {
+    /// A purchase with differing rows.
+    struct DifferingPurchase: Sendable {
         var rows: Int
         /// Of its differences.
         var fingerprint: Int
     }
 
-    /// A purchase that was not put right.
-    struct Left: Sendable, Equatable {
+    /// A purchase that was not repaired.
+    struct SkippedPurchase: Sendable, Equatable {
         var key: SubscriptionKey
         var reason: String
     }
 
-    /// What became of what differs.
-    enum Remedy: Sendable {
+    /// What happened to the differences.
+    enum RepairState: Sendable {
         case none
         case planned
         case declined
         case done
     }
 
-    /// How many differing rows and unreadable notifications are kept to be told.
+    /// Maximum number of differing rows and unreadable notifications to print.
     let limit: Int
-    /// Read again.
+    /// Applied.
     var notifications = 0
-    /// Looked at.
+    /// Read.
     var purchases = 0
     /// The first of them.
     private(set) var differences: [BeliefComparison.Difference] = []
     /// All rows that differed.
     private(set) var differing = 0
-    /// Purchases that differ; after a remedy, those that still do.
-    private(set) var suspects: [SubscriptionKey: Suspect] = [:]
+    /// Purchases that differ; after a repair, those that still do.
+    private(set) var differingPurchases: [SubscriptionKey: DifferingPurchase] = [:]
     /// The first of them.
     private(set) var unreadable: [Unreadable] = []
     /// All of them.
     private(set) var unread = 0
-    /// Purchases that they are about.
+    /// Their purchases.
     private var unreadPurchases: Set<SubscriptionKey> = []
-    /// Purchases of whose notifications retention has taken some.
-    var cut = 0
-    /// Purchases that were written to each time they were looked at.
-    var restless = 0
-    var remedy = Remedy.none
+    /// Purchases with notifications that retention deleted.
+    var truncated = 0
+    /// Purchases that changed during every comparison.
+    var changing = 0
+    var repairState = RepairState.none
     private(set) var repairedRows = 0
     private(set) var repairedPurchases = 0
-    private(set) var left: [Left] = []
+    private(set) var skipped: [SkippedPurchase] = []
 
     init(limit: Int) { self.limit = limit }
 
-    /// Purchases that were compared to the end.
-    var judged: Int { purchases - cut - restless }
+    /// Purchases that were compared.
+    var compared: Int { purchases - truncated - changing }
 
-    var suspectRows: Int { suspects.values.reduce(0) { $0 + $1.rows } }
+    var rowsOfDifferingPurchases: Int { differingPurchases.values.reduce(0) { $0 + $1.rows } }
 
-    /// Whether it is proven that every row of what could be judged follows from the ledger, now. Nothing judged proves
-    /// nothing.
+    /// Whether every row of the compared purchases follows from the ledger. Comparing nothing proves nothing.
     var isClean: Bool {
-        differing == repairedRows && unread == 0 && restless == 0 && (judged > 0 || purchases == 0)
+        differing == repairedRows && unread == 0 && changing == 0 && (compared > 0 || purchases == 0)
     }
 
     mutating func join(_ findings: BeliefComparison.Findings) {
         purchases += findings.purchases
-        cut += findings.cut.count
+        truncated += findings.cut.count
         differing += findings.differences.count
         differences += findings.differences.prefix(limit - differences.count)
         for (key, found) in Dictionary(grouping: findings.differences, by: \.key) {
-            suspects[key] = Suspect(rows: found.count, fingerprint: found.fingerprint)
+            differingPurchases[key] = DifferingPurchase(rows: found.count, fingerprint: found.fingerprint)
         }
     }
 
@@ -90,24 +89,24 @@ struct RebuildReport: Sendable {
         if let purchase = fault.purchase { unreadPurchases.insert(purchase) }
     }
 
-    /// What was rebuilt without some of its notifications says nothing of what should stand there.
-    mutating func leaveUnread() {
-        for key in unreadPurchases.sorted() where suspects.removeValue(forKey: key) != nil {
-            left.append(Left(key: key, reason: "this build cannot read some of its notifications."))
+    /// Skips purchases that were rebuilt without some of their notifications.
+    mutating func skipUnreadable() {
+        for key in unreadPurchases.sorted() where differingPurchases.removeValue(forKey: key) != nil {
+            skipped.append(SkippedPurchase(key: key, reason: "this release cannot read some of its notifications."))
         }
     }
 
-    mutating func settle(_ key: SubscriptionKey, _ outcome: BeliefRepair.Outcome) {
+    mutating func record(_ key: SubscriptionKey, _ outcome: BeliefRepair.Outcome) {
         switch outcome {
         case .repaired(let rows):
-            suspects[key] = nil
+            differingPurchases[key] = nil
             repairedRows += rows
             repairedPurchases += 1
-        case .moved: left.append(Left(key: key, reason: "it changed after it was compared; run it again."))
-        case .held: left.append(Left(key: key, reason: "somebody held the tables; run it again."))
+        case .moved: skipped.append(SkippedPurchase(key: key, reason: "it changed after the comparison; run it again."))
+        case .held: skipped.append(SkippedPurchase(key: key, reason: "the tables were locked; run it again."))
         case .taken:
-            left.append(
-                Left(key: key, reason: "another purchase has a row of its; run it again, it may be right then."))
+            skipped.append(
+                SkippedPurchase(key: key, reason: "another purchase holds one of its rows; run it again."))
         }
     }
 }

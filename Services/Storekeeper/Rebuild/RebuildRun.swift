@@ -6,24 +6,24 @@ import Subscriptions
 
 import struct Foundation.Date
 
-/// Replays, then compares until everything that stood still was compared.
+/// Rebuilds, then compares until every purchase that did not change meanwhile is compared.
 struct RebuildRun: Sendable {
     var live: PostgresConfiguration
     var fresh: PostgresConfiguration
     var isKept: Bool
-    /// How many of what differs are kept to be told.
+    /// Maximum number of differences to print.
     var limit: Int
-    /// Nil where what differs is only told.
+    /// Nil to report only.
     var repair: RebuildRepair?
     var now: @Sendable () -> Date
 
-    /// How often purchases are compared again that were written to meanwhile.
+    /// How often changed purchases are compared again.
     private static let rounds = 5
 
     func report() async throws -> RebuildReport {
         let comparison = BeliefComparison(
             PostgresConnection(live, logger: .silent), live: live.schema, rebuilt: fresh.schema)
-        // Known before hours are spent.
+        // Fail before hours of work.
         try await repair?.check(comparison)
         let schema = FreshSchema(named: fresh.schema, PostgresConnection(fresh, logger: .silent))
         try await schema.create()
@@ -35,7 +35,7 @@ struct RebuildRun: Sendable {
         } catch { result = .failure(error) }
         if !isKept {
             do { try await schema.drop() } catch {
-                throw CommandError("the schema \(fresh.schema) could not be dropped (\(error)); drop it by hand")
+                throw CommandError("the schema \(fresh.schema) could not be dropped: \(error); drop it yourself")
             }
         }
         return try result.get()
@@ -70,12 +70,12 @@ struct RebuildRun: Sendable {
         for recorded in page {
             do {
                 var entry = try LedgerEntry(recorded.notification, position: recorded.position)
-                // The ledger stays where it is: what is compared needs its uuids only.
+                // The comparison needs the ledger's uuids only.
                 entry.decodedPayload = "{}"
                 entries.append(entry)
             } catch {
                 report.join(RebuildReport.Unreadable(recorded.notification, reason: "\(error)"))
-                // Counted as seen, or it would be missing for ever.
+                // Counted, or it would be missing for ever.
                 entries.append(.unread(recorded))
             }
         }
@@ -111,16 +111,16 @@ struct RebuildRun: Sendable {
                 report.join(findings)
                 open = findings.open.map(\.originalTransactionId)
             }
-            report.restless += open.count
+            report.changing += open.count
         }
         display.show(progress(), isLast: true)
     }
 
-    /// What was committed since, or late.
+    /// Notifications committed meanwhile.
     private func catchUp(
         _ pages: LedgerPages, _ ledger: LedgerStore, _ report: inout RebuildReport
     ) async throws {
-        // A line that never rests would keep us here; the rest is met in the next round.
+        // Under constant traffic this would never end; the next round reads the rest.
         for _ in 0..<100 {
             let page = try await pages.missing(in: fresh.schema)
             if page.isEmpty { return }
@@ -140,7 +140,7 @@ extension RebuildReport.Unreadable {
 }
 
 extension LedgerEntry {
-    /// A place holder for what cannot be read: in the ledger, without any effect.
+    /// A placeholder for an unreadable notification: in the ledger, without effect.
     fileprivate static func unread(_ recorded: LedgerPages.Recorded) -> LedgerEntry {
         let told = recorded.notification
         return LedgerEntry(

@@ -1,6 +1,6 @@
-/// The report for programs.
+/// The report as JSON.
 struct RebuildSummary: Encodable {
-    /// One that was not put right.
+    /// A purchase that was not repaired.
     struct Purchase: Encodable {
         var environment: String
         var originalTransactionId: String
@@ -18,26 +18,26 @@ struct RebuildSummary: Encodable {
 
     var notifications: Int
     var purchases: Int
-    var judged: Int
+    var compared: Int
     var differingRows: Int
-    var cut: Int
-    var restless: Int
+    var truncated: Int
+    var changing: Int
     var repairedRows: Int
     var repairedPurchases: Int
-    var left: [Purchase]
+    var skipped: [Purchase]
     var unreadable: [String]
     var differences: [Row]
 
     init(_ report: RebuildReport) {
         notifications = report.notifications
         purchases = report.purchases
-        judged = report.judged
+        compared = report.compared
         differingRows = report.differing
-        cut = report.cut
-        restless = report.restless
+        truncated = report.truncated
+        changing = report.changing
         repairedRows = report.repairedRows
         repairedPurchases = report.repairedPurchases
-        left = report.left.map {
+        skipped = report.skipped.map {
             Purchase(
                 environment: $0.key.environment.rawValue, originalTransactionId: $0.key.originalTransactionId,
                 reason: $0.reason)

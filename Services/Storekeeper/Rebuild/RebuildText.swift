@@ -1,56 +1,58 @@
 import Storage
 
 extension RebuildReport {
-    /// For people.
+    /// As text.
     var lines: [String] {
         var lines = unreadable.map { fault in
-            "\(fault.uuid.uuidString.lowercased()) cannot be read by this build: \(fault.reason)"
+            "\(fault.uuid.uuidString.lowercased()) cannot be read by this release: \(fault.reason)"
         }
         if unread > unreadable.count { lines.append("… and \(unread - unreadable.count) more notifications") }
         lines += differences.map(\.sentence)
         if differing > differences.count { lines.append("… and \(differing - differences.count) more rows") }
         lines.append(
-            "\(notifications) notifications read again, \(judged) of \(purchases) purchases judged: \(outcome)")
-        if cut > 0 {
-            lines.append("\(cut) purchases not judged: retention has taken what some of their notifications said.")
+            "\(notifications) notifications applied, \(compared) of \(purchases) purchases compared: \(outcome)")
+        if truncated > 0 {
+            lines.append("\(truncated) purchases not compared: retention deleted some of their notifications.")
         }
-        if restless > 0 {
-            lines.append("\(restless) purchases not judged: they changed each time; run it again when less arrives.")
+        if changing > 0 {
+            lines.append(
+                "\(changing) purchases not compared: they changed during every comparison; run it again at a quieter time."
+            )
         }
-        lines += left.prefix(limit).map { left in
-            "purchase \(left.key.environment.rawValue) \(left.key.originalTransactionId) was left: \(left.reason)"
+        lines += skipped.prefix(limit).map { skipped in
+            "purchase \(skipped.key.environment.rawValue) \(skipped.key.originalTransactionId) was skipped: \(skipped.reason)"
         }
-        if left.count > limit { lines.append("… and \(left.count - limit) more purchases were left") }
+        if skipped.count > limit { lines.append("… and \(skipped.count - limit) more purchases were skipped") }
         if let treatment { lines.append(treatment) }
         return lines
     }
 
     private var outcome: String {
         if differing > 0 { return "\(differing) rows differ." }
-        if purchases == 0 { return "there is nothing to compare." }
-        return judged == 0 ? "nothing is proven." : "every row is the same."
+        if purchases == 0 { return "nothing to compare." }
+        return compared == 0 ? "nothing is proven." : "no differences."
     }
 
     private var treatment: String? {
-        switch remedy {
+        switch repairState {
         case .none: nil
-        case .planned: "\(suspectRows) rows of \(suspects.count) purchases would be put in place."
-        case .declined: "Nothing was changed."
-        case .done: "\(repairedRows) rows of \(repairedPurchases) purchases were put in place."
+        case .planned: "\(rowsOfDifferingPurchases) rows of \(differingPurchases.count) purchases would be repaired."
+        case .declined: "No changes."
+        case .done: "\(repairedRows) rows of \(repairedPurchases) purchases repaired."
         }
     }
 }
 
 extension BeliefComparison.Difference {
-    /// One line: where, and what is different.
+    /// One line: the row and its difference.
     var sentence: String {
         let place = "\(table) \(key.environment.rawValue) \(key.originalTransactionId)" + (row.isEmpty ? "" : " \(row)")
         switch presence {
-        case .onlyLive: return "\(place): the ledger does not tell of this row"
+        case .onlyLive: return "\(place): the row does not follow from the ledger"
         case .onlyRebuilt: return "\(place): the row is missing"
         case .both:
             let columns = columns.map { column in
-                "\(column.name) is \(column.live ?? "empty"), by the ledger \(column.rebuilt ?? "empty")"
+                "\(column.name) is \(column.live ?? "null"), rebuilt \(column.rebuilt ?? "null")"
             }
             return "\(place): \(columns.joined(separator: "; "))"
         }

@@ -3,40 +3,46 @@ import Contracts
 import Foundation
 import Storage
 
-/// `storekeeper coverage`: the calendar of what is proven.
+/// `storekeeper coverage`: which days are proven complete.
 struct CoverageCommand: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "coverage", abstract: "Show, day by day, what is proven to be complete.",
+        commandName: "coverage", abstract: "Show which days are proven complete.",
         discussion: """
-            A day (UTC) is proven once everything Apple lists of it is in the ledger, or was refused by name; \
-            unreadable is what Apple listed and this build could not read, kept in the windows. \
-            --windows shows the questions to Apple behind it. Exits 1 where a day is given up or lacks notifications.
+            A day (UTC) is proven once every notification in Apple's history of that day is in the ledger or among the \
+            dead letters. Column unreadable counts notifications that this release cannot read. --windows lists the \
+            history windows behind the days. Exit codes: 0 complete so far; 1 a day was given up or lacks notifications.
+
+            Examples:
+              storekeeper coverage --from 7d
+              storekeeper coverage --windows --limit 20 --json
             """)
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
 
-    @Option(help: "From this day on, \(TimeArgument.help). Default: 30 days ago.")
+    @Option(help: "First day: \(TimeArgument.help) (default: 30 days ago).")
     var from: TimeArgument?
 
-    @Option(help: "Before this day. Default: now.")
+    @Option(help: "End, exclusive (default: now).")
     var to: TimeArgument?
 
-    @Option(help: "Only of this app, by its bundle id.")
+    @Option(help: "Bundle id of the app (default: all apps).")
     var app: String?
 
-    @Option(help: "Only Production or Sandbox.")
+    @Option(help: "Environment: Production or Sandbox (default: both).")
     var environment: StoreEnvironment?
 
-    @Flag(help: "List the windows of Apple's history that were asked for, the newest first.")
+    @Flag(help: "List history windows, newest first.")
     var windows = false
 
-    @Option(help: "With --windows: at most so many.")
+    @Option(help: "Maximum number of windows, with --windows.")
     var limit = 50
 
     func validate() throws {
-        guard limit > 0 else { throw ValidationError("--limit must be at least 1") }
-        if windows, from != nil || to != nil { throw ValidationError("--from and --to choose days, not windows") }
+        guard limit > 0 else { throw ValidationError("--limit \(limit) is out of range: at least 1") }
+        if windows, from != nil || to != nil {
+            throw ValidationError("--from and --to select days and exclude --windows")
+        }
     }
 
     func run(in context: CommandContext) async throws {
@@ -48,7 +54,7 @@ struct CoverageCommand: Subcommand {
             filter.onlyWhole = true
             let rows = try await RecoveryWindowStore(connection).windows(filter, limit: limit).map(
                 WindowRow.init)
-            return try output.list(rows, none: "No window was opened yet.", in: context)
+            return try output.list(rows, none: "No windows yet.", in: context)
         }
         let now = context.now()
         let stretch = try DateRange(from: from ?? .ago(30 * 86_400), to: to ?? .ago(0), now: now)
@@ -57,18 +63,18 @@ struct CoverageCommand: Subcommand {
             bundleId: app)
         let rows = days.map(DayRow.init)
         try output.list(
-            rows, none: "No day was looked at yet; the scheduler does, from the app's first notification on.",
+            rows, none: "No days yet; the scheduler begins with the first notification of an app.",
             in: context)
         if rows.contains(where: { $0.isWrong }) { throw Exit.failed.code }
     }
 }
 
-/// A day of the calendar, as it is listed.
+/// A row of `storekeeper coverage`.
 struct DayRow: ListedRow {
     var day: String
     var bundleId: String
     var environment: String
-    /// `proven`, `missing`, `being proven` or `given up`.
+    /// `proven`, `missing`, `in progress` or `given up`.
     var state: String
     var listed: Int64
     var missing: Int64
@@ -97,7 +103,7 @@ struct DayRow: ListedRow {
             } else if day.givenUp != nil {
                 "given up"
             } else {
-                day.counts.stillMissing > 0 ? "missing" : "being proven"
+                day.counts.stillMissing > 0 ? "missing" : "in progress"
             }
     }
 
@@ -105,7 +111,7 @@ struct DayRow: ListedRow {
 
     static let columns: [TextTable.Column] = [
         "day", "app", "environment", "state", .number("listed"), .number("were missing"), .number("recovered"),
-        .number("refused"), .number("unreadable"), .number("still missing"), "since", "why",
+        .number("rejected"), .number("unreadable"), .number("still missing"), "since", "why",
     ]
 
     var cells: [String] {
@@ -116,7 +122,7 @@ struct DayRow: ListedRow {
     }
 }
 
-/// A window, as it is listed.
+/// A row of `storekeeper coverage --windows`.
 struct WindowRow: ListedRow {
     var id: String
     var bundleId: String
@@ -176,7 +182,7 @@ struct WindowRow: ListedRow {
 
     static let columns: [TextTable.Column] = [
         "opened", "app", "environment", "from", "to", "reason", "state", .number("listed"), .number("were missing"),
-        .number("recovered"), .number("refused"), .number("unreadable"), "closed", "last error",
+        .number("recovered"), .number("rejected"), .number("unreadable"), "closed", "last error",
     ]
 
     var cells: [String] {

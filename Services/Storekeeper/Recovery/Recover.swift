@@ -3,46 +3,52 @@ import Contracts
 import Foundation
 import Storage
 
-/// `storekeeper recover`: a stretch of Apple's history is fetched and compared, and what we lack is put onto the line.
+/// `storekeeper recover`: fetches a window of Apple's history and recovers missing notifications.
 struct Recover: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "recover", abstract: "Fetch a stretch of Apple's notification history and mend what is missing.",
+        commandName: "recover", abstract: "Recover missing notifications from Apple's history.",
         discussion: """
-            Opens one window per app and environment; the scheduler fetches them, the recovery service puts back what the \
-            ledger lacks. Follows them until they close. Apple keeps 180 days, 30 in the sandbox; what is older comes by \
-            storekeeper backfill. Exit codes: 0 closed, nothing is missing; 1 failed, or still missing; 130 interrupted, \
-            which stops the looking and not the work.
+            Opens one window per app and environment. The scheduler fetches it, the recovery service sends missing \
+            notifications through the pipeline, and the command follows until the windows close. Apple keeps 180 days of \
+            history (Sandbox: 30); use storekeeper backfill beyond that.
+
+            Exit codes: 0 closed, nothing is missing; 1 failed, or notifications are missing; 130 interrupted: the \
+            services continue.
+
+            Examples:
+              storekeeper recover --from 2026-01-31 --to 2026-02-01 --dry-run
+              storekeeper recover --from 6h --app com.example.app --failures
             """)
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var audit: AuditOptions
 
-    @Option(help: "Apple's first attempt was at or after, \(TimeArgument.help).")
+    @Option(help: "Start, by Apple's first delivery attempt: \(TimeArgument.help).")
     var from: TimeArgument
 
-    @Option(help: "And before. Default: now.")
+    @Option(help: "End, exclusive (default: now).")
     var to: TimeArgument?
 
-    @Option(help: "Only this app, by its bundle id. Default: all that the scheduler knows.")
+    @Option(help: "Bundle id of the app (default: all apps).")
     var app: String?
 
-    @Option(help: "Only Production or Sandbox. Default: both, where the app has them.")
+    @Option(help: "Environment: Production or Sandbox (default: both).")
     var environment: StoreEnvironment?
 
-    @Option(help: "Only this notificationType. Without --subtype Apple lists those that have none.")
+    @Option(help: "Only this notificationType; without --subtype, notifications that have no subtype.")
     var type: String?
 
     @Option(help: "Only this subtype.")
     var subtype: String?
 
-    @Flag(help: "Only what Apple could not deliver.")
+    @Flag(help: "Only notifications that Apple could not deliver.")
     var failures = false
 
-    @Flag(help: "Say which windows would be opened, and do nothing.")
+    @Flag(help: "Print the windows; open none.")
     var dryRun = false
 
-    @Flag(help: "Open the windows and do not wait for them.")
+    @Flag(help: "Open the windows and exit.")
     var noWait = false
 
     func validate() throws {
@@ -54,7 +60,7 @@ struct Recover: Subcommand {
 
     func run(in context: CommandContext) async throws {
         let now = context.now()
-        // What is still to come cannot be missing yet.
+        // The future cannot be missing yet.
         let stretch = try DateRange(from: from, to: .at(min(to?.date(now: now) ?? now, now)), now: now)
         KnownTypeWarning.warn(about: type, in: context)
         let connection = try database.connection(for: "recover", in: context)
@@ -78,7 +84,7 @@ struct Recover: Subcommand {
                 try await WindowFollower(store: store).follow(requests.map(\.id))
             }
         } catch let interruption as Interrupted {
-            context.warn("The looking stops, the work goes on: storekeeper coverage --windows shows it.")
+            context.warn("Interrupted; the services continue: storekeeper coverage --windows shows the progress.")
             throw interruption
         }
         try await show(requests.map(\.id), store, context)
@@ -95,7 +101,7 @@ struct Recover: Subcommand {
     }
 }
 
-/// A window that would be opened.
+/// A row of `storekeeper recover --dry-run`.
 struct PlannedWindowRow: ListedRow {
     var bundleId: String
     var environment: String
@@ -126,7 +132,7 @@ struct PlannedWindowRow: ListedRow {
 }
 
 extension RecoveryWindow.Request {
-    /// What the trail calls it.
+    /// Its subject in the audit log.
     fileprivate var subject: String {
         let only = [scope.notificationType, scope.subtype, scope.onlyFailures ? "failures" : nil].compactMap { $0 }
         return (["\(scope.bundleId) \(scope.environment.rawValue) \(scope.from.text)/\(scope.to.text)"] + only)

@@ -3,7 +3,7 @@ import Contracts
 import Foundation
 import Storage
 
-/// Which windows an operator's question makes. Pure.
+/// The windows that `storekeeper recover` opens. Pure.
 struct RecoverPlan: Sendable {
     /// An app in an environment.
     struct App: Sendable, Hashable {
@@ -23,7 +23,7 @@ struct RecoverPlan: Sendable {
     var subtype: String?
     var onlyFailures = false
 
-    /// Apps that the options mean, each once.
+    /// The apps that the options select, each once.
     static func chosen(of known: [App], app: String?, environment: StoreEnvironment?) throws -> [App] {
         let fitting = Set(known).filter {
             (app ?? $0.bundleId) == $0.bundleId && (environment ?? $0.environment) == $0.environment
@@ -32,25 +32,25 @@ struct RecoverPlan: Sendable {
             let names = Set(known).map { "\($0.bundleId) \($0.environment.rawValue)" }.sorted()
             throw CommandError(
                 names.isEmpty
-                    ? "the scheduler, which would fetch it, knows no app yet: start it, with keys for Apple's API"
-                    : "the scheduler, which would fetch it, knows no such app, only \(names.joined(separator: ", ")): is it "
-                        + "misspelt, or is there no key for it?")
+                    ? "no known apps: start the scheduler with API keys (STOREKEEPER_API_KEYS_FILE)"
+                    : "the scheduler does not know this app, only \(names.joined(separator: ", ")): check --app, "
+                        + "--environment and the app's API key")
         }
         return fitting.sorted { ($0.bundleId, $0.environment.rawValue) < ($1.bundleId, $1.environment.rawValue) }
     }
 
-    /// How far back Apple's history goes.
+    /// How far back Apple's notification history goes.
     static func memory(of environment: StoreEnvironment) -> TimeInterval {
         86_400 * (environment == .production ? 180 : 30)
     }
 
-    /// - Parameter id: gives each window its name.
+    /// - Parameter id: makes the id of a window.
     func requests(for apps: [App], id: () -> UUID) throws -> [RecoveryWindow.Request] {
         try apps.map { app in
             let first = max(from, now.addingTimeInterval(-Self.memory(of: app.environment)))
             guard first < to else {
                 throw CommandError(
-                    "Apple's history of \(app.environment.rawValue) does not go back to \(to.text); "
+                    "Apple's history of \(app.environment.rawValue) does not reach back to \(to.text); "
                         + "use storekeeper backfill")
             }
             return RecoveryWindow.Request(
@@ -62,13 +62,13 @@ struct RecoverPlan: Sendable {
         }
     }
 
-    /// What the windows cannot cover.
+    /// A warning where Apple's history begins later than the windows.
     func warnings(for apps: [App]) -> [String] {
         apps.compactMap { app in
             let first = now.addingTimeInterval(-Self.memory(of: app.environment))
             guard from < first else { return nil }
             return "\(app.bundleId) \(app.environment.rawValue): Apple's history begins at \(first.text); "
-                + "for what is older use storekeeper backfill"
+                + "use storekeeper backfill for earlier purchases"
         }
     }
 }

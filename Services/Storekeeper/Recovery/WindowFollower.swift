@@ -1,14 +1,14 @@
 import Foundation
 import Storage
 
-/// Looks at windows until all of them have closed or failed.
+/// Polls windows until all of them are closed or failed.
 struct WindowFollower: Sendable {
     private static let pause: Duration = .milliseconds(500)
 
     let store: RecoveryWindowStore
     var display = ProgressDisplay()
 
-    /// A scheduler takes up a window at its next round, and what it fetches is compared at once.
+    /// A scheduler claims a window in its next round, and fetched pages are compared at once.
     static let patience: Duration = .seconds(10)
 
     func follow(_ ids: [UUID]) async throws {
@@ -36,7 +36,7 @@ struct WindowFollower: Sendable {
             display.show(
                 "\(settled) of \(ids.count) windows closed, \(pages) pages, \(counts.listed) listed, "
                     + "\(counts.missing) were missing, \(counts.recovered) recovered"
-                    + (errors.isEmpty ? "" : "; last setback: \(errors[0])")
+                    + (errors.isEmpty ? "" : "; last error: \(errors[0])")
                     + (standstill.map { "; \($0)" } ?? ""),
                 isLast: settled == ids.count)
             if settled == ids.count { return }
@@ -44,23 +44,23 @@ struct WindowFollower: Sendable {
         }
     }
 
-    /// What has to change for something to have happened.
+    /// What changes while there is progress.
     private struct Counts: Equatable {
         var settled: Int
         var pages: Int
         var counts: RecoveryWindow.Counts
     }
 
-    /// Who is to be looked for where nothing has moved for so long; nil while there is no reason to.
-    /// - Parameter isTaken: whether a scheduler has begun with all of it.
+    /// What to check after this long without progress; nil before.
+    /// - Parameter isTaken: whether a scheduler has claimed all windows.
     static func standstill(isTaken: Bool, for time: Duration) -> String? {
         guard time > patience else { return nil }
         guard !isTaken else {
-            return "nothing has moved for \(time.components.seconds) s: do scheduler and recovery run?"
+            return "no progress for \(time.components.seconds) s: check that scheduler and recovery run"
         }
         return
-            "no scheduler has taken it up: does one run, with a key for this app? Ctrl-C leaves the window, and it is "
-            + "fetched as soon as one does"
+            "no scheduler has claimed the window: check that one runs with an API key for this app. Ctrl-C leaves the "
+            + "window open for it"
     }
 
     private func parts(of whole: RecoveryWindow) async throws -> [RecoveryWindow] {

@@ -3,12 +3,12 @@ import Storage
 import struct Foundation.Date
 
 extension RecoveryStatus {
-    /// A day that was given up counts as one for ever, and there is nothing to be done about it.
+    /// Notifications of days that were given up: no longer recoverable, so no reason for attention.
     private func givenUp(_ app: Missing) -> Int64 {
         unprovenDays.first { $0.bundleId == app.bundleId && $0.environment == app.environment }?.givenUp ?? 0
     }
 
-    /// What a person has to look at, most urgent first: what is lost, what may be, what does not get on.
+    /// Problems, most urgent first: missing notifications, failed canaries, stuck windows.
     func attention(at now: Date) -> [String] {
         func age(_ date: Date) -> String { StatusText.age(now.timeIntervalSince(date)) }
         let failed = RecoveryWindow.State.failed.rawValue
@@ -22,23 +22,23 @@ extension RecoveryStatus {
                 "the last test notification of \(canary.bundleId) \(canary.environment) is \(outcome)\(word)")
         }
         for window in unsettled.filter({ $0.state == failed }).prefix(3) {
-            sentences.append("window \(window.id) failed: \(window.lastError ?? "it does not say why")")
+            sentences.append("window \(window.id) failed: \(window.lastError ?? "unknown error")")
         }
         let slow = unsettled.filter { $0.state != failed && now.timeIntervalSince($0.openedAt) > Self.patience }
         for window in slow.prefix(3) {
-            let setback = window.lastError.map { ": \($0)" } ?? ""
-            sentences.append("window \(window.id) stands open for \(age(window.openedAt))\(setback)")
+            let error = window.lastError.map { ": \($0)" } ?? ""
+            sentences.append("window \(window.id) has been open for \(age(window.openedAt))\(error)")
         }
         for waiting in postponed where now.timeIntervalSince(waiting.since) > Self.patience {
             sentences.append(
-                "\(waiting.requests) customers of \(waiting.bundleId) \(waiting.environment) wait to be asked about: "
+                "\(waiting.requests) customers of \(waiting.bundleId) \(waiting.environment) wait for their history: "
                     + waiting.lastError)
         }
         for proof in proofs where proof.kind == Coverage.Kind.failures.rawValue {
             guard now.timeIntervalSince(proof.provenUntil) > Self.proofAge else { continue }
             sentences.append(
-                "delivery of \(proof.bundleId) \(proof.environment) was proven \(age(proof.provenUntil)) ago: "
-                    + "is the scheduler running?")
+                "delivery to \(proof.bundleId) \(proof.environment) was last proven \(age(proof.provenUntil)) ago: "
+                    + "check that the scheduler runs")
         }
         return sentences
     }

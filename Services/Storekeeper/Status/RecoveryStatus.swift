@@ -2,9 +2,9 @@ import Foundation
 import Postgres
 import Storage
 
-/// What is proven complete, and what is being done about the rest.
+/// Coverage, and the recovery in progress.
 struct RecoveryStatus: Sendable, Encodable, Equatable {
-    /// One kind of proof of one app.
+    /// One kind of coverage of one app.
     struct Proof: Sendable, Encodable, Equatable {
         var bundleId: String
         var environment: String
@@ -12,14 +12,14 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
         var provenUntil: Date
     }
 
-    /// Notifications that a proof lists and the ledger lacks.
+    /// Notifications in Apple's history that the ledger does not have.
     struct Missing: Sendable, Encodable, Equatable {
         var bundleId: String
         var environment: String
         var count: Int64
     }
 
-    /// Days that are over and not proven.
+    /// Past days that are not proven.
     struct Days: Sendable, Encodable, Equatable {
         var bundleId: String
         var environment: String
@@ -27,7 +27,7 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
         var givenUp: Int64
     }
 
-    /// A window that waits or failed.
+    /// An open or failed window.
     struct Window: Sendable, Encodable, Equatable {
         var id: String
         var reason: String
@@ -42,12 +42,12 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
         var environment: String
         var requestedAt: Date
         var arrivedAt: Date?
-        /// Nil while it is waited for.
+        /// Nil while it is pending.
         var outcome: String?
         var attemptResult: String?
     }
 
-    /// Requests for single customers that Apple could not answer yet.
+    /// Postponed requests for single customers.
     struct Postponed: Sendable, Encodable, Equatable {
         var bundleId: String
         var environment: String
@@ -61,15 +61,15 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
     var unprovenDays: [Days]
     /// By state.
     var windows: [String: Int64]
-    /// Those not closed, the oldest first.
+    /// Open and failed windows, oldest first.
     var unsettled: [Window]
     var canaries: [CanaryState]
-    /// The longest first.
+    /// Longest waiting first.
     var postponed: [Postponed]
 
-    /// A window may stand open for so long.
+    /// Acceptable age of an open window.
     static let patience: TimeInterval = 3600
-    /// A proof of delivery may be so old: it is renewed every few minutes.
+    /// Acceptable age of the proof of delivery, which is renewed every few minutes.
     static let proofAge: TimeInterval = 7200
 
     init(
@@ -131,11 +131,11 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
             "\($0.bundleId) \($0.environment): \($0.kind) proven until \($0.provenUntil.text), "
                 + "\(age($0.provenUntil)) ago"
         }
-        if proofs.isEmpty { lines.append("nothing is proven yet: is the scheduler running, with API keys?") }
+        if proofs.isEmpty { lines.append("nothing is proven yet: check that the scheduler runs with API keys") }
         lines += missing.map { "\($0.bundleId) \($0.environment): \($0.count) missing" }
         lines += unprovenDays.filter { $0.waiting + $0.givenUp > 0 }.map {
-            "\($0.bundleId) \($0.environment): \($0.waiting) days wait for their proof, \($0.givenUp) were given up"
-                + ($0.givenUp > 0 ? "; storekeeper coverage says why" : "")
+            "\($0.bundleId) \($0.environment): \($0.waiting) unproven days, \($0.givenUp) given up"
+                + ($0.givenUp > 0 ? ": see storekeeper coverage" : "")
         }
         let counts = RecoveryWindow.State.allCases.compactMap { state in
             windows[state.rawValue].map { "\($0) \(state.rawValue)" }
@@ -145,7 +145,7 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
             "  \($0.id) \($0.reason), \($0.state), opened \(age($0.openedAt)) ago\($0.lastError.map { ": \($0)" } ?? "")"
         }
         lines += postponed.map {
-            "\($0.bundleId) \($0.environment): \($0.requests) single customers wait, the first for \(age($0.since)): "
+            "\($0.bundleId) \($0.environment): \($0.requests) postponed customer requests, the oldest for \(age($0.since)): "
                 + $0.lastError
         }
         lines += canaries.map { canary in
@@ -153,7 +153,7 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
                 "arrived after \(StatusText.age($0.timeIntervalSince(canary.requestedAt)))"
             }
             return "canary \(canary.bundleId) \(canary.environment), \(age(canary.requestedAt)) ago: "
-                + (end ?? canary.outcome ?? "waited for")
+                + (end ?? canary.outcome ?? "pending")
         }
         return lines
     }

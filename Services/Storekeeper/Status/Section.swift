@@ -1,4 +1,4 @@
-/// A part of the status screen: what was found, or why nothing was. One part that cannot be read hides no other.
+/// A section of the status screen: its value, or why it could not be read. An unreadable section hides no other.
 enum Section<Value: Sendable & Encodable>: Sendable, Encodable {
     case read(Value)
     case unreadable(String)

@@ -3,9 +3,9 @@ import Foundation
 import Kafka
 import Storage
 
-/// Asks Kafka how far each stage is behind: in messages, and in the age of the oldest that waits.
+/// Reads the lag of each stage from Kafka: in records, and as the age of the oldest unread record.
 struct StageLag: Sendable {
-    /// A consumer group at work.
+    /// A consumer group and its topic.
     struct Reader: Sendable {
         var name: String
         var group: String
@@ -18,7 +18,7 @@ struct StageLag: Sendable {
 
     private static let patience: Duration = .seconds(5)
 
-    /// In the order in which a message meets them.
+    /// In pipeline order.
     static let readers = ServiceKind.allCases.reversed().flatMap { role in
         role.readings.map { reading in
             let isOnly = role.readings.count == 1
@@ -61,7 +61,7 @@ struct StageLag: Sendable {
             behindSeconds: oldest.map { max(0, now.timeIntervalSince($0)) })
     }
 
-    /// When the oldest unread record was written, as far as the broker hands it out in time.
+    /// When the oldest unread record was written; nil where the broker does not return it in time.
     private func oldest(_ lags: [PartitionLag]) async throws -> Date? {
         guard !lags.isEmpty else { return nil }
         let consumer = try Consumer(configuration, group: "\(ServiceName.storekeeper.group).status", logger: .silent)

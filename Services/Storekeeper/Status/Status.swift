@@ -1,30 +1,34 @@
 import ArgumentParser
 import Foundation
 
-/// `storekeeper status`: the one screen an operator looks at in an incident.
+/// `storekeeper status`: the screen for an incident.
 struct Status: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show how the line is, on one screen.",
+        commandName: "status", abstract: "Show pipeline health.",
         discussion: """
-            How far each stage is behind, what arrived last and how fast, what was refused, which receivers live, and what \
-            is proven complete. What cannot be read says why; the rest is shown all the same.
+            Shows the lag of each stage, the newest notification and latency, dead letters, receivers and coverage. A \
+            section that cannot be read shows the reason.
 
-            Exit codes: 0 all well; 2 something wants attention: a part that cannot be read, missing notifications, a \
-            failed window or canary, a receiver silent for 3 minutes, a stage more than a minute behind, proven \
-            notifications that a later stage refused. With --watch: 0 when stopped.
+            Exit codes: 0 healthy; 2 needs attention: an unreadable section, missing notifications, a failed window or \
+            canary, a receiver without heartbeat for 3 minutes, a stage more than a minute behind, verified \
+            notifications rejected by a later stage. With --watch: 0 when stopped.
+
+            Examples:
+              storekeeper status --watch
+              storekeeper status --json
             """)
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var kafka: KafkaOptions
     @OptionGroup var output: OutputOptions
 
-    @Flag(help: "Show it again and again until stopped.")
+    @Flag(help: "Refresh until stopped.")
     var watch = false
 
-    @Option(help: "With --watch: seconds between two looks.")
+    @Option(help: "Refresh interval in seconds, with --watch.")
     var every = Seconds(2)
 
-    @Option(help: "Of how many notifications the time from webhook to state is taken.")
+    @Option(help: "Number of recent notifications for the latency figures.")
     var last = 1000
 
     func validate() throws {

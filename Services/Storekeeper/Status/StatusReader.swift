@@ -3,11 +3,11 @@ import Kafka
 import Postgres
 import Storage
 
-/// Gathers the status screen, every part by itself.
+/// Reads the sections of the status screen independently.
 struct StatusReader: Sendable {
     let database: PostgresConfiguration
     let kafka: KafkaConfiguration
-    /// How many notifications the latency is taken of.
+    /// Number of recent notifications for the latency.
     let sample: Int
 
     func report(at now: Date) async -> StatusReport {
@@ -15,7 +15,7 @@ struct StatusReader: Sendable {
         async let stages = Section {
             try await StageLag(configuration: kafka, positions: PositionStore(connection)).stages(now: now)
         }
-        // One connection answers one question after the other; Kafka answers meanwhile.
+        // One connection runs the queries in sequence, Kafka in parallel.
         let ledger = await Section { try await self.ledger(connection) }
         let refused = await Section { try await self.refused(connection, now) }
         let receivers = await Section { try await self.receivers(connection, now) }
@@ -28,10 +28,10 @@ struct StatusReader: Sendable {
         return report
     }
 
-    /// A minute is told of when it is over, and the scheduler writes it down at its next round.
+    /// A heartbeat is sent when its minute is over, and the scheduler stores it in its next round.
     private func isYoung(_ connection: PostgresConnection, _ now: Date) async throws -> Bool {
         guard let beginning = try await IncidentStore(connection).beginning() else { return false }
-        // The database's clock may be ahead of ours by a little.
+        // The database's clock may be slightly ahead.
         return (-60..<180).contains(now.timeIntervalSince(beginning))
     }
 

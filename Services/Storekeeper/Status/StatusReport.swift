@@ -1,39 +1,39 @@
 import Foundation
 
-/// The one screen an operator looks at in an incident. Facts only; ``Attention`` judges them.
+/// The facts of the status screen; ``Attention`` finds the problems in them.
 struct StatusReport: Sendable, Encodable {
-    /// How far a stage is behind.
+    /// The lag of a stage.
     struct Stage: Sendable, Encodable, Equatable {
         var name: String
         var topic: String
-        /// Records that wait.
+        /// Unread records.
         var waiting: Int64
-        /// Age of the oldest that waits, in seconds; nil where nothing waits, or its age is not known.
+        /// Age of the oldest unread record in seconds; nil where there is none, or its age is unknown.
         var behindSeconds: Double?
     }
 
-    /// What the ledger says.
+    /// The newest notifications of the ledger.
     struct Ledger: Sendable, Encodable, Equatable {
         var lastReceivedAt: Date?
         var lastRecordedAt: Date?
-        /// How many the two figures below are taken of.
+        /// Sample size of the two figures below.
         var sample: Int
         /// From webhook to committed state, milliseconds.
         var webhookToStateP50: Double?
         var webhookToStateP99: Double?
     }
 
-    /// Dead letters of one kind within 24 hours.
+    /// Dead letters of one stage and reason within 24 hours.
     struct Refused: Sendable, Encodable, Equatable {
         var stage: String
         var reason: String
         var count: Int
     }
 
-    /// A receiver that gave a sign within the hour.
+    /// A receiver that sent a heartbeat within the last hour.
     struct Receiver: Sendable, Encodable, Equatable {
         var instance: String
-        /// The minute it told of last.
+        /// The minute of its last heartbeat.
         var lastMinute: Date
         var accepted: Int64
         var refused: Int64
@@ -45,8 +45,8 @@ struct StatusReport: Sendable, Encodable {
     var refused: Section<[Refused]>
     var receivers: Section<[Receiver]>
     var recovery: Section<RecoveryStatus>
-    /// The line is so young that no receiver can have told of a minute yet.
+    /// The deployment is so young that no receiver can have sent a heartbeat yet.
     var isYoung = false
-    /// What a person has to look at, most urgent first; filled by ``Attention``.
+    /// Problems, most urgent first; filled by ``Attention``.
     var attention: [String] = []
 }

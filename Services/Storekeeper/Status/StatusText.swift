@@ -5,17 +5,17 @@ struct StatusText: Sendable {
     let report: StatusReport
 
     var lines: [String] {
-        let verdict =
+        let headline =
             switch report.attention.count {
-            case 0: "all well"
-            case 1: "1 thing wants attention"
-            case let count: "\(count) things want attention"
+            case 0: "healthy"
+            case 1: "1 problem"
+            case let count: "\(count) problems"
             }
-        var lines = ["Storekeeper at \(report.at.text): \(verdict)"]
+        var lines = ["Storekeeper at \(report.at.text): \(headline)"]
         lines += report.attention.map { "! \($0)" }
-        lines += section("line", report.stages) { stages in
+        lines += section("pipeline", report.stages) { stages in
             TextTable(
-                columns: ["stage", .number("waiting"), .number("behind")],
+                columns: ["stage", .number("lag"), .number("age")],
                 rows: stages.map { [$0.name, LiveView.grouped($0.waiting), $0.behindSeconds.map(Self.age) ?? "-"] }
             ).lines
         }
@@ -23,17 +23,17 @@ struct StatusText: Sendable {
         lines += section("dead letters of the last 24 hours", report.refused) { refused in
             guard !refused.isEmpty else { return ["none"] }
             return TextTable(
-                columns: ["stage", "reason", .number("letters")],
+                columns: ["stage", "reason", .number("count")],
                 rows: refused.map { [$0.stage, $0.reason, LiveView.grouped(Int64($0.count))] }
             ).lines
         }
         lines += section("receivers of the last hour", report.receivers) { receivers in
             guard !receivers.isEmpty else {
                 let isYoung = report.isYoung
-                return [isYoung ? "none has told of a minute yet; each does when it is over" : "none gave a sign"]
+                return [isYoung ? "no heartbeat yet; receivers send one per minute" : "none"]
             }
             return TextTable(
-                columns: ["instance", "last minute", .number("accepted"), .number("refused")],
+                columns: ["instance", "last heartbeat", .number("accepted"), .number("rejected")],
                 rows: receivers.map {
                     [$0.instance, $0.lastMinute.text, LiveView.grouped($0.accepted), LiveView.grouped($0.refused)]
                 }
@@ -49,14 +49,14 @@ struct StatusText: Sendable {
         let content =
             switch section {
             case .read(let value): body(value)
-            case .unreadable(let problem): ["cannot be read: \(problem)"]
+            case .unreadable(let problem): ["unavailable: \(problem)"]
             }
         return ["", title] + content.map { "  \($0)" }
     }
 
     private func ledger(_ ledger: StatusReport.Ledger) -> [String] {
         var lines = [
-            "last received     \(moment(ledger.lastReceivedAt))", "last recorded     \(moment(ledger.lastRecordedAt))",
+            "last received     \(moment(ledger.lastReceivedAt))", "last stored       \(moment(ledger.lastRecordedAt))",
         ]
         if let p50 = ledger.webhookToStateP50, let p99 = ledger.webhookToStateP99 {
             lines.append(

@@ -1,6 +1,6 @@
 import StrictJSON
 
-/// JSON with line breaks, its members in their order and its numbers as they were written.
+/// Pretty-printed JSON that keeps the order of members and the spelling of numbers.
 struct PrettyJSON {
     private(set) var text = ""
 

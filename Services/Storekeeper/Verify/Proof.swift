@@ -4,9 +4,9 @@ import StrictJSON
 
 import struct Foundation.Date
 
-/// What can be said of a signed payload: its certificates, its content, and whether it is proven.
+/// The verification of a signed payload: its certificates, contents, and the result.
 struct Proof: Sendable {
-    /// What Apple signs.
+    /// The kinds of signed payloads.
     enum Kind: String, Sendable, CaseIterable {
         case notification
         case transaction
@@ -14,7 +14,7 @@ struct Proof: Sendable {
         case appTransaction = "app-transaction"
     }
 
-    /// For whom it must be; nil is anybody.
+    /// The expected app and environment; nil accepts any.
     struct Identity: Sendable {
         var bundleId: String?
         var appAppleId: Int64?
@@ -23,26 +23,26 @@ struct Proof: Sendable {
 
     let kind: Kind
     let isKindGuessed: Bool
-    /// As the header lists them, leaf first; those that can be read.
+    /// The readable certificates of the header, leaf first.
     let certificates: [Certificate]
-    /// The payload as JSON; nil where it is none. Signed parts of a proven notification are decoded in their places.
+    /// The payload as JSON; nil where it is not JSON. Signed objects within a verified notification are decoded.
     let payload: [UInt8]?
-    /// Nil where it is proven.
+    /// Nil where verification succeeded.
     let refusal: Refusal?
-    /// What the signature leads to; nil where it is not proven. Not what the header lists: anybody can list Apple's root.
+    /// The validated chain; nil where verification failed. Not the header's list: any sender can list Apple's root.
     let chain: ValidatedChain?
     let identity: Identity
-    let judgedAt: Date
+    let verifiedAt: Date
 
-    /// Judges.
-    /// - Parameter kind: nil guesses by the fields.
+    /// Verifies.
+    /// - Parameter kind: nil detects it from the fields.
     init(of jws: [UInt8], kind: Kind?, trust: TrustStore, identity: Identity, now: Date) {
         let claim = UnverifiedContents(jws)
         self.kind = kind ?? claim.kind
         isKindGuessed = kind == nil
         certificates = claim.certificates
         self.identity = identity
-        judgedAt = now
+        verifiedAt = now
         let verifier = SignedDataVerifier(trust: trust, apps: claim.registry(for: identity))
         let proven: Result<(chain: ValidatedChain, decoded: [UInt8]), Refusal> =
             switch self.kind {
@@ -57,11 +57,11 @@ struct Proof: Sendable {
         }
     }
 
-    /// Whether the signature leads to Apple's own root.
-    var isApples: Bool { chain?.root.sha256 == TrustStore.appleRootDigest }
+    /// Whether the chain ends at Apple's root.
+    var isSignedByApple: Bool { chain?.root.sha256 == TrustStore.appleRootDigest }
 }
 
-/// What a payload says of itself, believed for nothing but choosing how to look at it and showing it.
+/// Unverified contents of a payload, used to choose how to verify and display it.
 private struct UnverifiedContents {
     let payload: [UInt8]?
     let certificates: [Certificate]
@@ -85,7 +85,7 @@ private struct UnverifiedContents {
         return root?["autoRenewProductId"] != nil || root?["autoRenewStatus"] != nil ? .renewalInfo : .notification
     }
 
-    /// Accepts whom the payload names wherever the identity leaves it open.
+    /// Accepts the payload's own app where the identity leaves it open.
     func registry(for identity: Proof.Identity) -> AppRegistry {
         let all: [AppStoreEnvironment] = [.production, .sandbox, .xcode, .localTesting]
         let app = AcceptedApp(

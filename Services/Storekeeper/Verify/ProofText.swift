@@ -3,18 +3,18 @@ import Signatures
 import StrictJSON
 
 extension Proof {
-    /// For people.
+    /// As text.
     var text: String {
         var lines: [String] = []
         if let refusal {
-            lines += ["REFUSED (\(refusal.reason.rawValue)): \(refusal.message)", ""]
+            lines += ["REJECTED (\(refusal.reason.rawValue)): \(refusal.message)", ""]
         } else {
-            lines += ["PROVEN: \(signer) signed this \(noun).", ""]
+            lines += ["VERIFIED: signed by \(signer), \(noun).", ""]
         }
-        lines.append("  kind         \(noun)\(isKindGuessed ? " (guessed by its fields; --kind says otherwise)" : "")")
+        lines.append("  kind         \(noun)\(isKindGuessed ? " (detected; override with --kind)" : "")")
         lines.append("  identity     \(identitySentence)")
-        lines.append("  revocation   not checked: that takes the network, and this needs none")
-        lines.append("  judged at    \(Self.time(judgedAt))")
+        lines.append("  revocation   not checked (offline)")
+        lines.append("  verified at  \(Self.time(verifiedAt))")
         lines += ["", "certificates"]
         lines += certificates.enumerated().flatMap { index, certificate in
             [
@@ -24,24 +24,24 @@ extension Proof {
                 "      sha256 \(Self.hexadecimal(certificate.sha256))",
             ]
         }
-        if certificates.isEmpty { lines.append("  none that can be read") }
-        lines += ["", refusal == nil ? "payload" : "payload, NOT proven"]
+        if certificates.isEmpty { lines.append("  none readable") }
+        lines += ["", refusal == nil ? "payload" : "payload, NOT verified"]
         lines.append(payload.flatMap { PrettyJSON($0)?.text } ?? "  not JSON")
         return lines.joined(separator: "\n")
     }
 
-    /// For programs: one object.
+    /// As a JSON object.
     var json: String {
         var json = JSONWriter()
         json.beginObject()
-        json.member("proven", refusal == nil)
+        json.member("verified", refusal == nil)
         json.member("kind", kind.rawValue)
         json.member("reason", refusal?.reason.rawValue)
         json.member("message", refusal?.message)
         json.member("identityChecked", identity.bundleId != nil)
         json.member("revocationChecked", false)
-        json.member("signedByApple", isApples)
-        json.member("judgedAt", Self.time(judgedAt))
+        json.member("signedByApple", isSignedByApple)
+        json.member("verifiedAt", Self.time(verifiedAt))
         json.beginArray("certificates")
         for certificate in certificates {
             json.beginObject()
@@ -59,13 +59,13 @@ extension Proof {
         return PrettyJSON(json.bytes)?.text ?? String(decoding: json.bytes, as: UTF8.self)
     }
 
-    private var signer: String { isApples ? "Apple" : "the owner of a root given with --root (not Apple)" }
+    private var signer: String { isSignedByApple ? "Apple" : "a root given with --root (not Apple)" }
 
     private var noun: String { kind.rawValue.replacingOccurrences(of: "-", with: " ") }
 
     private var identitySentence: String {
         guard let bundleId = identity.bundleId else {
-            return "NOT CHECKED: whose app it is for was not asked; give --bundle-id and --app-apple-id"
+            return "NOT CHECKED: give --bundle-id and --app-apple-id to check the app"
         }
         let app = identity.appAppleId.map { "\(bundleId) (\($0))" } ?? "\(bundleId), any number"
         return "must be \(app), \(identity.environment?.rawValue ?? "any environment")"

@@ -1,12 +1,12 @@
 import ArgumentParser
 import StrictJSON
 
-/// Finds the signed payload in what somebody pasted.
+/// Extracts the signed payload from pasted text.
 struct SignedInput {
-    /// The compact JWS; not looked at yet.
+    /// The compact JWS, not parsed.
     let jws: [UInt8]
 
-    /// Members that hold signed payloads, in Apple's requests and answers and in the app's own.
+    /// JSON members that contain signed payloads, in Apple's and in app messages.
     private static let members = [
         "signedPayload", "signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo",
     ]
@@ -24,7 +24,7 @@ struct SignedInput {
         do throws(JSONFault) {
             document = try JSONDocument(trimmed)
         } catch {
-            throw ValidationError("the input begins like JSON and is none: \(error)")
+            throw ValidationError("the input begins with { but is not JSON: \(error)")
         }
         let found = Self.members.lazy.compactMap { document.root[$0]?.unescapedBytes }.first
         guard let found else {

@@ -3,45 +3,48 @@ import ArgumentParser
 import Foundation
 import Signatures
 
-/// `storekeeper verify`: what a signed payload proves, or the one reason why it proves nothing.
+/// `storekeeper verify`: verifies a signed payload and prints its contents, or the reason for its rejection.
 struct Verify: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Decode and prove a signed payload.",
+        commandName: "verify", abstract: "Verify and decode a signed payload.",
         discussion: """
-            Takes a signed payload (JWS), a file that holds one, a whole request body {"signedPayload": "…"}, or - for \
-            standard input. Needs no configuration and no network. Exit codes: 0 proven; 1 refused; 64 the command \
-            line is wrong.
+            Accepts a JWS, a file that contains one, a request body {"signedPayload": "…"}, or - for standard input. \
+            Works offline and without configuration. Exit codes: 0 verified; 1 rejected; 64 invalid command line.
+
+            Examples:
+              storekeeper verify body.json --bundle-id com.example.app --app-apple-id 1234567890
+              storekeeper dead-letters show 3/17 --original | storekeeper verify -
             """)
 
-    @Argument(help: "The signed payload itself, a file, or - for standard input.")
+    @Argument(help: "Signed payload, file, or - for standard input.")
     var input: String
 
-    @Option(help: "What it is: \(Proof.Kind.allCases.map(\.rawValue).joined(separator: ", ")). Default: guessed.")
+    @Option(help: "Kind: \(Proof.Kind.allCases.map(\.rawValue).joined(separator: ", ")) (default: detected).")
     var kind: Proof.Kind?
 
-    @Option(name: .customLong("root"), help: "File of a further trusted root, DER or PEM; repeat for several.")
+    @Option(name: .customLong("root"), help: "Additional trusted root, DER or PEM file; repeatable.")
     var roots: [String] = []
 
-    @Option(help: "The bundle id it must be for. Default: any; then the identity is not checked.")
+    @Option(help: "Expected bundle id (default: any; the app is not checked).")
     var bundleId: String?
 
-    @Option(help: "Apple's number of the app it must be for. Default: any.")
+    @Option(help: "Expected appAppleId (default: any).")
     var appAppleId: Int64?
 
-    @Option(help: "The environment it must be from. Default: any.")
+    @Option(help: "Expected environment (default: any).")
     var environment: String?
 
-    @Option(help: "The time to judge at, \(TimeArgument.help). Default: now.")
+    @Option(help: "Verification time: \(TimeArgument.help) (default: now).")
     var at: TimeArgument?
 
-    @Flag(help: "Print a JSON object.")
+    @Flag(help: "Print JSON.")
     var json = false
 
     func validate() throws {
         if bundleId == nil, appAppleId != nil { throw ValidationError("--app-apple-id needs --bundle-id") }
         if let environment, !AppStoreEnvironment(rawValue: environment).isKnown {
             let known = AppStoreEnvironment.known.map(\.rawValue).sorted().joined(separator: ", ")
-            throw ValidationError("--environment is one of \(known), not \(environment)")
+            throw ValidationError("--environment \(environment.escaped) is not one of \(known)")
         }
     }
 
@@ -66,7 +69,7 @@ struct Verify: Subcommand {
 
     private static func content(of input: String) throws -> [UInt8] {
         if input == "-" { return Array(try FileHandle.standardInput.readToEnd() ?? Data()) }
-        // A name of a file has no two dots and is shorter; whoever has such a file says ./a.b.c
+        // A JWS has two dots; a file with such a name is given as ./a.b.c
         if !FileManager.default.fileExists(atPath: input), CompactJWS(Array(input.utf8)[...]) != nil {
             return Array(input.utf8)
         }
@@ -77,7 +80,7 @@ struct Verify: Subcommand {
         do {
             return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
         } catch {
-            throw ValidationError("\(path.prefix(200)) cannot be read, and is not a signed payload either")
+            throw ValidationError("\(path.prefix(200)) is neither a readable file nor a signed payload")
         }
     }
 }

@@ -61,7 +61,7 @@ struct ACLsTests {
             #expect(prefixes.contains { reading.group.hasPrefix($0) }, "\(reading.group)")
             #expect(own.contains { $0.topic == reading.route.name && $0.operations.contains("Read") })
         }
-        // Nobody may take the place of another service in its group.
+        // No service may join another service's group.
         for other in ServiceKind.allCases where other != role {
             for reading in other.readings { #expect(!prefixes.contains { reading.group.hasPrefix($0) }) }
         }

@@ -40,7 +40,7 @@ struct ExitTests {
         #expect(outcome.code == exit.rawValue, "\(outcome.errorOutput)")
     }
 
-    /// Said well, and nobody is there.
+    /// Valid addresses without a server.
     private static let nowhere = [
         "DATABASE_URL": "postgres://127.0.0.1:1/none", "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1",
     ]

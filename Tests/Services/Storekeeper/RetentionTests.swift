@@ -23,7 +23,7 @@ struct RetentionTests {
     static let now = Date(timeIntervalSince1970: 1_760_000_000)
     static let longAgo = Date(timeIntervalSince1970: 1_724_000_000)
 
-    @Test func `the sightings that would go are counted, and no further than is worth waiting for`() async throws {
+    @Test func `retention counts due notificationUUIDs up to a limit`() async throws {
         struct Counted: Decodable {
             var dueSightings: Int
             var forgotten: Int?
@@ -42,16 +42,16 @@ struct RetentionTests {
                 await CommandOutcome.of(
                     ["retention"] + arguments, environment: database.environment, now: Self.now)
             }
-            #expect(await run().text.contains("Sightings that would go: 3."))
+            #expect(await run().text.contains("Seen notificationUUIDs due: 3."))
             #expect(try await run("--json").json(as: Counted.self).dueSightings == 3)
             #expect(try await run("--json", "--sighting-days", "10").json(as: Counted.self).dueSightings == 1)
             let done = try await run("--json", "--run").json(as: Counted.self)
             #expect(done.dueSightings == 3 && done.forgotten == 3)
-            #expect(await run().text.contains("Sightings that would go: 0."))
+            #expect(await run().text.contains("Seen notificationUUIDs due: 0."))
         }
     }
 
-    @Test func `what would go is shown and stays, and goes when somebody says so, who stands in the trail`()
+    @Test func `retention shows what is due, and --run deletes it and records the operator`()
         async throws
     {
         try await TestDatabase.use { database async throws in
@@ -76,7 +76,7 @@ struct RetentionTests {
             #expect(actions.map(\.actor) == ["olga"])
             let low = await CommandOutcome.of(
                 ["retention", "--ledger-days", "10"], environment: database.environment, now: Self.now)
-            #expect(low.code == 64 && low.errorOutput.contains("--ledger-days must lie between"))
+            #expect(low.code == 64 && low.errorOutput.contains("--ledger-days is out of range"))
         }
     }
 }

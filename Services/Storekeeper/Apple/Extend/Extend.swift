@@ -1,9 +1,9 @@
 import ArgumentParser
 
-/// `storekeeper extend`: more days for subscribers.
+/// `storekeeper extend`: renewal date extensions.
 struct Extend: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "extend", abstract: "Give subscribers more days before the next renewal.",
+        commandName: "extend", abstract: "Extend subscription renewal dates.",
         subcommands: [ExtendPurchase.self, ExtendProduct.self, ExtendStatus.self],
         defaultSubcommand: ExtendPurchase.self)
 }

@@ -1,38 +1,40 @@
 import AppStore
 import ArgumentParser
 
-/// `storekeeper extend product`: more days for all active subscribers of a product.
+/// `storekeeper extend product`: extends all active subscriptions of a product.
 struct ExtendProduct: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "product", abstract: "Give all active subscribers of a product more days.",
+        commandName: "product", abstract: "Extend all active subscriptions of a product.",
         discussion: """
-            For after an outage. Apple takes hours or days for it and tells of each subscriber in a notification; this \
-            follows until Apple says that it is complete. Whoever was given days twice within 365 days gets none. With a \
-            database to write to, the trail keeps who did it and why.
+            Use it after an outage. Apple takes hours or days and sends a notification per subscription; the command \
+            follows until Apple reports completion. Apple skips subscriptions that were extended twice within 365 days. \
+            With DATABASE_URL, the audit log records the request.
 
-            Exit codes: 0 complete, or taken up with --no-wait; 1 Apple refuses; 130 interrupted, which stops the looking \
-            and not the work: storekeeper extend status goes on looking.
+            Exit codes: 0 complete, or accepted with --no-wait; 1 rejected by Apple; 130 interrupted: Apple continues, \
+            and storekeeper extend status shows the progress.
+
+            Example: storekeeper extend product pro.monthly --days 3 --reason outage --storefront DEU
             """)
 
     @OptionGroup var options: ExtensionOptions
 
-    @Argument(help: "The product id.")
+    @Argument(help: "Product id.")
     var product: String
 
     @Option(
         name: .customLong("storefront"),
-        help: "Only there, by the country's three letters such as DEU; repeat for several.")
+        help: "Storefront, three-letter country code such as DEU; repeatable.")
     var storefronts: [String] = []
 
-    @Flag(help: "In all countries.")
+    @Flag(help: "All storefronts.")
     var everywhere = false
 
-    @Flag(help: "Do not wait until it is complete.")
+    @Flag(help: "Exit once Apple has accepted the request.")
     var noWait = false
 
     func validate() throws {
         guard storefronts.isEmpty == everywhere else {
-            throw ValidationError("say where: --storefront once or several times, or --everywhere")
+            throw ValidationError("no storefronts selected: give --storefront (repeatable) or --everywhere")
         }
         for storefront in storefronts where storefront.range(of: "^[A-Z]{3}$", options: .regularExpression) == nil {
             throw ValidationError("--storefront \(storefront.escaped) is not three capital letters, such as DEU")
@@ -51,24 +53,24 @@ struct ExtendProduct: Subcommand {
         guard !options.dryRun else {
             asked.isDry = true
             return try options.say(
-                "Apple would be asked to give all active subscribers of \(product.escaped), \(place), "
+                "All active subscriptions of \(product.escaped), \(place), would be asked to be extended by "
                     + "\(options.days) days.", of: asked, in: context)
         }
         let auditLog = try await options.auditLog(in: context)
         try await options.apple.withClient(in: context) { [asked] client in
-            // Known before Apple is asked: without an answer it is the only way to learn what became of it.
-            context.warn("The name of this request is \(name).")
+            // Printed before the request: without a response, only this identifier finds it at Apple.
+            context.warn("Request identifier: \(name)")
             do {
                 _ = try await client.extendRenewalDates(request)
             } catch APIError.unsettled(let reason) {
                 throw CommandError(
-                    "nobody knows whether Apple took it up (\(reason)): ask with storekeeper extend status "
-                        + "\(product.escaped) \(name), and do not ask for it again under another name")
+                    "unknown whether Apple accepted the request (\(reason)): check with storekeeper extend status "
+                        + "\(product.escaped) \(name); do not repeat it with another --request-id")
             }
             try await options.record("product \(product), \(place),", request: name, to: auditLog, in: context)
             guard !noWait else {
                 return try options.say(
-                    "Taken up; storekeeper extend status \(product.escaped) \(name) tells how far it is.", of: asked,
+                    "Accepted; storekeeper extend status \(product.escaped) \(name) shows the progress.", of: asked,
                     in: context)
             }
             let course = ExtensionFollower(client: client, product: product, name: name)

@@ -3,18 +3,20 @@ import ArgumentParser
 
 import struct Foundation.Date
 
-/// `storekeeper extend purchase`: more days for one subscriber.
+/// `storekeeper extend purchase`: extends one subscription.
 struct ExtendPurchase: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "purchase", abstract: "Give one subscriber more days.",
+        commandName: "purchase", abstract: "Extend one subscription.",
         discussion: """
-            Apple allows it twice within 365 days, for up to 90 days each. With a database to write to, the trail keeps \
-            who did it and why. Exits 1 where Apple refuses, with Apple's reason.
+            Apple allows two extensions within 365 days, of up to 90 days each. With DATABASE_URL, the audit log records \
+            the request. Exit codes: 0 extended; 1 rejected by Apple, with its reason.
+
+            Example: storekeeper extend purchase 2000000123456789 --days 3 --reason satisfaction
             """)
 
     @OptionGroup var options: ExtensionOptions
 
-    @Argument(help: "The subscription's original transaction id.")
+    @Argument(help: "Original transaction id of the subscription.")
     var purchase: String
 
     func run(in context: CommandContext) async throws {
@@ -23,17 +25,19 @@ struct ExtendPurchase: Subcommand {
             extendByDays: options.days, extendReasonCode: options.reason.code, requestIdentifier: name)
         guard !options.dryRun else {
             return try options.say(
-                "Apple would be asked to give \(purchase.escaped) \(options.days) days.",
+                "\(purchase.escaped) would be asked to be extended by \(options.days) days.",
                 of: ExtensionRequest(
                     requestIdentifier: name, days: options.days, originalTransactionId: purchase, isDry: true),
                 in: context)
         }
         let auditLog = try await options.auditLog(in: context)
         let answer = try await options.apple.withClient(in: context) { client in
-            context.warn("The name of this request is \(name).")
+            context.warn("Request identifier: \(name)")
             return try await client.extendRenewalDate(of: purchase, request)
         }
-        guard answer.success == true else { throw CommandError("Apple did not extend it, and says no more than that") }
+        guard answer.success == true else {
+            throw CommandError("Apple did not extend \(purchase.escaped) and gave no reason")
+        }
         if options.output.json {
             try options.output.print(json: Extended(answer, request: name), in: context)
         } else {
@@ -44,7 +48,7 @@ struct ExtendPurchase: Subcommand {
     }
 }
 
-/// A subscription that was extended, for programs: Apple's names, our times.
+/// An extended subscription as JSON, with Apple's names and times in UTC.
 struct Extended: Encodable {
     var requestIdentifier: String
     var originalTransactionId: String?

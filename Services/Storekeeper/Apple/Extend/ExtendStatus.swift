@@ -3,22 +3,26 @@ import ArgumentParser
 
 import struct Foundation.Date
 
-/// `storekeeper extend status`: how far Apple is with a product's subscribers.
+/// `storekeeper extend status`: the progress of a product's extension.
 struct ExtendStatus: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show how far Apple is with extending a product's subscribers.",
-        discussion: "Exits 1 where Apple knows no such request.")
+        commandName: "status", abstract: "Show the progress of a product's extension.",
+        discussion: """
+            Exit codes: 0 found; 1 Apple does not know the request.
+
+            Example: storekeeper extend status pro.monthly 0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0 --follow
+            """)
 
     @OptionGroup var apple: AppleOptions
     @OptionGroup var output: OutputOptions
 
-    @Argument(help: "The product id.")
+    @Argument(help: "Product id.")
     var product: String
 
-    @Argument(help: "The name of the request.")
+    @Argument(help: "Request identifier.")
     var name: String
 
-    @Flag(help: "Look again and again until it is complete.")
+    @Flag(help: "Repeat until the extension is complete.")
     var wait = false
 
     func run(in context: CommandContext) async throws {
@@ -29,9 +33,9 @@ struct ExtendStatus: Subcommand {
     }
 }
 
-/// Looks at an extension of all until Apple says that it is complete.
+/// Polls an extension until Apple reports completion.
 struct ExtensionFollower: Sendable {
-    /// Apple allows one question a second, and the work takes hours.
+    /// Apple allows one request a second, and an extension takes hours.
     private static let pause: Duration = .seconds(10)
 
     let client: AppStoreServerAPI
@@ -44,7 +48,7 @@ struct ExtensionFollower: Sendable {
             return try await client.massExtensionStatus(productId: product, requestIdentifier: name)
         } catch let error as APIError where error.code == .statusRequestNotFound {
             throw CommandError(
-                "Apple knows no request \(name.escaped) for \(product.escaped): mistyped, or never taken up")
+                "Apple knows no request \(name.escaped) for \(product.escaped): check both, or it was never accepted")
         }
     }
 
@@ -53,7 +57,7 @@ struct ExtensionFollower: Sendable {
             while true {
                 let status = try await look()
                 let isComplete = status.complete == true
-                display.show(isComplete ? "complete" : "Apple is at it", isLast: isComplete)
+                display.show(isComplete ? "complete" : "in progress at Apple", isLast: isComplete)
                 if isComplete { return status }
                 try await Task.sleep(for: Self.pause)
             }
@@ -66,12 +70,12 @@ extension MassExtendRenewalDateStatusResponse {
         if output.json { return try output.print(json: ExtensionState(self), in: context) }
         guard complete == true else { return context.print("Not complete yet.") }
         context.print(
-            "Complete since \(completeDate?.text ?? "a time Apple does not say"): \(succeededCount ?? 0) extended, "
-                + "\(failedCount ?? 0) not.")
+            "Complete since \(completeDate?.text ?? "an unknown time"): \(succeededCount ?? 0) extended, "
+                + "\(failedCount ?? 0) failed.")
     }
 }
 
-/// How far a mass extension is, for programs: Apple's names, our times.
+/// The progress of a product's extension as JSON, with Apple's names and times in UTC.
 struct ExtensionState: Encodable {
     var requestIdentifier: String?
     var complete: Bool?

@@ -3,9 +3,9 @@ import ArgumentParser
 import Foundation
 import Storage
 
-/// What both kinds of extension are told, and the trail that keeps who asked for them.
+/// The options of both kinds of extension, and their audit log.
 struct ExtensionOptions: ParsableArguments {
-    /// Why, in words for Apple's numbers.
+    /// Names for Apple's reason codes.
     enum Reason: String, CaseIterable, ExpressibleByArgument {
         case undeclared
         case satisfaction
@@ -27,27 +27,27 @@ struct ExtensionOptions: ParsableArguments {
     @OptionGroup var output: OutputOptions
     @OptionGroup var audit: AuditOptions
 
-    @Option(help: "How many days, 1 to 90.")
+    @Option(help: "Days to extend by, 1 to 90.")
     var days: Int64
 
-    @Option(help: "Why, for Apple.")
+    @Option(help: "Reason for Apple.")
     var reason: Reason
 
-    @Option(help: "Our name of this request, the same if it is repeated. Default: a new one.")
+    @Option(help: "Request identifier; repeat it to retry the same request (default: a new UUID).")
     var requestId: String?
 
-    @Flag(help: "Say what Apple would be asked, and do nothing.")
+    @Flag(help: "Print the request; send nothing.")
     var dryRun = false
 
     func validate() throws {
-        guard (1...90).contains(days) else { throw ValidationError("--days must lie between 1 and 90") }
+        guard (1...90).contains(days) else { throw ValidationError("--days \(days) is out of range: 1 to 90") }
     }
 
-    /// The name that was given, or a new one.
+    /// The given identifier, or a new one.
     func name(in context: CommandContext) -> String { requestId ?? context.id().uuidString.lowercased() }
 
-    /// Where it is kept that it was done, if there is a database to write to. Looked at before Apple is asked: what Apple
-    /// has done is not undone because it could not be written down.
+    /// The audit log; nil without a database. Opened before the request: what Apple has done cannot be undone when the
+    /// audit log turns out to be unavailable.
     func auditLog(in context: CommandContext) async throws -> OperatorActionStore? {
         guard database.isGiven(in: context) else { return nil }
         let auditLog = OperatorActionStore(try database.connection(for: "extend", in: context))
@@ -55,14 +55,14 @@ struct ExtensionOptions: ParsableArguments {
         return auditLog
     }
 
-    /// What Apple would be asked, or was: for people, or for programs with the name by which it is asked about.
+    /// Prints the request: as text, or as JSON with its identifier.
     func say(_ text: String, of request: ExtensionRequest, in context: CommandContext) throws {
         guard output.json else { return context.print(text) }
         try output.print(json: request, in: context)
     }
 
-    /// Keeps what Apple has taken up.
-    /// - Parameter subject: who was given days.
+    /// Records a request that Apple accepted.
+    /// - Parameter subject: what was extended.
     func record(
         _ subject: String, request name: String, to auditLog: OperatorActionStore?, in context: CommandContext
     ) async throws {
@@ -71,21 +71,23 @@ struct ExtensionOptions: ParsableArguments {
             try await audit.record(
                 "extend", on: ["\(subject) by \(days) days, request \(name)"], to: auditLog, in: context)
         } catch {
-            throw CommandError("Apple has taken it up, but the trail could not be written: \(error). Do not ask again.")
+            throw CommandError(
+                "Apple accepted the request, but the audit log could not be written: \(error). Do not repeat the request."
+            )
         }
     }
 }
 
-/// What Apple is asked for, for programs.
+/// The request as JSON.
 struct ExtensionRequest: Encodable {
     var requestIdentifier: String
     var days: Int64
-    /// Of one subscriber.
+    /// Of one subscription.
     var originalTransactionId: String?
-    /// Of all active subscribers of it.
+    /// Of all its active subscriptions.
     var productId: String?
-    /// By the country's three letters; nil is everywhere.
+    /// Three-letter country codes; nil is everywhere.
     var storefronts: [String]?
-    /// Only said, not asked.
+    /// Printed, not sent.
     var isDry = false
 }

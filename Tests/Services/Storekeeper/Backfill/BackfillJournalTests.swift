@@ -27,7 +27,7 @@ struct BackfillJournalTests {
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "# app Production\n1\n20\n300\n")
     }
 
-    @Test func `a file that cannot be written is said before anybody is asked`() {
+    @Test func `BackfillJournal reports a file that cannot be written before any request`() {
         #expect(throws: CommandError.self) { try BackfillJournal(at: "/no/such/directory/progress", of: "app") }
     }
 

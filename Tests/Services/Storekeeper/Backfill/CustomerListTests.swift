@@ -7,12 +7,12 @@ import Testing
 
 struct CustomerListTests {
     @Test func `ids are read once each, whatever stands around them`() throws {
-        let text = "2000000000000001\r\n\n  2000000000000002  # Ada\n# nobody\n2000000000000001\n3"
+        let text = "2000000000000001\r\n\n  2000000000000002  # Ada\n# none\n2000000000000001\n3"
         #expect(try CustomerList(text).customers.map(\.id) == ["2000000000000001", "2000000000000002", "3"])
     }
 
     @Test(arguments: [
-        "", "# nobody\n", "1\nada@example.com\n", "1,2,3", "{\"id\": 1}", "²", "12345678901234567890123456789012",
+        "", "# none\n", "1\nada@example.com\n", "1,2,3", "{\"id\": 1}", "²", "12345678901234567890123456789012",
     ])
     func `a file of something else is refused`(text: String) {
         #expect(throws: ValidationError.self) { try CustomerList(text) }
@@ -28,7 +28,7 @@ struct CustomerListTests {
         #expect(list.faults.map(\.fault) == [.cut, .notBase64])
     }
 
-    /// In the layout of Apple's, signed by nobody; long enough to be told from an id.
+    /// In Apple's layout, unsigned; longer than an id.
     private static func receipt(of bundleId: String, _ ids: [String]) -> String {
         func value(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
             [tag, 0x82, UInt8(content.count >> 8), UInt8(content.count & 0xFF)] + content

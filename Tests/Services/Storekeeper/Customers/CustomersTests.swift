@@ -53,8 +53,8 @@ import Testing
             #expect(outcome.code == 0, "\(outcome.errorOutput)")
             let lines = outcome.text.split(separator: "\n").map(String.init)
             #expect(lines.count == 3)
-            #expect(lines[1].contains(Self.tokens[0]) && lines[1].hasSuffix("firstWins  served"), "\(lines)")
-            #expect(lines[2].contains(Self.tokens[1]) && lines[2].hasSuffix("firstWins  refused"), "\(lines)")
+            #expect(lines[1].contains(Self.tokens[0]) && lines[1].hasSuffix("firstWins  entitled"), "\(lines)")
+            #expect(lines[2].contains(Self.tokens[1]) && lines[2].hasSuffix("firstWins  denied"), "\(lines)")
             let sandbox = await CommandOutcome.of(
                 ["customers", "shared", "--environment", "Sandbox"], environment: environment)
             #expect(sandbox.text == "No Apple account is shared in Sandbox.")
@@ -112,10 +112,10 @@ import Testing
             #expect(undone.code == 0)
             #expect(try await Self.shared(environment).map(\.isServed) == [true, false])
             #expect(await CommandOutcome.of(choose + ["--undo"], environment: environment).code == 1)
-            let nobody = await CommandOutcome.of(
+            let withoutAccount = await CommandOutcome.of(
                 ["customers", "choose", "--app", Self.app, "--environment", "Production", "me"],
                 environment: environment)
-            #expect(nobody.code == 64)
+            #expect(withoutAccount.code == 64)
         }
     }
 }

@@ -22,7 +22,7 @@ import Testing
                 headers: record.headers.map { WireHeader($0.name, $0.value) }))
     }
 
-    @Test func `what was refused at the beginning of the line goes back for the same app`() throws {
+    @Test func `DeadLetterReplay keeps the app of a record of the first topic`() throws {
         let received = ReceivedNotification(
             signedPayload: Array("a.b.c".utf8), source: .history, receivedAt: Self.time, bundleId: "com.example.app")
         let replayed = try Self.replayed(received.record(), from: Topics.received.name)

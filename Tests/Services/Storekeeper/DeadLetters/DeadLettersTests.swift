@@ -70,7 +70,9 @@ struct DeadLettersTests {
         }
     }
 
-    @Test func `dead-letters replay --all sends every open one; one of a later stage starts at the first topic`() async throws {
+    @Test func `dead-letters replay --all sends every open one; one of a later stage starts at the first topic`()
+        async throws
+    {
         try await withLetters { fixture async throws in
             #expect(
                 await fixture.run(["dead-letters", "replay", "--all", "--dry-run"]).text.hasPrefix("3 dead letters"))
@@ -169,7 +171,7 @@ struct DeadLettersTests {
             return try outcome.json()
         }
 
-        /// A JWS that anybody could write.
+        /// A forged JWS.
         static func payload(_ name: String) -> [UInt8] {
             let json = """
                 {"notificationUUID":"\(UUID(uuid: (9, 9, 9, 9, 9, 9, 0x49, 9, 0x89, 9, 9, 9, 9, 9, 9, 9)).uuidString)",\
@@ -213,7 +215,7 @@ struct DeadLettersTests {
                     build: "test"))
         }
 
-        /// What stands at the beginning of the line.
+        /// The records of the first topic.
         func received() async throws -> [ReceivedNotification] {
             try await WrittenRecords.of(Topics.received.route, at: broker.configuration).map {
                 try ReceivedNotification(WireRecord($0))

@@ -14,12 +14,12 @@ struct BacklogTests {
         let backlog = try Backlog(broker.configuration, forgets: true, logger: .silent)
         try await backlog.refresh()
         await backlog.close()
-        let look = try #require(backlog.look)
-        #expect(look.waiting.filter { $0.value > 0 } == [.deduplicator: 3])
-        #expect(look.waiting[.verifier] == 0)
-        #expect(!look.isSettled)
-        #expect(look.pressure == 3 * Int64(Topics.verified.route.partitions))
-        #expect(look.dropped == 0)
+        let measurement = try #require(backlog.measurement)
+        #expect(measurement.waiting.filter { $0.value > 0 } == [.deduplicator: 3])
+        #expect(measurement.waiting[.verifier] == 0)
+        #expect(!measurement.isSettled)
+        #expect(measurement.pressure == 3 * Int64(Topics.verified.route.partitions))
+        #expect(measurement.dropped == 0)
         await producer.close(deadline: .seconds(1))
     }
 
@@ -35,17 +35,17 @@ struct BacklogTests {
         let backlog = try Backlog(broker.configuration, forgets: true, logger: .silent)
         try await backlog.refresh()
         await backlog.close()
-        let look = try #require(backlog.look)
-        #expect(look.dropped > 0)
-        #expect(look.dropped + (look.waiting[.stateUpdater] ?? 0) == 40)
+        let measurement = try #require(backlog.measurement)
+        #expect(measurement.dropped > 0)
+        #expect(measurement.dropped + (measurement.waiting[.stateUpdater] ?? 0) == 40)
         await producer.close(deadline: .seconds(1))
     }
 
     @Test func `stages of one look add up`() {
-        var look = Backlog.Measurement(waiting: [.verifier: 1], isSettled: true, pressure: 7, dropped: 1)
-        look.add(Backlog.Measurement(waiting: [.deduplicator: 2], isSettled: false, pressure: 3, dropped: 2))
+        var measurement = Backlog.Measurement(waiting: [.verifier: 1], isSettled: true, pressure: 7, dropped: 1)
+        measurement.add(Backlog.Measurement(waiting: [.deduplicator: 2], isSettled: false, pressure: 3, dropped: 2))
         #expect(
-            look
+            measurement
                 == Backlog.Measurement(
                     waiting: [.verifier: 1, .deduplicator: 2], isSettled: false, pressure: 7, dropped: 3))
     }

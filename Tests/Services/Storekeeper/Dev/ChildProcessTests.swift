@@ -37,7 +37,7 @@ struct ChildProcessTests {
         let directory = try TemporaryDirectory()
         let fifo = directory.path + "/fifo"
         try #require(mkfifo(fifo, 0o600) == 0)
-        // The script opens the pipe when its trap is set, so whoever opens the other end knows it is.
+        // The script opens the pipe after setting its trap, so opening the other end waits for that.
         let child = try await start("trap '' TERM; read line < \(fifo)", in: directory)
         let pipe = try #require(FileHandle(forWritingAtPath: fifo))
         #expect(await child.stop(deadline: .milliseconds(10)) == .signal(SIGKILL))

@@ -11,23 +11,23 @@ struct DroppedRecordsTests {
 
     @Test func `what was read before it was dropped is no loss`() {
         var loss = DroppedRecords()
-        loss.look(at: [Self.lag(committed: 5, low: 0), Self.lag(committed: 9, low: 7)])
+        loss.measurement(at: [Self.lag(committed: 5, low: 0), Self.lag(committed: 9, low: 7)])
         #expect(loss.records == 0)
     }
 
     @Test func `what was dropped unread is counted once`() {
         var loss = DroppedRecords()
-        loss.look(at: [Self.lag(committed: nil, low: 0)])
-        loss.look(at: [Self.lag(committed: 2, low: 5)])
-        loss.look(at: [Self.lag(committed: 2, low: 5)])
+        loss.measurement(at: [Self.lag(committed: nil, low: 0)])
+        loss.measurement(at: [Self.lag(committed: 2, low: 5)])
+        loss.measurement(at: [Self.lag(committed: 2, low: 5)])
         #expect(loss.records == 3)
-        loss.look(at: [Self.lag(committed: 6, low: 9)])
+        loss.measurement(at: [Self.lag(committed: 6, low: 9)])
         #expect(loss.records == 6)
     }
 
     @Test func `a group that has read nothing yet loses what is dropped`() {
         var loss = DroppedRecords()
-        loss.look(at: [Self.lag(committed: nil, low: 4)])
+        loss.measurement(at: [Self.lag(committed: nil, low: 4)])
         #expect(loss.records == 4)
     }
 }

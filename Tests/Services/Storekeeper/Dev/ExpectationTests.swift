@@ -21,21 +21,21 @@ struct ExpectationTests {
         return book
     }
 
-    private static func look(_ number: Int, isSettled: Bool = true) -> Backlog.Measurement {
+    private static func measurement(_ number: Int, isSettled: Bool = true) -> Backlog.Measurement {
         Backlog.Measurement(number: number, isSettled: isSettled)
     }
 
     @Test func `it is met when all that was accepted is there and nothing is on its way`() {
-        let expectation = Expectation(book: Self.book(), lookNumber: 3)
-        #expect(expectation.isMet(stored: 1, refused: ["f"], backlog: Self.look(5)))
-        #expect(!expectation.isMet(stored: 0, refused: ["f"], backlog: Self.look(5)))
-        #expect(!expectation.isMet(stored: 1, refused: [], backlog: Self.look(5)))
-        #expect(!expectation.isMet(stored: 1, refused: ["f"], backlog: Self.look(5, isSettled: false)))
+        let expectation = Expectation(book: Self.book(), measurementNumber: 3)
+        #expect(expectation.isMet(stored: 1, refused: ["f"], backlog: Self.measurement(5)))
+        #expect(!expectation.isMet(stored: 0, refused: ["f"], backlog: Self.measurement(5)))
+        #expect(!expectation.isMet(stored: 1, refused: [], backlog: Self.measurement(5)))
+        #expect(!expectation.isMet(stored: 1, refused: ["f"], backlog: Self.measurement(5, isSettled: false)))
     }
 
     @Test func `a look at the backlog from before the end does not count`() {
-        let expectation = Expectation(book: Self.book(), lookNumber: 3)
-        #expect(!expectation.isMet(stored: 1, refused: ["f"], backlog: Self.look(4)))
+        let expectation = Expectation(book: Self.book(), measurementNumber: 3)
+        #expect(!expectation.isMet(stored: 1, refused: ["f"], backlog: Self.measurement(4)))
         #expect(!expectation.isMet(stored: 1, refused: ["f"], backlog: nil))
     }
 

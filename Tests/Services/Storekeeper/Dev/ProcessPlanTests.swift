@@ -17,16 +17,16 @@ struct ProcessPlanTests {
     }
 
     @Test(arguments: [ServiceKind.ingest, .verifier]) func `who may not reach the database does not know where it is`(
-        role: ServiceKind
+        kind: ServiceKind
     ) {
         let plan = Self.plan(inherited: ProcessPlan.inherited(from: ["DATABASE_URL": "postgres://secret"]))
-        #expect(plan.environment(of: role, named: "x")["DATABASE_URL"] == nil)
+        #expect(plan.environment(of: kind, named: "x")["DATABASE_URL"] == nil)
     }
 
     @Test(arguments: [ServiceKind.deduplicator, .stateUpdater]) func `who writes state knows the database`(
-        role: ServiceKind
+        kind: ServiceKind
     ) {
-        #expect(Self.plan().environment(of: role, named: "x")["DATABASE_URL"] == "postgres://d")
+        #expect(Self.plan().environment(of: kind, named: "x")["DATABASE_URL"] == "postgres://d")
     }
 
     @Test func `setup asks for the replication factor of the environment`() {
@@ -89,14 +89,14 @@ struct ProcessPlanTests {
         var plan = Self.plan(inherited: ["PGOPTIONS": "-c jit=off"])
         #expect(plan.environment(of: .scheduler, named: "x")["PGOPTIONS"] == "-c jit=off")
         plan.databaseRoles = [.worker, .scheduler]
-        for role in [ServiceKind.deduplicator, .stateUpdater, .recovery] {
-            #expect(plan.environment(of: role, named: "x")["PGOPTIONS"] == "-c jit=off -c role=storekeeper_worker")
+        for kind in [ServiceKind.deduplicator, .stateUpdater, .recovery] {
+            #expect(plan.environment(of: kind, named: "x")["PGOPTIONS"] == "-c jit=off -c role=storekeeper_worker")
         }
         plan.inherited = [:]
         #expect(plan.environment(of: .scheduler, named: "x")["PGOPTIONS"] == "-c role=storekeeper_scheduler")
         #expect(plan.operatorEnvironment["PGOPTIONS"] == "-c role=storekeeper_scheduler")
-        for role in [ServiceKind.ingest, .verifier] {
-            #expect(plan.environment(of: role, named: "x")["PGOPTIONS"] == nil)
+        for kind in [ServiceKind.ingest, .verifier] {
+            #expect(plan.environment(of: kind, named: "x")["PGOPTIONS"] == nil)
         }
     }
 }

@@ -6,7 +6,7 @@ import Testing
 struct RunCheckTests {
     @Test func `a ledger that equals the book is clean`() throws {
         let book = Self.book(of: Self.genuine("a"), Self.genuine("b"))
-        let findings = RunCheck(ledger: [Self.entry("b"), Self.entry("a")], refused: [], beliefs: Self.beliefs)
+        let findings = RunCheck(ledger: [Self.entry("b"), Self.entry("a")], refused: [], finalStates: Self.finalStates)
             .against(book)
         #expect(findings.areClean)
         #expect(findings.inLedger == 2)
@@ -14,7 +14,7 @@ struct RunCheckTests {
     }
 
     @Test func `what was answered 200 and is nowhere is missing`() {
-        let findings = RunCheck(ledger: [Self.entry("a")], refused: [], beliefs: Self.beliefs)
+        let findings = RunCheck(ledger: [Self.entry("a")], refused: [], finalStates: Self.finalStates)
             .against(Self.book(of: Self.genuine("a"), Self.genuine("b")))
         #expect(findings.missing == ["b"])
         #expect(!findings.areClean)
@@ -26,7 +26,7 @@ struct RunCheckTests {
             book.add(.notification(Self.genuine(uuid)))
             book.add(.attempt(Self.attempt(uuid, status: 503)))
         }
-        let findings = RunCheck(ledger: [Self.entry("a")], refused: [], beliefs: Self.beliefs).against(book)
+        let findings = RunCheck(ledger: [Self.entry("a")], refused: [], finalStates: Self.finalStates).against(book)
         #expect(findings.areClean)
         #expect(findings.notAccepted == 1)
     }
@@ -34,7 +34,7 @@ struct RunCheckTests {
     @Test func `what the book does not know is unexpected unless it was there before`() {
         let check = RunCheck(
             ledger: [Self.entry("a"), Self.entry("x"), Self.entry("y")], before: ["y"], refused: [],
-            beliefs: Self.beliefs)
+            finalStates: Self.finalStates)
         #expect(check.against(Self.book(of: Self.genuine("a"))).unexpected == ["x"])
     }
 
@@ -58,7 +58,7 @@ struct RunCheckTests {
     }
 
     @Test func `a row that stands twice is an effect had twice`() {
-        let findings = RunCheck(ledger: [Self.entry("a"), Self.entry("a")], refused: [], beliefs: Self.beliefs)
+        let findings = RunCheck(ledger: [Self.entry("a"), Self.entry("a")], refused: [], finalStates: Self.finalStates)
             .against(Self.book(of: Self.genuine("a")))
         #expect(findings.effectsTwice == ["a"])
     }
@@ -71,16 +71,16 @@ struct RunCheckTests {
         var newerEntry = Self.entry("b")
         newerEntry.signedDate = newer.signedDate
         let book = Self.book(of: newer, older)
-        let both = RunCheck(ledger: [Self.entry("a"), newerEntry], refused: [], beliefs: Self.beliefs)
+        let both = RunCheck(ledger: [Self.entry("a"), newerEntry], refused: [], finalStates: Self.finalStates)
         #expect(both.against(book).areClean)
-        let onlyOlder = RunCheck(ledger: [Self.entry("a")], refused: [], beliefs: Self.beliefs)
+        let onlyOlder = RunCheck(ledger: [Self.entry("a")], refused: [], finalStates: Self.finalStates)
         #expect(
             onlyOlder.against(book).differences
                 == [Difference(of: "Sandbox 1", field: "status", book: "5", found: "1")])
     }
 
-    @Test func `a purchase of which nothing is believed differs`() {
-        let findings = RunCheck(ledger: [Self.entry("a")], refused: [], beliefs: [:])
+    @Test func `RunCheck reports a purchase without state`() {
+        let findings = RunCheck(ledger: [Self.entry("a")], refused: [], finalStates: [:])
             .against(Self.book(of: Self.genuine("a")))
         #expect(findings.differences.map(\.field) == ["purchase"])
     }
@@ -91,7 +91,7 @@ struct RunCheckTests {
             RunCheck.Refused(uuid: "f", reason: "signature"), RunCheck.Refused(uuid: "g", reason: "body"),
             RunCheck.Refused(uuid: nil, reason: "malformed"),
         ]
-        let findings = RunCheck(ledger: [], refused: refused, beliefs: [:]).against(book)
+        let findings = RunCheck(ledger: [], refused: refused, finalStates: [:]).against(book)
         #expect(findings.refusedByReason == ["signature": 1, "body": 1])
         #expect(findings.differences == [Difference(of: "g", field: "reason", book: "signature", found: "body")])
         #expect(findings.forgedMissing == ["h"])
@@ -99,14 +99,14 @@ struct RunCheckTests {
 
     @Test func `a forged one in the ledger is the worst of all and never clean`() {
         let findings = RunCheck(
-            ledger: [Self.entry("f")], refused: [RunCheck.Refused(uuid: "f", reason: "signature")], beliefs: [:]
+            ledger: [Self.entry("f")], refused: [RunCheck.Refused(uuid: "f", reason: "signature")], finalStates: [:]
         ).against(Self.book(of: Self.forged("f")))
         #expect(findings.forgedInLedger == ["f"])
         #expect(!findings.areClean)
     }
 
     @Test func `a genuine one among the dead letters was wrongly refused, not lost`() {
-        let findings = RunCheck(ledger: [], refused: [RunCheck.Refused(uuid: "a", reason: "revoked")], beliefs: [:])
+        let findings = RunCheck(ledger: [], refused: [RunCheck.Refused(uuid: "a", reason: "revoked")], finalStates: [:])
             .against(Self.book(of: Self.genuine("a")))
         #expect(findings.wronglyRefused == ["a: revoked"])
         #expect(findings.missing.isEmpty)
@@ -118,12 +118,12 @@ struct RunCheckTests {
         status: 1, productId: "pro", purchaseDate: 1, expiresDate: 2, revocationDate: nil, revocationReason: nil,
         appAccountToken: nil, autoRenewStatus: 1, autoRenewProductId: "pro", isInBillingRetryPeriod: nil,
         gracePeriodExpiresDate: nil, expirationIntent: nil)
-    private static let beliefs: RunCheck.FinalStates = [
+    private static let finalStates: RunCheck.FinalStates = [
         RunRecord.Purchase(environment: .sandbox, originalTransactionId: "1"): facts
     ]
 
     private static func differences(_ entry: RunCheck.Entry) -> [Difference] {
-        RunCheck(ledger: [entry], refused: [], beliefs: beliefs).against(book(of: genuine("a"))).differences
+        RunCheck(ledger: [entry], refused: [], finalStates: finalStates).against(book(of: genuine("a"))).differences
     }
 
     private static func genuine(_ uuid: String) -> RunRecord.Notification {

@@ -3,7 +3,7 @@ import Testing
 @testable import Storekeeper
 
 struct RunReportTests {
-    private static func verdict(
+    private static func report(
         missing: [String] = [], dropped: Int64 = 0, stalled: Bool = false
     ) -> RunReport {
         var findings = CheckFindings()
@@ -15,39 +15,39 @@ struct RunReportTests {
     }
 
     @Test func `clean is said first`() {
-        let verdict = Self.verdict()
-        #expect(verdict.isClean)
-        #expect(verdict.lines.first { !$0.isEmpty } == "Clean: the ledger equals the simulator's book.")
-        #expect(verdict.lines.contains { $0.contains("5.0 notifications per second, seed 7") })
+        let report = Self.report()
+        #expect(report.isClean)
+        #expect(report.lines.first { !$0.isEmpty } == "EQUAL: the ledger matches the simulator's run record.")
+        #expect(report.lines.contains { $0.contains("5.0 notifications per second, seed 7") })
     }
 
-    @Test func `what Apple lists and nobody has is not clean`() {
-        var verdicts = [0, 1].map { missing in
+    @Test func `RunReport is not clean with missing notifications`() {
+        var reports = [0, 1].map { missing in
             RunReport(
                 findings: CheckFindings(), droppedByBroker: 0, stalled: false, latency: nil,
                 recovery: RunReport.Recovery(windows: ["closed": 2, "open": 0], missing: missing), seconds: 1, seed: 1)
         }
-        #expect(verdicts.map(\.isClean) == [true, false])
-        let line = verdicts.removeLast().lines.first { $0.contains("Apple's history") }
+        #expect(reports.map(\.isClean) == [true, false])
+        let line = reports.removeLast().lines.first { $0.contains("Apple's history") }
         #expect(line?.hasSuffix("windows: 2 closed; 1 missing") == true)
     }
 
     @Test func `what the broker dropped is told from what was lost`() {
         let row: (RunReport) -> String? = { $0.lines.first { $0.hasPrefix("  missing") } }
-        #expect(row(Self.verdict(missing: ["a"]))?.contains("LOST") == true)
-        #expect(row(Self.verdict(missing: ["a"], stalled: true))?.contains("the broker dropped nothing") == true)
-        let dropped = row(Self.verdict(missing: ["a"], dropped: 3))
+        #expect(row(Self.report(missing: ["a"]))?.contains("LOST") == true)
+        #expect(row(Self.report(missing: ["a"], stalled: true))?.contains("the broker dropped nothing") == true)
+        let dropped = row(Self.report(missing: ["a"], dropped: 3))
         #expect(dropped?.contains("dropped 3 records") == true)
         #expect(dropped?.contains("LOST") == false)
-        #expect(row(Self.verdict(missing: ["a", "b"], dropped: 1))?.contains("1 are LOST") == true)
+        #expect(row(Self.report(missing: ["a", "b"], dropped: 1))?.contains("1 are LOST") == true)
     }
 
-    @Test func `missing is never clean, whoever dropped it`() {
-        #expect(!Self.verdict(missing: ["a"], dropped: 3).isClean)
+    @Test func `RunReport is not clean with dropped records`() {
+        #expect(!Self.report(missing: ["a"], dropped: 3).isClean)
     }
 
     @Test func `of a long list the first few are shown`() {
-        let lines = Self.verdict(missing: (1...8).map { "uuid-\($0)" }).lines
+        let lines = Self.report(missing: (1...8).map { "uuid-\($0)" }).lines
         #expect(lines.contains("  uuid-5") && !lines.contains("  uuid-6") && lines.contains("  and 3 more"))
     }
 }

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Storekeeper
 
-/// What is believed follows from the ledger, and what does not is found and named.
+/// rebuild proves that the state follows from the ledger, and names rows that do not.
 @Suite(.serialized) struct RebuildTests {
     static let bundleId = "com.example.app"
     static let epoch = Date(timeIntervalSince1970: 1_750_000_000)
@@ -136,8 +136,8 @@ import Testing
         try await Self.use(seed: seed) { connection, database async throws in
             let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
             #expect(outcome.code == 0, "\(outcome.text) \(outcome.errorOutput)")
-            #expect(outcome.text.contains("180 notifications read again"), "\(outcome.text)")
-            #expect(outcome.text.contains("every row is the same"))
+            #expect(outcome.text.contains("180 notifications applied"), "\(outcome.text)")
+            #expect(outcome.text.contains("no differences"))
             #expect(try await Self.schemas(connection) == 0)
         }
     }
@@ -169,7 +169,7 @@ import Testing
             """
             insert into skipped_step
             values (now(), null, now(), null, gen_random_uuid(), 'Production', '27', 'period')
-            """, "skipped_step", "the ledger does not tell of this row"
+            """, "skipped_step", "the row does not follow from the ledger"
         ),
         (
             "update account_claim set since = '2000-01-01' where original_transaction_id = '28' and environment = 'Production'",
@@ -228,7 +228,7 @@ import Testing
         #expect(report.left.isEmpty)
     }
 
-    /// Over for longer than anybody's history reaches back, whenever this runs.
+    /// Older than any retention, whenever this runs.
     static let longAgo = Date(timeIntervalSince1970: 1_732_190_400)
 
     @Test func `purchases are counted, not judged, once retention has taken what was said of them`() async throws {
@@ -241,13 +241,13 @@ import Testing
             try await Self.apply(late, connection)
             try await Self.drop(before: Self.longAgo.addingTimeInterval(31 * 86_400), connection)
             let purchases = Set((early + late).compactMap(\.news?.key))
-            let cut = Set(early.compactMap(\.news?.key)).count
-            #expect(cut > 5 && purchases.count == cut + 1)
+            let truncated = Set(early.compactMap(\.news?.key)).count
+            #expect(truncated > 5 && purchases.count == truncated + 1)
             let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
             #expect(outcome.code == 0, "\(outcome.text)")
-            #expect(outcome.text.contains("1 of \(purchases.count) purchases judged: every row is the same"))
-            #expect(outcome.text.contains("\(cut) purchases not judged: retention"), "\(outcome.text)")
-            #expect(!outcome.text.contains("changed each time"))
+            #expect(outcome.text.contains("1 of \(purchases.count) purchases compared: no differences"))
+            #expect(outcome.text.contains("\(truncated) purchases not compared: retention"), "\(outcome.text)")
+            #expect(!outcome.text.contains("changed during every comparison"))
             // What is left to be judged is judged.
             try await connection.run(
                 unsafeScript: "update subscription set status = 4 where original_transaction_id = '23'")
@@ -266,7 +266,7 @@ import Testing
             let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
             #expect(outcome.code == 1)
             #expect(outcome.text.contains("nothing is proven"), "\(outcome.text)")
-            #expect(!outcome.text.contains("every row is the same"))
+            #expect(!outcome.text.contains("no differences"))
         }
     }
 
@@ -278,7 +278,7 @@ import Testing
             try await arriving
             #expect(outcome.code == 0, "\(outcome.text) \(outcome.errorOutput)")
             let again = await CommandOutcome.of(["rebuild"], environment: database.environment)
-            #expect(again.text.contains("300 notifications read again"), "\(again.text)")
+            #expect(again.text.contains("300 notifications applied"), "\(again.text)")
             #expect(again.code == 0)
         }
     }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Storekeeper
 
-/// What does not follow from the ledger is put right, where it can be judged and still is what was judged.
+/// rebuild --repair replaces rows that do not follow from the ledger, if they were compared and have not changed since.
 @Suite(.serialized) struct RepairTests {
     private static func scalar(_ sql: String, _ connection: PostgresConnection) async throws -> String? {
         try await connection.execute(Statement(unsafeSQL: sql))[0].optional("value")
@@ -33,7 +33,7 @@ import Testing
         try await OperatorActionStore(connection).newest(50)
     }
 
-    @Test func `every kind of difference is put right, with a line in the trail, and a second rebuild finds none`()
+    @Test func `rebuild --repair repairs every kind of difference and records it, and a second rebuild finds none`()
         async throws
     {
         try await RebuildTests.use(seed: 710) { connection, database async throws in
@@ -45,22 +45,22 @@ import Testing
             let before = try await Self.scalar(revision, connection).flatMap(Int.init)
             let dry = await CommandOutcome.of(["rebuild", "--repair", "--dry-run"], environment: database.environment)
             #expect(dry.code == 1)
-            #expect(dry.text.contains("would be put in place"), "\(dry.text)")
+            #expect(dry.text.contains("would be repaired"), "\(dry.text)")
             #expect(try await Self.auditLog(connection).isEmpty)
             let found = await CommandOutcome.of(["rebuild"], environment: database.environment)
             #expect(found.text.contains("17 rows differ"), "\(found.text)")
 
             let repaired = await CommandOutcome.of(
-                ["rebuild", "--repair", "--yes", "--note", "a bug was mended"], environment: database.environment)
+                ["rebuild", "--repair", "--yes", "--note", "a bug was fixed"], environment: database.environment)
             #expect(repaired.code == 0, "\(repaired.text) \(repaired.errorOutput)")
-            #expect(repaired.text.contains("17 rows of 7 purchases were put in place"), "\(repaired.text)")
+            #expect(repaired.text.contains("17 rows of 7 purchases repaired"), "\(repaired.text)")
             let again = await CommandOutcome.of(["rebuild"], environment: database.environment)
-            #expect(again.code == 0 && again.text.contains("every row is the same"), "\(again.text)")
+            #expect(again.code == 0 && again.text.contains("no differences"), "\(again.text)")
             #expect(try await Self.scalar(revision, connection).flatMap(Int.init) == before.map { $0 + 1 })
             let auditLog = try await Self.auditLog(connection)
             #expect(
                 auditLog.count == 7 && auditLog.allSatisfy { $0.action == "rebuild --repair" && $0.actor == "olga" })
-            #expect(auditLog.allSatisfy { $0.note == "a bug was mended" })
+            #expect(auditLog.allSatisfy { $0.note == "a bug was fixed" })
             #expect(
                 auditLog.map(\.subject).contains("purchase Production 24: transaction 24-1, transaction 24-2"),
                 "\(auditLog.map(\.subject))")
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `whoever sits at the terminal is asked, and nobody else may do without a yes`() async throws {
+    @Test func `rebuild --repair asks at the terminal, and needs --yes elsewhere`() async throws {
         try await RebuildTests.use(seed: 710) { connection, database async throws in
             try await Self.falsify(["23"], connection)
             let unasked = await CommandOutcome.of(["rebuild", "--repair"], environment: database.environment)
@@ -120,9 +120,9 @@ import Testing
             #expect(outcome.code == 1)
             for purchase in ["23", "24"] {
                 #expect(
-                    outcome.text.contains("purchase Production \(purchase) was left: it changed"), "\(outcome.text)")
+                    outcome.text.contains("purchase Production \(purchase) was skipped: it changed"), "\(outcome.text)")
             }
-            #expect(outcome.text.contains("1 rows of 1 purchases were put in place"), "\(outcome.text)")
+            #expect(outcome.text.contains("1 rows of 1 purchases repaired"), "\(outcome.text)")
             #expect(try await Self.status(of: "23", connection) == "4")
             #expect(try await Self.status(of: "25", connection) == "1")
             #expect(try await Self.auditLog(connection).map(\.subject) == ["purchase Production 25: subscription"])
@@ -162,7 +162,8 @@ import Testing
                 ["rebuild", "--repair", "--yes"], environment: database.environment)
             #expect(outcome.code == 1)
             #expect(
-                outcome.text.contains("purchase Production 23 was left: this build cannot read"), "\(outcome.text)")
+                outcome.text.contains("purchase Production 23 was skipped: this release cannot read"), "\(outcome.text)"
+            )
             #expect(try await Self.status(of: "23", connection) == "4")
             #expect(try await Self.status(of: "25", connection) == "1")
         }
@@ -191,7 +192,8 @@ import Testing
             let repair = await CommandOutcome.of(
                 ["rebuild", "--repair", "--yes"], environment: ["DATABASE_URL": place])
             #expect(
-                repair.code == 1 && repair.errorOutput.contains("may not change subscription"), "\(repair.errorOutput)")
+                repair.code == 1 && repair.errorOutput.contains("no right to change subscription"),
+                "\(repair.errorOutput)")
             #expect(try await RebuildTests.schemas(connection) == 0)
             try await connection.run(
                 unsafeScript: "revoke create on database \(name) from \(user); drop owned by \(user); drop role \(user)"

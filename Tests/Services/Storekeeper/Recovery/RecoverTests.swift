@@ -47,10 +47,10 @@ struct RecoverTests {
 
     @Test func `where nothing moves it is said who is to be looked for`() {
         #expect(WindowFollower.standstill(isTaken: false, for: .seconds(9)) == nil)
-        let nobody = WindowFollower.standstill(isTaken: false, for: .seconds(11))
-        #expect(nobody?.hasPrefix("no scheduler has taken it up") == true)
+        let unclaimed = WindowFollower.standstill(isTaken: false, for: .seconds(11))
+        #expect(unclaimed?.hasPrefix("no scheduler has claimed the window") == true)
         let still = WindowFollower.standstill(isTaken: true, for: .seconds(11))
-        #expect(still?.hasPrefix("nothing has moved for 11 s") == true)
+        #expect(still?.hasPrefix("no progress for 11 s") == true)
     }
 
     @Test func `windows are opened once, followed until they close, and say what was found`() async throws {
@@ -88,13 +88,13 @@ struct RecoverTests {
         }
     }
 
-    @Test func `for an app that no scheduler would fetch no window is opened, for nobody would ever close it`()
+    @Test func `recover opens no window for an app that no scheduler fetches`()
         async throws
     {
         try await TestDatabase.use { database async throws in
             let arguments = ["recover", "--from", "3h", "--app", "apo", "--environment", "Production"]
             let early = await CommandOutcome.of(arguments, environment: database.environment)
-            #expect(early.code == 1 && early.errorOutput.contains("knows no app yet"))
+            #expect(early.code == 1 && early.errorOutput.contains("no known apps"))
             try await Self.know("app", .production, in: database)
             let misspelt = await CommandOutcome.of(arguments, environment: database.environment)
             #expect(misspelt.code == 1 && misspelt.errorOutput.contains("only app Production"))

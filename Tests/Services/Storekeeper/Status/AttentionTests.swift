@@ -24,7 +24,7 @@ struct AttentionTests {
         return Attention().sentences(on: report)
     }
 
-    @Test func `a line that keeps up, receives and proves wants none; forgeries alarm nobody`() {
+    @Test func `Attention is empty for a healthy pipeline and ignores forged notifications`() {
         #expect(Self.report() == [])
     }
 

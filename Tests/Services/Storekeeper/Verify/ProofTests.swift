@@ -39,16 +39,16 @@ struct ProofTests {
         #expect(proof.refusal == nil)
         #expect(proof.kind == .notification && proof.isKindGuessed)
         #expect(proof.certificates.count == 3)
-        #expect(proof.text.hasPrefix("PROVEN: the owner of a root given with --root (not Apple)"))
-        #expect(proof.text.contains("NOT CHECKED: whose app"))
+        #expect(proof.text.hasPrefix("VERIFIED: signed by a root given with --root (not Apple)"))
+        #expect(proof.text.contains("NOT CHECKED: give --bundle-id"))
         #expect(proof.text.contains(#""notificationType": "TEST""#))
     }
 
     @Test func `without the root it is refused, and the payload is shown as unproven`() throws {
         let proof = proof(try sign(Self.test), trust: .apple)
         #expect(proof.refusal?.reason == .chainUntrusted)
-        #expect(proof.text.hasPrefix("REFUSED (chain-untrusted): "))
-        #expect(proof.text.contains("payload, NOT proven"))
+        #expect(proof.text.hasPrefix("REJECTED (chain-untrusted): "))
+        #expect(proof.text.contains("payload, NOT verified"))
     }
 
     @Test func `the identity is checked where it is given`() throws {
@@ -81,21 +81,21 @@ struct ProofTests {
 
     @Test func `what is said of programs is JSON`() throws {
         struct Answer: Decodable {
-            var proven: Bool
+            var verified: Bool
             var reason: String?
             var certificates: [[String: String]]
         }
         let jws = try sign(Self.test)
         let proven = try JSONDecoder().decode(Answer.self, from: Data(proof(jws).json.utf8))
-        #expect(proven.proven && proven.reason == nil && proven.certificates.count == 3)
+        #expect(proven.verified && proven.reason == nil && proven.certificates.count == 3)
         let refused = try JSONDecoder().decode(Answer.self, from: Data(proof(jws, trust: .apple).json.utf8))
-        #expect(!refused.proven && refused.reason == "chain-untrusted")
+        #expect(!refused.verified && refused.reason == "chain-untrusted")
     }
 
     @Test func `what is no JWS at all is refused and not a crash`() {
         let proof = proof(Array("no.jws".utf8))
         #expect(proof.refusal?.reason == .malformed)
         #expect(proof.certificates.isEmpty && proof.payload == nil)
-        #expect(proof.text.contains("none that can be read"))
+        #expect(proof.text.contains("none readable"))
     }
 }
