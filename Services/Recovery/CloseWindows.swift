@@ -4,10 +4,10 @@ import Storage
 
 import struct Foundation.Date
 
-/// Looks what became of all that was put back on the line, and closes the windows that wait for nothing any more.
+/// Tracks republished notifications and closes windows that have no pending ones.
 ///
-/// A window closes when its notifications are in the ledger or refused by name, not when they were published. Any number of
-/// processes may do it at once.
+/// A window closes when its notifications are in the ledger or among the dead letters, not when they were published.
+/// Safe to run in several processes.
 struct CloseWindows: Service {
     let items: RecoveryItemStore
     let windows: RecoveryWindowStore
@@ -16,24 +16,23 @@ struct CloseWindows: Service {
     let logger: Logger
     var clock: any Clock<Duration> = ContinuousClock()
 
-    /// What a turn takes at most while all is well, with the pause after it: the statements have a limit of their own.
+    /// Limit for one run and the pause after it; statements have their own timeouts.
     static let turnLimit: Duration = .seconds(600)
 
-    /// Until the process is told to stop.
+    /// Until shutdown.
     func run() async throws {
         await RetryLoop(liveness: liveness, clock: clock) { error in
-            logger.warning("No window was closed; it will be tried again", metadata: ["error": "\(error)"])
-        }.run { beginsAnew in
-            // What a process that was killed, or a turn that failed, left behind.
-            if beginsAnew { _ = try await items.forgetPresent() }
+            logger.warning("Could not close history windows; retrying", metadata: ["error": "\(error)"])
+        }.run { isRestart in
+            // Cleans up after a killed process or a failed run.
+            if isRestart { _ = try await items.forgetPresent() }
             let duration = try await clock.measure { _ = try await turn() }
-            // A look at very many is not to take more than a tenth of the database's time, as long as nobody waits half a
-            // minute for that.
+            // Uses at most a tenth of the time, with at most 30 s between two runs.
             return min(max(.seconds(1), duration * 9), .seconds(30))
         }
     }
 
-    /// How many windows were closed.
+    /// - Returns: the number of closed windows.
     func turn() async throws -> Int {
         defer { liveness.beat() }
         let settled = try await items.settle(at: now())

@@ -6,9 +6,9 @@ import Storage
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// A notification that Apple lists, and whether the ledger has it.
+/// A notification in Apple's history, and whether the ledger has it.
 struct ComparedItem: Sendable {
-    /// What the comparison came to.
+    /// Result of the comparison.
     enum State: Sendable, Equatable {
         case present
         case missing
@@ -16,12 +16,12 @@ struct ComparedItem: Sendable {
     }
 
     let item: HistoryPage.Item
-    /// As the payload claims; made from its bytes where it names none.
+    /// From the unverified payload; derived from its bytes where it has none.
     let uuid: UUID
     let claim: UncheckedNotification?
     var state: State
 
-    /// Not compared yet.
+    /// Not yet compared.
     init(_ item: HistoryPage.Item) {
         self.item = item
         claim = UncheckedNotification(item.signedPayload)
@@ -34,10 +34,10 @@ struct ComparedItem: Sendable {
         }
     }
 
-    /// Whether its attempts tell something: not those that succeeded at once and brought what we have.
+    /// Whether its delivery attempts are worth storing: not where the first one succeeded and the ledger has it.
     var isWorthKeeping: Bool { state == .missing || item.sendAttempts.contains { $0.result != "SUCCESS" } }
 
-    /// The same for the same bytes; of version 8, which none of Apple's is.
+    /// Equal for equal bytes; version 8, which Apple does not use.
     private static func name(of bytes: [UInt8]) -> UUID {
         let digest = SHA256Hash.digest(bytes)
         return UUID(
@@ -50,10 +50,10 @@ struct ComparedItem: Sendable {
 }
 
 extension [ComparedItem] {
-    /// Which uuids are to be looked for.
+    /// The uuids to look up in the ledger.
     var named: [UUID] { filter { $0.state != .unreadable }.map(\.uuid) }
 
-    /// With those present that the ledger has.
+    /// Marks those that the ledger has as present.
     func compared(with recorded: Set<UUID>) -> [ComparedItem] {
         map { item in
             guard item.state == .missing, recorded.contains(item.uuid) else { return item }
@@ -64,14 +64,14 @@ extension [ComparedItem] {
     }
 }
 
-/// A page of history of which it is known what the ledger lacks.
+/// A history page compared with the ledger.
 struct ComparedPage: Sendable {
     let page: HistoryPage
     let items: [ComparedItem]
 
-    static let unreadable = "names no notificationUUID"
+    static let unreadable = "has no notificationUUID"
 
-    /// As it is written down, published at a time.
+    /// As a database row, published at `time`.
     func seen(at time: Date) -> SeenPage {
         SeenPage(
             window: page.window, page: page.page, part: page.part,
@@ -81,12 +81,12 @@ struct ComparedPage: Sendable {
                     window: page.window, notificationUUID: compared.uuid, state: compared.recorded,
                     notificationType: compared.claim?.notificationType?.storable,
                     subtype: compared.claim?.subtype?.storable,
-                    reason: isUnreadable ? RecoverReason.unreadable.rawValue : nil,
-                    message: isUnreadable ? "what Apple listed \(Self.unreadable)" : nil, noticedAt: time)
+                    reason: isUnreadable ? ComparisonReason.unreadable.rawValue : nil,
+                    message: isUnreadable ? "the payload in Apple's history \(Self.unreadable)" : nil, noticedAt: time)
             })
     }
 
-    /// Apple's attempts, where they tell something.
+    /// Apple's delivery attempts that are worth storing.
     var attempts: [RecordedAttempt] {
         items.filter(\.isWorthKeeping)
             .flatMap { $0.item.recordedAttempts(of: $0.uuid, page.environment, page.bundleId) }
@@ -104,7 +104,7 @@ extension ComparedItem {
 }
 
 extension HistoryPage.Item {
-    /// Apple's attempts as they are written down.
+    /// Apple's delivery attempts as database rows.
     func recordedAttempts(of uuid: UUID, _ environment: StoreEnvironment, _ bundleId: String) -> [RecordedAttempt] {
         sendAttempts.map {
             RecordedAttempt(

@@ -1,9 +1,8 @@
-import AppleAccess
+import Bootstrap
 import Chassis
-import Database
 import Pipeline
 
-/// What recovery can be told.
+/// Recovery's environment variables.
 struct Configuration: WorkerVariables, DatabaseVariables {
     let brokers = Variable.kafkaBrokers
     let database = Variable.databaseURL
@@ -16,20 +15,20 @@ struct Configuration: WorkerVariables, DatabaseVariables {
     let apiURL = Variable.apiURL.optional
     let apiLimitShare = Variable.apiLimitShare(default: "0.2")
     let attemptsAge = Variable.duration(
-        "STOREKEEPER_KEEP_SEND_ATTEMPTS", "how long Apple's attempts to reach us are kept", default: "180d")
+        "STOREKEEPER_KEEP_SEND_ATTEMPTS", "retention of Apple's delivery attempts", default: "180d")
     let answersAge = Variable.duration(
-        "STOREKEEPER_KEEP_RECOVERY_ANSWERS", "how long it is kept what Apple told of single customers",
+        "STOREKEEPER_KEEP_RECOVERY_ANSWERS", "retention of the results of customer requests",
         default: "180d")
-    let lettersAge = Variable.duration(
+    let deadLettersAge = Variable.duration(
         "STOREKEEPER_KEEP_REJECTED",
-        "how long the index of the dead letters is kept: as long as the log keeps the letters themselves",
+        "retention of the dead-letter index; equal to the retention of the topic",
         default: "30d")
     let batch = Variable.batchLimit
     let rejectionRun = Variable.rejectionRun
     let rejectionRatio = Variable.rejectionRatio
     let kafkaSettings = Variable.kafkaSettings
 
-    /// Whose keys they are stands in the file of apps.
+    /// The file of apps assigns keys to apps.
     func problems(in settings: Settings<Configuration>) -> [ConfigurationProblem] {
         let kafka = settings.kafkaProblems
         guard settings.apiKeys != nil, settings.apps == nil else { return kafka }

@@ -1,4 +1,4 @@
 extension String {
-    /// As the database can keep it: what strangers or Apple wrote may hold NULs, and may be long.
+    /// Shortened and without NUL characters, which Postgres cannot store.
     var storable: String { String(prefix(512).filter { $0 != "\0" }) }
 }

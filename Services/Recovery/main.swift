@@ -1,8 +1,7 @@
 import AppStore
-import AppleAccess
+import Bootstrap
 import Chassis
 import Contracts
-import Database
 import Foundation
 import Pipeline
 import Postgres
@@ -10,12 +9,12 @@ import Storage
 
 await ServiceProcess(
     name: "recovery",
-    summary: "Puts back on the line what Apple lists and the ledger lacks, and says when nothing is missing any more.",
+    summary: "Compares Apple's history with the ledger and sends missing notifications through the pipeline.",
     adminAddress: "127.0.0.1:9106", variables: Configuration()
 ).run(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
 ) { context in
     let api = try context.settings.appleAPI(
         clock: APIClock(now: context.clock.now, random: { .random(in: 0..<1) }), logger: context.logger)
-    return try await Parts(context, newId: { UUID() }).all(asking: api)
+    return try await RecoveryServices(context, newId: { UUID() }).all(api: api)
 }

@@ -1,12 +1,11 @@
-import AppleAccess
+import Bootstrap
 import Chassis
-import Database
 import Pipeline
 import Storage
 
 import struct Foundation.TimeInterval
 
-/// What the scheduler can be told.
+/// The scheduler's environment variables.
 struct Configuration: WorkerVariables, DatabaseVariables {
     let brokers = Variable.kafkaBrokers
     let database = Variable.databaseURL
@@ -19,47 +18,52 @@ struct Configuration: WorkerVariables, DatabaseVariables {
     let developmentMode = Variable.developmentMode
     let limitShare = Variable.apiLimitShare(default: "0.7")
     let failuresInterval = Variable.duration(
-        "STOREKEEPER_FAILURES_INTERVAL", "between two questions for what Apple could not deliver", default: "5m")
+        "STOREKEEPER_FAILURES_INTERVAL", "interval between two checks for notifications that Apple could not deliver",
+        default: "5m")
     let failuresOverlap = Variable.duration(
         "STOREKEEPER_FAILURES_OVERLAP",
-        "how far such a question reaches back behind the last one, because Apple records a failure when it is over",
+        "overlap with the previous check, because Apple records a failed delivery only once it has ended",
         default: "15m")
     let sweepDelay = Variable.duration(
-        "STOREKEEPER_SWEEP_DELAY", "after the end of a day (UTC) until all of it is compared with the ledger",
+        "STOREKEEPER_SWEEP_DELAY", "delay from the end of a day (UTC) to its comparison with the ledger",
         default: "1h")
     let coverageReach = Variable.duration(
         "STOREKEEPER_COVERAGE_REACH",
-        "how far back coverage of an app begins at most: it begins with the app's first notification in the ledger",
+        "maximum age of the start of an app's coverage, which begins with its first notification in the ledger",
         default: "30d")
     let sliceLength = Variable.duration(
-        "STOREKEEPER_SLICE_LENGTH", "longer windows of history are cut, and their parts fetched side by side",
+        "STOREKEEPER_SLICE_LENGTH", "maximum length of a history window; longer ones are split and fetched in parallel",
         default: "6h")
     let longOutage = Variable.duration(
-        "STOREKEEPER_LONG_OUTAGE", "of windows from this length on renewals and expiries are fetched first",
+        "STOREKEEPER_LONG_OUTAGE", "minimum length of a window of which renewals and expiries are fetched first",
         default: "12h")
     let fetches = Variable.int(
         "STOREKEEPER_FETCHES",
-        "windows that wait for Apple at the same time: its limit divided by the answers one may expect in a second",
+        "number of windows fetched in parallel",
         default: "16", in: 1...64)
     let windowLease = Variable.duration(
         "STOREKEEPER_WINDOW_LEASE",
-        "how long a window waits for a scheduler that vanished; a call to Apple may take half of it", default: "60s")
+        "lease of a window; another scheduler takes over after it expires (a call to Apple may take half of it)",
+        default: "60s")
     let canaryInterval = Variable.duration(
-        "STOREKEEPER_CANARY_INTERVAL", "between two test notifications of an app and environment; 0s sends none",
+        "STOREKEEPER_CANARY_INTERVAL",
+        "interval between two test notifications of an app and environment; 0s disables them",
         default: "1h")
     let canaryPatience = Variable.duration(
-        "STOREKEEPER_CANARY_PATIENCE", "from asking for a test notification until it has to be in the ledger",
+        "STOREKEEPER_CANARY_PATIENCE",
+        "time limit from the request of a test notification to its arrival in the ledger",
         default: "5m")
     let overdueAfter = Variable.duration(
-        "STOREKEEPER_OVERDUE_AFTER", "after the end of a subscription's period until Apple is asked what became of it",
+        "STOREKEEPER_OVERDUE_AFTER", "delay from the end of a subscription's period to the request of its history",
         default: "2h")
     let overdueForesight = Variable.duration(
         "STOREKEEPER_OVERDUE_FORESIGHT",
-        "before the end of a period that renews by itself: who was not renewed by then is asked about, as far as the budget "
-            + "goes; 0s asks about none",
+        "time before the end of an auto-renewable period at which an unrenewed subscription's history is requested; 0s "
+            + "disables it",
         default: "1h")
     let overdueBudget = Variable.int(
-        "STOREKEEPER_OVERDUE_BUDGET", "purchases a minute that Apple is asked about at most; 0 asks about none",
+        "STOREKEEPER_OVERDUE_BUDGET",
+        "maximum number of overdue purchases per minute whose history is requested; 0 disables it",
         default: "10", in: 0...1000)
     let ledgerDays = Variable.ledgerDays
     let sightingDays = Variable.sightingDays
@@ -75,18 +79,18 @@ struct Configuration: WorkerVariables, DatabaseVariables {
             ("STOREKEEPER_CANARY_PATIENCE", settings.canaryPatience),
         ]
         var problems = positive.filter { $0.1 < .seconds(1) }.map {
-            ConfigurationProblem.unusable(name: $0.0, reason: "has to be at least 1s")
+            ConfigurationProblem.unusable(name: $0.0, reason: "must be at least 1s")
         }
         if settings.windowLease < .seconds(4) {
             problems.append(
                 .unusable(
                     name: "STOREKEEPER_WINDOW_LEASE",
-                    reason: "has to be at least 4s: a page takes a call to Apple and a round trip to the log"))
+                    reason: "must be at least 4s: a page takes a call to Apple and a round trip to Kafka"))
         }
         if settings.canaryInterval > .zero, settings.canaryInterval < settings.canaryPatience {
             problems.append(
                 ConfigurationProblem(
-                    "STOREKEEPER_CANARY_INTERVAL has to be at least as long as STOREKEEPER_CANARY_PATIENCE, or 0s."))
+                    "STOREKEEPER_CANARY_INTERVAL must be at least as long as STOREKEEPER_CANARY_PATIENCE, or 0s."))
         }
         return problems + settings.kafkaProblems
     }
@@ -99,8 +103,8 @@ extension Settings<Configuration> {
 
     var sweepPlan: SweepPlan { SweepPlan(delay: self.sweepDelay.inSeconds) }
 
-    var slicing: Slicing {
-        Slicing(length: self.sliceLength.inSeconds, longOutage: self.longOutage.inSeconds)
+    var partitioner: WindowPartitioner {
+        WindowPartitioner(length: self.sliceLength.inSeconds, longOutage: self.longOutage.inSeconds)
     }
 }
 

@@ -4,30 +4,30 @@ import Storage
 
 import struct Foundation.UUID
 
-/// A job that is done again and again, by one process at a time, or by each for itself.
+/// A periodic job that one process at a time runs, or every process.
 ///
-/// The lease spares work and is not needed for more: each job holds its own against another of its kind. It is short, so
-/// that who is killed is soon replaced, and renewed while the job is done and between its turns.
+/// The lease only saves work: jobs are safe to run concurrently. It is short, so that a killed process is soon
+/// replaced, and is renewed during and between runs.
 struct LeasedJob: Service {
-    /// In metrics and logs.
+    /// Name in metrics and logs.
     let name: String
-    /// Between the end of a turn and the next one.
+    /// Pause between two runs.
     let interval: Duration
-    /// Nil where each process does it.
+    /// Nil where every process runs the job.
     let leases: LeaseStore?
-    /// Names this process to the lease.
+    /// Identifies this process as lease holder.
     let holder: UUID
     let liveness: LivenessProbe
     let logger: Logger
     var clock: any Clock<Duration> = ContinuousClock()
     let turn: @Sendable () async throws -> Void
 
-    /// How long a turn may take before the loop counts as hung, beside its interval: a call to Apple waits for a minute,
-    /// and a turn makes a few.
+    /// How long a run may take before the job counts as hung: a call to Apple may wait for a minute, and a run makes a
+    /// few.
     static let turnLimit: Duration = .seconds(600)
-    /// How long the job waits for a process that was killed, beside the job's interval.
+    /// How long after a killed process another one takes over.
     static let leaseLength: Duration = .seconds(60)
-    /// Leaves time for two that fail.
+    /// Leaves time for two failed renewals.
     static let renewal: Duration = .seconds(20)
 
     private var lease: String { "scheduler.\(name)" }
@@ -48,21 +48,21 @@ struct LeasedJob: Service {
     func run() async throws {
         await RetryLoop(liveness: liveness, clock: clock) { [name, logger] error in
             Metric.schedulerRetries.counter(name).increment()
-            logger.warning("It will be tried again", metadata: ["job": "\(name)", "error": "\(error)"])
+            logger.warning("Job failed; retrying", metadata: ["job": "\(name)", "error": "\(error)"])
         }.run { _ in
             do {
-                let isOurs = try await take()
-                if isOurs { try await work() }
-                // Not the retryLoop's pause, in which nobody would keep the lease.
-                try await rest(for: interval, keepingLease: isOurs)
+                let hasLease = try await take()
+                if hasLease { try await work() }
+                // Not the retryLoop's pause, during which the lease would not be renewed.
+                try await rest(for: interval, keepingLease: hasLease)
                 return .zero
             } catch {
-                // Another one may reach what this one does not.
+                // Another process may reach a dependency that this one does not.
                 try? await leases?.give(lease, of: holder)
                 throw error
             }
         }
-        // Else the next one waits until it ends.
+        // Otherwise the next process waits until the lease expires.
         try? await leases?.give(lease, of: holder)
     }
 
@@ -71,7 +71,7 @@ struct LeasedJob: Service {
         return try await leases.take(lease, for: holder, seconds: Self.leaseLength.components.seconds)
     }
 
-    /// A turn, the lease of which is renewed for as long as a turn may take: who hangs is replaced.
+    /// One run; renews the lease for at most `turnLimit`, so that a hung process is replaced.
     private func work() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await rest(for: Self.turnLimit, keepingLease: true) }
@@ -80,14 +80,14 @@ struct LeasedJob: Service {
         }
     }
 
-    /// - Throws: only where the process is told to stop.
+    /// - Throws: on shutdown only.
     private func rest(for duration: Duration, keepingLease: Bool) async throws {
         var left = duration
         while left > .zero {
-            let nap = keepingLease ? min(left, Self.renewal) : left
-            try await clock.sleep(for: nap)
-            left -= nap
-            // A lease that is lost meanwhile is nothing that a turn has to know.
+            let step = keepingLease ? min(left, Self.renewal) : left
+            try await clock.sleep(for: step)
+            left -= step
+            // Losing the lease meanwhile is harmless: jobs are safe to run concurrently.
             if keepingLease, left > .zero { _ = try? await take() }
         }
     }

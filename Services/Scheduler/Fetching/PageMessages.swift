@@ -5,18 +5,18 @@ import Storage
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// A page of Apple's history as messages for the log.
+/// A page of Apple's history as messages for Kafka.
 struct PageMessages {
-    /// Well below the megabyte that a record may have: names, numbers and quotes come on top.
+    /// Well below the record limit of 1 MB, as JSON adds overhead.
     static let limit = 700_000
-    /// What a notification takes beside its payload.
+    /// Overhead of a notification beside its payload.
     private static let rest = 1024
 
     let messages: [HistoryPage]
-    /// First attempt of the last notification.
+    /// First delivery attempt of the last notification.
     let reachedAt: Date?
 
-    /// - Parameter claim: its page is the number of this one.
+    /// - Parameter claim: its `page` is the number of this page.
     init(_ items: [NotificationHistoryItem], of claim: WindowClaim, fetchedAt: Date, limit: Int = limit) {
         var divided: [[HistoryPage.Item]] = []
         var size = Int.max
@@ -40,7 +40,7 @@ struct PageMessages {
 }
 
 extension HistoryPage.Item {
-    /// A payload that no record can carry, fifty times what Apple sends, is left out: recovery lists it as unreadable.
+    /// Omits a payload that exceeds the record limit, fifty times Apple's usual size; recovery lists it as unreadable.
     fileprivate init(_ item: NotificationHistoryItem, limit: Int) {
         let payload = item.signedPayload ?? []
         self.init(

@@ -3,35 +3,35 @@ import Storage
 import struct Foundation.Date
 import struct Foundation.TimeInterval
 
-/// When nobody was there to answer Apple, and when we answered that we cannot.
+/// Times without heartbeats of ingest, and times in which it answered 503.
 struct Outages: Equatable {
-    /// A time in which notifications may have been lost or put off.
+    /// A time in which notifications may have been lost or delayed.
     struct Outage: Equatable {
         var from: Date
         var to: Date
-        /// False where we only refused: Apple lists those as failures, and nothing else can be missing.
+        /// False for 503 answers only: Apple lists those as failures, and nothing else can be missing.
         var isSilence: Bool
     }
 
     var found: [Outage] = []
-    /// Up to here the minutes are judged.
+    /// End of the evaluated minutes.
     var until: Date
 
     private static let minute: TimeInterval = 60
     /// Heartbeats of several instances may come a little out of order.
     private static let patience: TimeInterval = 2 * minute
-    /// Outages so close together are one.
+    /// Outages closer than this are merged.
     private static let lull: TimeInterval = 10 * minute
 
-    /// Judges the minutes behind a coverage.
+    /// Evaluates the minutes after a coverage.
     ///
-    /// A silence is seen when it is over: as long as no later heartbeat is known, it may as well be that nobody has read
-    /// them yet. Failures are asked for meanwhile as ever.
+    /// A silence is detected when it is over: before a later heartbeat arrives, heartbeats may merely be unread.
+    /// Failure checks continue meanwhile.
     /// - Parameter minutes: with a heartbeat, in order, from where the coverage is planned until.
-    /// - Returns: nil where nothing new can be said.
+    /// - Returns: nil where nothing is new.
     init?(behind coverage: Coverage, in minutes: [HeartbeatStore.Minute]) {
         guard let first = minutes.first?.start, let last = minutes.last?.start else { return nil }
-        // Before the first heartbeat ever there was nothing to be silent.
+        // Before the first heartbeat there was no ingest.
         let isFirstTime = coverage.plannedUntil <= coverage.beginsAt
         let start = isFirstTime ? max(first, coverage.plannedUntil) : coverage.plannedUntil
         until = last.addingTimeInterval(-Self.patience)
@@ -45,7 +45,7 @@ struct Outages: Equatable {
             if minute.unavailable > 0 { add(Outage(from: minute.start, to: next, isSilence: false)) }
             expected = next
         }
-        // What was judged beyond the end is not judged again.
+        // Evaluated minutes are not evaluated again.
         until = max(until, min(expected, last))
     }
 
@@ -60,8 +60,7 @@ struct Outages: Equatable {
 }
 
 extension Outages.Outage {
-    /// What to ask Apple for: with some minutes around, because the edges are known to the minute only and an attempt
-    /// takes a while.
+    /// The window to request, with a margin: the edges are known to the minute only, and an attempt takes a while.
     func scope(_ coverage: Coverage, margin: TimeInterval = 300, now: Date) -> RecoveryWindow.Scope {
         RecoveryWindow.Scope(
             environment: coverage.environment, bundleId: coverage.bundleId, from: from.addingTimeInterval(-margin),

@@ -3,29 +3,29 @@ import Storage
 import struct Foundation.Date
 import struct Foundation.TimeInterval
 
-/// Which whole days to compare with the ledger.
+/// The days to compare with the ledger.
 struct SweepPlan {
-    /// After the end of a day: Apple has to have recorded its last attempts.
+    /// Delay after the end of a day, until Apple has recorded its last attempts.
     let delay: TimeInterval
-    /// Days opened in one turn at most: after a long pause the newest of them must not wait behind all others.
+    /// Maximum number of days per run: after a long pause, the newest must not wait for all others.
     var limit = 31
 
     struct Due: Equatable {
-        /// First moments of days to sweep.
+        /// Starts of days to sweep.
         var days: [Date] = []
-        /// First moments of days that Apple no longer lists.
+        /// Starts of days that Apple no longer lists.
         var lost: [Date] = []
-        /// Where the plan stands then.
+        /// The new end of the plan.
         var until: Date
     }
 
     /// Nil where no day is over.
     func due(_ coverage: Coverage, now: Date) -> Due? {
-        let earliest = Horizon.earliest(coverage.environment, now: now)
+        let earliest = HistoryRetention.earliest(coverage.environment, now: now)
         var due = Due(until: coverage.plannedUntil)
-        while now.timeIntervalSince(due.until) >= Horizon.day + delay, due.days.count < limit {
+        while now.timeIntervalSince(due.until) >= HistoryRetention.day + delay, due.days.count < limit {
             if due.until < earliest { due.lost.append(due.until) } else { due.days.append(due.until) }
-            due.until = due.until.addingTimeInterval(Horizon.day)
+            due.until = due.until.addingTimeInterval(HistoryRetention.day)
         }
         return due.until == coverage.plannedUntil ? nil : due
     }
@@ -33,6 +33,6 @@ struct SweepPlan {
     static func scope(_ coverage: Coverage, day: Date) -> RecoveryWindow.Scope {
         RecoveryWindow.Scope(
             environment: coverage.environment, bundleId: coverage.bundleId, from: day,
-            to: day.addingTimeInterval(Horizon.day))
+            to: day.addingTimeInterval(HistoryRetention.day))
     }
 }

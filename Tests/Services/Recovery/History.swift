@@ -69,7 +69,7 @@ struct History {
             instance: "test", environment: environment)
     }
 
-    /// A payload that claims a uuid; nobody in recovery proves it.
+    /// A payload with a uuid; recovery does not verify it.
     static func letter(_ uuid: UUID) -> [UInt8] {
         let payload = #"{"notificationType":"DID_RENEW","notificationUUID":"\#(uuid.uuidString.lowercased())"}"#
         return Array("e30.".utf8) + Base64.encode(Array(payload.utf8), .url) + Array(".c2ln".utf8)

@@ -8,14 +8,14 @@ import Testing
 
 @testable import Recovery
 
-/// What was put back on the line and never came out of it.
+/// Republished notifications that never reach the ledger.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct LostItemTests {
     @Test func `what was published and lost is published again when its window lists it again`() async throws {
         try await History.use { history async throws in
             let (lost, refused) = (UUID(), UUID())
             let items = [History.item(lost), History.item(refused)]
             let store = RecoveryItemStore(history.connection)
-            try await whileRunning(try await RecoverTests.parts(history)) {
+            try await whileRunning(try await ComparePagesTests.parts(history)) {
                 try await history.producer.send([ProducerRecord(Topics.historyPages, history.page(0, items))])
                 _ = try await history.read(Topics.received, count: 2)
                 try await becomes("both wait") {
@@ -27,7 +27,7 @@ import Testing
                         reason: "signature", message: "not by Apple", rejectedAt: History.now,
                         claims: .init(source: .history, receivedAt: History.now, notificationUUID: refused))
                 ])
-                // Hours later the scheduler fetches the window anew.
+                // Hours later the scheduler fetches the window again.
                 try await history.fetch([history.page(1, items)])
                 let received = try await history.read(Topics.received, count: 4)
                 #expect(received.filter { $0.signedPayload == History.letter(lost) }.count == 2)
@@ -60,7 +60,7 @@ import Testing
             let windows = RecoveryWindowStore(history.connection)
             #expect(try await windows.close([history.window], at: History.now) == [history.window])
             #expect(try await store.items(of: history.window).count == 1)
-            try await whileRunning([RecoverTests.closing(history)]) {
+            try await whileRunning([ComparePagesTests.closing(history)]) {
                 try await becomes("it is forgotten") { try await store.items(of: history.window).isEmpty }
             }
         }

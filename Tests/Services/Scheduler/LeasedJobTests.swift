@@ -35,7 +35,7 @@ import Testing
     }
 
     /// Sleeping takes no time once something has happened.
-    private struct Hasty: Clock {
+    private struct FastClock: Clock {
         var hasHappened: @Sendable () -> Bool
         var now: ContinuousClock.Instant { .now }
         var minimumResolution: Duration { .zero }
@@ -95,7 +95,7 @@ import Testing
                 while try await Self.lease(observer)?.until == first, ContinuousClock.now < deadline {}
                 turned.yield(try await Self.lease(observer)?.until != first)
             }
-            round.clock = Hasty(hasHappened: { hasLooked.withLock { $0 } })
+            round.clock = FastClock(hasHappened: { hasLooked.withLock { $0 } })
             let group = Self.group(round)
             async let running: Void = group.run()
             #expect(await turns.first { _ in true } == true)

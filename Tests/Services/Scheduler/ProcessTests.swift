@@ -12,102 +12,102 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct ProcessTests {
     /// Asks the database until the window is so far, under a deadline; each question is a round trip.
     static func wait(
-        for id: UUID, _ desk: AppleDesk, until isSo: (RecoveryWindow) -> Bool
+        for id: UUID, _ fixture: SchedulerFixture, until isSo: (RecoveryWindow) -> Bool
     ) async throws -> RecoveryWindow {
         let deadline = ContinuousClock.now.advanced(by: .seconds(90))
         while true {
-            let window = try #require(try await desk.window(id))
+            let window = try #require(try await fixture.window(id))
             if isSo(window) || ContinuousClock.now > deadline { return window }
         }
     }
 
     @Test func `killed in the middle of a window, it is replaced, and nothing secret was said`() async throws {
-        try await AppleDesk.open { desk in
+        try await SchedulerFixture.open { fixture in
             let directory = FileManager.default.temporaryDirectory.appending(path: "scheduler-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: directory) }
-            let environment = try desk.environment(filesIn: directory)
-            try desk.send(200)
-            let id = try await desk.open()
-            desk.faults.add(ServerFault(kind: .slow, endpoint: .notificationHistory, delay: .milliseconds(500)))
+            let environment = try fixture.environment(filesIn: directory)
+            try fixture.send(200)
+            let id = try await fixture.open()
+            fixture.faults.add(ServerFault(kind: .slow, endpoint: .notificationHistory, delay: .milliseconds(500)))
 
             let first = try SpawnedScheduler(environment: environment, directory: directory)
-            let before = try await Self.wait(for: id, desk) { $0.pages >= 2 }
+            let before = try await Self.wait(for: id, fixture) { $0.pages >= 2 }
             #expect(await first.end(by: SIGKILL) == SIGKILL)
             #expect(before.state == .open)
-            desk.faults.clear()
+            fixture.faults.clear()
 
             let second = try SpawnedScheduler(environment: environment, directory: directory)
-            let after = try await Self.wait(for: id, desk) { $0.state == .fetched }
+            let after = try await Self.wait(for: id, fixture) { $0.state == .fetched }
             #expect(after.state == .fetched)
             #expect(after.attempts >= 2)
             #expect(after.pages == 10)
-            #expect(try await desk.pages(until: desk.book).uuids == desk.book)
+            #expect(try await fixture.pages(until: fixture.book).uuids == fixture.book)
             #expect(await second.end(by: SIGTERM) == 0)
 
             let said = first.output + second.output
-            #expect(said.contains("A window was opened") || said.contains("Coverage is kept"))
-            for secret in try desk.secrets + ["PRIVATE KEY", "eyJ"] {
+            #expect(said.contains("History window opened") || said.contains("Coverage is kept"))
+            for secret in try fixture.secrets + ["PRIVATE KEY", "eyJ"] {
                 #expect(!said.contains(secret), "\(secret.prefix(12))")
             }
         }
     }
 
     @Test func `keys are exchanged while it runs`() async throws {
-        try await AppleDesk.open { desk in
+        try await SchedulerFixture.open { fixture in
             let directory = FileManager.default.temporaryDirectory.appending(path: "scheduler-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: directory) }
-            try desk.send(5)
+            try fixture.send(5)
             let scheduler = try SpawnedScheduler(
-                environment: try desk.environment(filesIn: directory), directory: directory)
-            let before = try await desk.open()
-            #expect(try await Self.wait(for: before, desk) { $0.state == .fetched }.state == .fetched)
+                environment: try fixture.environment(filesIn: directory), directory: directory)
+            let before = try await fixture.open()
+            #expect(try await Self.wait(for: before, fixture) { $0.state == .fetched }.state == .fetched)
 
-            try desk.exchangeKeys(in: directory)
+            try fixture.exchangeKeys(in: directory)
             let deadline = ContinuousClock.now.advanced(by: .seconds(60))
-            while !scheduler.output.contains("were read anew"), ContinuousClock.now < deadline { await Task.yield() }
-            #expect(desk.ring.revoke("FIRST"))
-            #expect(desk.ring.revoke("SECOND"))
-            let after = try await desk.open()
-            #expect(try await Self.wait(for: after, desk) { $0.state == .fetched }.state == .fetched)
+            while !scheduler.output.contains("API keys reloaded"), ContinuousClock.now < deadline { await Task.yield() }
+            #expect(fixture.ring.revoke("FIRST"))
+            #expect(fixture.ring.revoke("SECOND"))
+            let after = try await fixture.open()
+            #expect(try await Self.wait(for: after, fixture) { $0.state == .fetched }.state == .fetched)
             #expect(await scheduler.end(by: SIGTERM) == 0)
         }
     }
 
-    @Test func `each of two schedulers shows what the database says, whoever plans`() async throws {
-        try await AppleDesk.open { desk in
+    @Test func `each of two schedulers exports coverage from the database, not only the lease holder`() async throws {
+        try await SchedulerFixture.open { fixture in
             let directory = FileManager.default.temporaryDirectory.appending(path: "scheduler-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: directory) }
-            var environment = try desk.environment(filesIn: directory)
+            var environment = try fixture.environment(filesIn: directory)
             environment["STOREKEEPER_FAILURES_INTERVAL"] = "1s"
             let schedulers = try (0..<2).map { _ in
                 try SpawnedScheduler(environment: environment, directory: directory)
             }
             // A day that Apple does not list any more.
-            let app = AppleDesk.app
+            let app = SchedulerFixture.app
             let series =
                 #"storekeeper_coverage_unproven{bundle="\#(app.bundleId)",environment="Production",state="given-up"}"#
             for scheduler in schedulers { #expect(await scheduler.shows("\(series) 0")) }
-            try await CoverageStore(desk.connection).giveUp(
-                app.environment, app.bundleId, days: [AppleDesk.now], window: UUID(), because: "test",
-                at: AppleDesk.now)
+            try await CoverageStore(fixture.connection).giveUp(
+                app.environment, app.bundleId, days: [SchedulerFixture.now], window: UUID(), because: "test",
+                at: SchedulerFixture.now)
             for scheduler in schedulers { #expect(await scheduler.shows("\(series) 1")) }
             for scheduler in schedulers { #expect(await scheduler.end(by: SIGTERM) == 0) }
         }
     }
 
     @Test func `it hears the heartbeats and asks for the time in which there were none`() async throws {
-        try await AppleDesk.open { desk in
+        try await SchedulerFixture.open { fixture in
             let directory = FileManager.default.temporaryDirectory.appending(path: "scheduler-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: directory) }
-            try await desk.record(hoursAgo: 3)
-            let now = AppleDesk.now.timeIntervalSince1970
+            try await fixture.record(hoursAgo: 3)
+            let now = SchedulerFixture.now.timeIntervalSince1970
             let newest = Date(timeIntervalSince1970: (now / 60).rounded(.down) * 60)
             let minutes = Array(-90 ... -60) + Array(-30...0)
-            try await desk.producer.send(
+            try await fixture.producer.send(
                 minutes.map { minute in
                     ProducerRecord(
                         Topics.heartbeats,
@@ -116,13 +116,13 @@ import Testing
                             refused: [:]))
                 })
             let scheduler = try SpawnedScheduler(
-                environment: try desk.environment(filesIn: directory), directory: directory)
+                environment: try fixture.environment(filesIn: directory), directory: directory)
             var filter = RecoveryWindowStore.Filter()
             filter.reasons = [.outage]
             var found: [RecoveryWindow] = []
             let deadline = ContinuousClock.now.advanced(by: .seconds(90))
             while found.isEmpty, ContinuousClock.now < deadline {
-                found = try await RecoveryWindowStore(desk.connection).windows(filter)
+                found = try await RecoveryWindowStore(fixture.connection).windows(filter)
             }
             #expect(found.map(\.scope.from) == [newest.addingTimeInterval(-59 * 60 - 300)])
             #expect(found.map(\.scope.to) == [newest.addingTimeInterval(-30 * 60 + 300)])

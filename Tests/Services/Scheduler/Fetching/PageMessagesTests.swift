@@ -20,7 +20,7 @@ import Testing
     }
 
     static func messages(_ items: [NotificationHistoryItem], limit: Int = PageMessages.limit) -> PageMessages {
-        PageMessages(items, of: SetbackTests.claim(), fetchedAt: FailuresPlanTests.now, limit: limit)
+        PageMessages(items, of: RetryDecisionTests.claim(), fetchedAt: FailuresPlanTests.now, limit: limit)
     }
 
     @Test func `a page of Apple's is one message with all that Apple said`() throws {

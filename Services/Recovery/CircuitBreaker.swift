@@ -1,0 +1,31 @@
+import Storage
+import Synchronization
+
+import struct Foundation.Date
+
+/// Stops requests for apps that Apple currently rejects: each would cost the time of other apps. Per process.
+final class CircuitBreaker: Sendable {
+    private struct OpenCircuit {
+        var until: Date
+        var reason: String
+    }
+
+    private let openCircuits = Mutex<[CoverageStore.App: OpenCircuit]>([:])
+
+    func begin(_ pause: Postponement, of app: CoverageStore.App, now: Date) {
+        let end = now.addingTimeInterval(pause.length / .seconds(1))
+        openCircuits.withLock { $0[app] = OpenCircuit(until: end, reason: pause.reason) }
+    }
+
+    /// The remaining postponement; nil where requests are allowed.
+    func pause(of app: CoverageStore.App, now: Date) -> Postponement? {
+        openCircuits.withLock { openCircuits in
+            guard let held = openCircuits[app] else { return nil }
+            guard held.until > now else {
+                openCircuits[app] = nil
+                return nil
+            }
+            return Postponement(length: .seconds(held.until.timeIntervalSince(now)), reason: held.reason)
+        }
+    }
+}

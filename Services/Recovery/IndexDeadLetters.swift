@@ -1,0 +1,61 @@
+import AppStore
+import Contracts
+import Kafka
+import Pipeline
+import Storage
+
+/// Indexes dead letters for searching, and so that windows learn of rejected notifications.
+struct IndexDeadLetters: Stage {
+    /// Kafka's cluster id, to which the offsets belong.
+    let cluster: @Sendable () async throws -> String
+
+    func process(_ deliveries: [Delivery<DeadLetter>]) async throws -> [StageResult<RejectedRow, DeadLetterIndexReason>]
+    {
+        let cluster = try await cluster()
+        return deliveries.map { delivery in
+            let letter = delivery.message
+            return .forward(
+                RejectedRow(
+                    cluster: cluster, position: delivery.position, stage: letter.stage.storable,
+                    reason: letter.reason.storable, message: letter.message.storable, rejectedAt: letter.refusedAt,
+                    claims: RejectedRow.Claims(letter)))
+        }
+    }
+}
+
+/// Why a dead letter is not indexed.
+enum DeadLetterIndexReason: String, StageReason {
+    case undecodable
+
+    var countsTowardsRejectionLimit: Bool { true }
+}
+
+extension RejectedRow.Claims {
+    /// Stages after the verifier reject verified notifications; the verifier rejects posted bodies.
+    init(_ letter: DeadLetter) {
+        if let verified = try? VerifiedNotification(letter.original) {
+            self.init(
+                source: verified.source, receivedAt: verified.receivedAt,
+                notificationUUID: verified.notificationUUID, environment: verified.environment.rawValue,
+                bundleId: verified.bundleId.storable)
+            return
+        }
+        let received = try? ReceivedNotification(letter.original)
+        let claim = UncheckedNotification(received?.signedPayload ?? letter.original.value)
+        self.init(
+            source: received?.source, receivedAt: received?.receivedAt, notificationUUID: claim?.notificationUUID,
+            environment: claim?.environment?.storable, bundleId: claim?.bundleId?.storable)
+    }
+}
+
+/// Stores the index, then commits the offset. Repeatable: the key is the dead letter's offset.
+struct StoreDeadLetterIndex: Settlement {
+    let rejected: RejectedStore
+    let connection: WorkerConnection
+
+    func settle(_ processed: ProcessedBatch<IndexDeadLetters>) async throws -> Settled {
+        try await connection.producer.send(connection.rejections.records(of: processed))
+        _ = try await rejected.record(processed.forwarded.map(\.output))
+        return try await connection.consumer.commit(processed)
+    }
+}

@@ -1,0 +1,114 @@
+import AppStore
+import Bootstrap
+import Chassis
+import Contracts
+import Kafka
+import Pipeline
+import Postgres
+import Storage
+
+import struct Foundation.UUID
+
+/// Builds recovery's workers: history pages, dead letters, customer requests. Each has its own consumer group; all
+/// share one producer.
+struct RecoveryServices {
+    private let context: ServiceContext<Configuration>
+    private let newId: @Sendable () -> UUID
+    private let producerService: ProducerService
+
+    init(_ context: ServiceContext<Configuration>, newId: @escaping @Sendable () -> UUID) throws {
+        self.context = context
+        self.newId = newId
+        producerService = try ProducerService(try context.settings.kafka(), logger: context.logger)
+    }
+
+    /// All services, in the order of their dependencies.
+    /// - Parameter api: nil postpones customer requests.
+    func all(api: AppleAPI?) async throws -> [any Service] {
+        let ready = SchemaReadiness(context, service: "recovery")
+        let first: [any Service] = (api.map { [$0] } ?? []) + [ready, producerService, retentionJob()]
+        return first + (try await requests(api)) + (try await deadLetters()) + (try await pages())
+    }
+
+    /// Each worker has its own connection, so that none waits for another.
+    private func database() -> PostgresConnection {
+        PostgresConnection(context.settings.postgres(for: "recovery"), logger: context.logger)
+    }
+
+    private var tracing: PublishTracing { PublishTracing(tracer: context.tracer, now: context.clock.now) }
+
+    private func retentionJob() -> RetentionJob {
+        let database = database()
+        return RetentionJob(
+            attempts: SendAttemptStore(database), answers: RecoveryAnswerStore(database),
+            rejected: RejectedStore(database), items: RecoveryItemStore(database), leases: LeaseStore(database),
+            ages: RetentionJob.Ages(
+                attempts: context.settings.attemptsAge, answers: context.settings.answersAge,
+                deadLetters: context.settings.deadLettersAge),
+            newId: newId, now: context.clock.now,
+            liveness: context.health.livenessProbe("tidying", limit: RetentionJob.interval + RetentionJob.turnLimit),
+            logger: context.logger)
+    }
+
+    private func pages() async throws -> [any Service] {
+        let connection = try await worker("pages", reading: Topics.historyPages.route, limit: 50)
+        let items = RecoveryItemStore(database())
+        let closing = database()
+        let close = CloseWindows(
+            items: RecoveryItemStore(closing), windows: RecoveryWindowStore(closing), now: context.clock.now,
+            liveness: context.health.livenessProbe("closing windows", limit: CloseWindows.turnLimit),
+            logger: context.logger)
+        return [close]
+            + connection.parts(
+                running: ComparePages(items: items),
+                settlement: RepublishMissing(
+                    items: items, connection: connection, tracing: tracing, now: context.clock.now))
+    }
+
+    private func deadLetters() async throws -> [any Service] {
+        let connection = try await worker("dead-letters", reading: Topics.rejected.route)
+        return connection.parts(
+            running: IndexDeadLetters { try await connection.consumer.clusterId() },
+            settlement: StoreDeadLetterIndex(rejected: RejectedStore(database()), connection: connection))
+    }
+
+    private func requests(_ api: AppleAPI?) async throws -> [any Service] {
+        let connection = try await worker("requests", reading: Topics.recoveryRequests.route, limit: 5)
+        let database = database()
+        let answers = RecoveryAnswerStore(database)
+        let again = RetryPostponedRequests(
+            postponed: PostponedRequestStore(database), producer: producerService.producer,
+            liveness: context.health.livenessProbe("asking again", limit: RetryPostponedRequests.turnLimit),
+            logger: context.logger)
+        let asking = connection.parts(
+            running: FetchCustomerHistory(
+                clients: api?.clients, items: RecoveryItemStore(database), answers: answers,
+                knownState: KnownState(database), now: context.clock.now),
+            settlement: StoreCustomerHistory(
+                answers: answers, connection: connection, tracing: tracing, now: context.clock.now))
+        return [again] + asking
+    }
+
+    /// - Parameter limit: smaller for pages, which have half a megabyte, and for customers, which take several calls.
+    private func worker(_ part: String, reading route: Route, limit: Int? = nil) async throws -> WorkerConnection {
+        let most = context.settings.batch
+        return try await WorkerConnection(
+            context, stage: .recovery, part: part, reading: route, limit: limit.map { min($0, most) },
+            sharing: producerService)
+    }
+}
+
+extension Settings<Configuration> {
+    /// The client for customer requests; nil without keys.
+    func appleAPI(clock: APIClock, logger: Logger) throws(ConfigurationProblems) -> AppleAPI? {
+        guard let keys = self.apiKeys, let apps = self.apps else {
+            logger.notice(
+                "STOREKEEPER_API_KEYS_FILE is not set; customer requests are postponed, everything else runs")
+            return nil
+        }
+        let trusted = try TrustSettings(apps: apps, roots: self.roots ?? [], developmentMode: self.developmentMode)
+        return try AppleAPI(
+            trusted, keys: keys, url: self.apiURL, limitShare: self.apiLimitShare,
+            developmentMode: self.developmentMode, clock: clock)
+    }
+}

@@ -1,0 +1,60 @@
+import Chassis
+import Contracts
+import Kafka
+import Pipeline
+import Storage
+
+import struct Foundation.Date
+
+/// Publishes missing notifications, then stores the compared pages in one transaction, then commits the offset.
+///
+/// A crash in between repeats the batch: the ledger's key absorbs duplicates, and stored pages are not counted again.
+struct RepublishMissing: Settlement {
+    let items: RecoveryItemStore
+    let connection: WorkerConnection
+    let tracing: PublishTracing
+    let now: @Sendable () -> Date
+
+    func settle(_ processed: ProcessedBatch<ComparePages>) async throws -> Settled {
+        // In the header's precision, so that rejections of these records differ from earlier ones.
+        let time = Date(milliseconds: now().milliseconds)
+        let pages = processed.forwarded.map(\.output)
+        let missing = processed.forwarded.flatMap { record, page in
+            page.items.filter { $0.state == .missing }.map { compared in
+                ProducerRecord(
+                    Topics.received,
+                    ReceivedNotification(
+                        signedPayload: compared.item.signedPayload, source: .history, receivedAt: time,
+                        traceparent: tracing.traceparent(below: record)))
+            }
+        }
+        let unreadable = connection.rejections.records(of: processed) + deadLetters(processed, at: time)
+        try await connection.producer.send(missing + unreadable)
+        let attempts = pages.flatMap(\.attempts)
+        try await items.record(pages.map { $0.seen(at: time) }, attempts: attempts)
+        count(pages, attempts)
+        return try await connection.consumer.commit(processed)
+    }
+
+    /// Unreadable items become dead letters; the page continues.
+    private func deadLetters(_ processed: ProcessedBatch<ComparePages>, at time: Date) -> [ProducerRecord] {
+        processed.forwarded.flatMap { record, page in
+            page.items.filter { $0.state == .unreadable }.map { compared in
+                let original = ReceivedNotification(
+                    signedPayload: compared.item.signedPayload, source: .history, receivedAt: time)
+                return ProducerRecord(
+                    Topics.rejected,
+                    DeadLetter(
+                        original: original.record(), stage: ServiceName.recovery.rawValue,
+                        reason: ComparisonReason.unreadable.rawValue,
+                        message: "the payload in Apple's history \(ComparedPage.unreadable)", position: record.position,
+                        refusedAt: time, attempts: processed.batch.attempt, build: BuildInformation.version))
+            }
+        }
+    }
+
+    private func count(_ pages: [ComparedPage], _ attempts: [RecordedAttempt]) {
+        for item in pages.flatMap(\.items) { Metric.historyItems.counter("\(item.state)").increment() }
+        for attempt in attempts { Metric.sendAttempts.counter(attempt.result).increment() }
+    }
+}

@@ -1,0 +1,68 @@
+import Chassis
+import Pipeline
+import Storage
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// Deletes expired rows once a day, in one of the processes.
+struct RetentionJob: Service {
+    /// Retention periods.
+    struct Ages: Sendable {
+        var attempts: Duration
+        var answers: Duration
+        var deadLetters: Duration
+    }
+
+    let attempts: SendAttemptStore
+    let answers: RecoveryAnswerStore
+    let rejected: RejectedStore
+    let items: RecoveryItemStore
+    let leases: LeaseStore
+    let ages: Ages
+    let newId: @Sendable () -> UUID
+    let now: @Sendable () -> Date
+    let liveness: LivenessProbe
+    let logger: Logger
+    var clock: any Clock<Duration> = ContinuousClock()
+
+    static let lease = "recovery.retention"
+    static let interval: Duration = .seconds(3600)
+    /// Limit for one run.
+    static let turnLimit: Duration = .seconds(1200)
+    private static let day: Int64 = 86_400
+
+    /// Until shutdown.
+    func run() async throws {
+        await RetryLoop(liveness: liveness, clock: clock) { error in
+            logger.warning("Could not delete expired rows; retrying", metadata: ["error": "\(error)"])
+        }.run { _ in
+            try await turn()
+            return Self.interval
+        }
+    }
+
+    /// Does nothing if a process did it within the last day.
+    func turn() async throws {
+        // A new holder each time: the lease records when it ran, not which process.
+        let holder = newId()
+        guard try await leases.take(Self.lease, for: holder, seconds: Self.day) else { return }
+        do {
+            try await forget()
+        } catch {
+            try? await leases.give(Self.lease, of: holder)
+            throw error
+        }
+    }
+
+    private func forget() async throws {
+        func ago(_ age: Duration) -> Date { now().addingTimeInterval(-(age / .seconds(1))) }
+        let forgotten = [
+            "attempts": try await attempts.forget(attemptedBefore: ago(ages.attempts)),
+            "answers": try await answers.forget(answeredBefore: ago(ages.answers)),
+            "rejected": try await rejected.forget(refusedBefore: ago(ages.deadLetters)),
+            "present": try await items.forgetPresent(),
+        ]
+        logger.debug("Expired rows deleted", metadata: forgotten.mapValues { "\($0)" })
+    }
+}

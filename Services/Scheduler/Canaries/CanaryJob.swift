@@ -1,0 +1,115 @@
+import AppStore
+import Chassis
+import Contracts
+import Storage
+
+import struct Foundation.Date
+import struct Foundation.TimeInterval
+import struct Foundation.UUID
+
+/// Requests test notifications at intervals and follows them into the ledger.
+///
+/// A heartbeat shows that ingest runs; only a canary shows that Apple reaches it and that the whole pipeline works.
+actor CanaryJob {
+    private let canaries: CanaryStore
+    private let windows: RecoveryWindowStore
+    private let clients: [CoverageStore.App: AppStoreServerAPI]
+    private let interval: TimeInterval
+    private let patience: TimeInterval
+    private let now: @Sendable () -> Date
+    private let newId: @Sendable () -> UUID
+    private let logger: Logger
+    /// Backoff after a rejected request.
+    private var notBefore: [CoverageStore.App: Date] = [:]
+
+    init(
+        canaries: CanaryStore, windows: RecoveryWindowStore, clients: [CoverageStore.App: AppStoreServerAPI],
+        interval: TimeInterval, patience: TimeInterval, now: @escaping @Sendable () -> Date,
+        newId: @escaping @Sendable () -> UUID, logger: Logger
+    ) {
+        self.canaries = canaries
+        self.windows = windows
+        self.clients = clients
+        self.interval = interval
+        self.patience = patience
+        self.now = now
+        self.newId = newId
+        self.logger = logger
+    }
+
+    func turn() async throws {
+        var runner = PerAppRunner("canary", logger: logger)
+        for canary in try await canaries.waiting() {
+            try await runner.attempt(.init(canary.environment, canary.bundleId)) { try await follow(canary) }
+        }
+        for (app, client) in clients { try await runner.attempt(app) { try await send(app, client) } }
+        try runner.throwIfAnyFailed()
+    }
+
+    private func send(_ app: CoverageStore.App, _ client: AppStoreServerAPI) async throws {
+        if let date = notBefore[app], date > now() { return }
+        let last = try await canaries.lastRequested(app.environment, app.bundleId)
+        if let last, now().timeIntervalSince(last) < interval { return }
+        do {
+            let token = try await client.requestTestNotification()
+            try await canaries.add(
+                Canary(environment: app.environment, bundleId: app.bundleId, token: token, requestedAt: now()))
+        } catch let error as APIError {
+            notBefore[app] = now().addingTimeInterval(error.code == .serverNotificationURLNotFound ? interval : 300)
+            Metric.canaries.counter(app.bundleId, app.environment.rawValue, "refused").increment()
+            logger.warning(
+                "Apple rejected the request for a test notification; retrying later: \(error)",
+                metadata: ["app": "\(app.bundleId)", "environment": "\(app.environment.rawValue)"])
+        }
+    }
+
+    private func follow(_ canary: Canary) async throws {
+        var canary = canary
+        let app = CoverageStore.App(canary.environment, canary.bundleId)
+        if let client = clients[app] { try await ask(client, about: &canary) }
+        if let uuid = canary.notificationUUID { canary.arrivedAt = try await canaries.arrival(of: uuid) }
+        canary.outcome = CanaryEvaluation.outcome(of: canary, patience: patience, now: now())
+        // Opened first: a superfluous window is harmless, a missing one is not.
+        if canary.outcome?.isAlarming == true { try await openWindow(about: canary) }
+        try await canaries.update(canary, at: now())
+        guard let outcome = canary.outcome else { return }
+        Metric.canaries.counter(canary.bundleId, canary.environment.rawValue, outcome.rawValue).increment()
+        if let arrived = canary.arrivedAt {
+            Metric.canaryTime.timer(canary.environment.rawValue)
+                .recordSeconds(arrived.timeIntervalSince(canary.requestedAt))
+        }
+        guard outcome.isAlarming else { return }
+        logger.error(
+            "Test notification did not arrive (\(outcome.rawValue)); checking Apple's history",
+            metadata: [
+                "app": "\(canary.bundleId)", "environment": "\(canary.environment.rawValue)",
+                "requested": "\(canary.requestedAt)", "apple": "\(canary.attemptResult ?? "unknown")",
+            ])
+    }
+
+    /// Covers all notifications that may be missing for the same reason.
+    private func openWindow(about canary: Canary) async throws {
+        let scope = RecoveryWindow.Scope(
+            environment: canary.environment, bundleId: canary.bundleId,
+            from: canary.requestedAt.addingTimeInterval(-interval), to: now())
+        try await windows.open([.init(id: newId(), scope: scope, reason: .canary)], at: now())
+    }
+
+    /// Reads Apple's status, which exists once Apple has sent the notification.
+    private func ask(_ client: AppStoreServerAPI, about canary: inout Canary) async throws {
+        do {
+            let status = try await client.testNotificationStatus(canary.token)
+            if let payload = status.signedPayload {
+                canary.notificationUUID = UncheckedNotification(payload)?.notificationUUID
+            }
+            let attempts = status.sendAttempts.filter { $0.attemptDate != nil }
+                .sorted { ($0.attemptDate ?? .distantPast) < ($1.attemptDate ?? .distantPast) }
+            canary.attemptedAt = attempts.first?.attemptDate
+            canary.attemptResult = attempts.last?.sendAttemptResult?.rawValue
+        } catch let error as APIError where error.code == .testNotificationNotFound {
+            return
+        } catch let error as APIError {
+            logger.debug("Could not read the status of a test notification; retrying: \(error)")
+        }
+    }
+}

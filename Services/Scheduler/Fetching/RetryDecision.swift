@@ -1,0 +1,78 @@
+import AppStore
+import Storage
+
+import struct Foundation.Date
+import struct Foundation.TimeInterval
+import func Foundation.pow
+
+/// What to do after Apple did not return a page.
+enum RetryDecision: Equatable {
+    /// Restart from a time without the token, after a pause in seconds.
+    case restart(from: Date, pause: Int64 = 0, because: String)
+    /// Retry after a pause in seconds.
+    case later(seconds: Int64, because: String)
+    /// Retrying cannot help.
+    case impossible(because: String)
+
+    /// After Apple rejected a key; other windows continue meanwhile.
+    private static let keyPause: Int64 = 60
+    private static let longestPause: Int64 = 300
+    /// Apple lists by first attempt and does not guarantee the order of close ones.
+    private static let blur: TimeInterval = 600
+    /// Retries of an unexplained bad request.
+    private static let patience = 3
+    /// Restarts from the window's start before restarting from the last page.
+    private static let whole = 2
+
+    init(_ error: APIError, of claim: WindowClaim, now: Date) {
+        let said = error.description
+        switch error.code {
+        case .paginationTokenExpired, .invalidPaginationToken:
+            self = Self.restarted(claim, because: said)
+        case .startDateTooFarInPast:
+            let later = claim.start.addingTimeInterval(HistoryRetention.day)
+            self = later < claim.scope.to ? .restart(from: later, because: said) : .impossible(because: said)
+        default:
+            self = Self.other(error, setbacks: claim.setbacks, now: now)
+        }
+    }
+
+    /// Restarts from the start, because only a complete list is proof. Where tokens keep expiring before the end,
+    /// restarts a little before the last page, and closer each time, so that even single first pages make progress.
+    private static func restarted(_ claim: WindowClaim, because said: String) -> RetryDecision {
+        let shrinking = blur / pow(4, Double(max(0, claim.restarts - whole)))
+        let reached = (claim.reachedAt ?? claim.start).addingTimeInterval(shrinking < 1 ? 0 : -shrinking)
+        let start = claim.restarts < whole ? claim.start : max(claim.start, reached)
+        // Without progress, back off: the same pages must not be requested in a tight loop.
+        let pause = start > claim.start ? 1 : min(longestPause, Int64(1) << min(Int64(claim.restarts), 20) - 1)
+        return .restart(from: start, pause: pause, because: said)
+    }
+
+    private static func other(_ error: APIError, setbacks: Int, now: Date) -> RetryDecision {
+        switch error {
+        case .unauthorized(let text):
+            return .later(seconds: keyPause, because: text)
+        case .rateLimited(let until):
+            return .later(seconds: seconds(to: until, from: now), because: error.description)
+        case .invalidRequest(let text):
+            return .impossible(because: text)
+        // A proxy answered instead of Apple, or Apple does not know the app yet: this may change.
+        case .refused where error.code == nil || error.code == .appNotFound:
+            return .later(seconds: longestPause, because: error.description)
+        // Apple also returns this for temporary problems.
+        case .refused where error.code == .generalBadRequest && setbacks < patience:
+            return .later(seconds: longestPause, because: error.description)
+        case .refused where !error.isRetryable:
+            return .impossible(because: error.description)
+        case .refused, .unreachable, .unsettled, .unreadable:
+            let doubled = Int64(1) << min(Int64(max(0, setbacks)), 20)
+            let asked = error.retryAfter.map { seconds(to: $0, from: now) } ?? 0
+            return .later(seconds: min(longestPause, max(asked, doubled)), because: error.description)
+        }
+    }
+
+    /// The server's clock may be wrong by any amount.
+    private static func seconds(to date: Date, from now: Date) -> Int64 {
+        Int64(min(Double(longestPause), max(1, date.timeIntervalSince(now).rounded(.up))))
+    }
+}

@@ -1,0 +1,142 @@
+import AppStore
+import Chassis
+import Contracts
+import Kafka
+import Pipeline
+import Storage
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// Fetches a claimed window: each page first goes to Kafka, then the progress to the database. A crash repeats a page,
+/// which is harmless.
+struct WindowFetch: Sendable {
+    let claims: WindowClaimStore
+    let coverage: CoverageStore
+    /// The API client of an app; nil where its key was removed.
+    let client: @Sendable (CoverageStore.App) -> AppStoreServerAPI?
+    let producer: Producer
+    let partitioner: WindowPartitioner
+    /// Longer than a call to Apple including its waiting, and the write to Kafka.
+    let leaseSeconds: Int64
+    let now: @Sendable () -> Date
+    let newId: @Sendable () -> UUID
+    let logger: Logger
+
+    /// How a claim ended.
+    enum End: Equatable {
+        case fetched
+        case divided(Int)
+        /// Another scheduler holds the window.
+        case fenced
+        /// It continues later.
+        case released
+        case restarted
+        case failed
+    }
+
+    func fetch(_ claim: WindowClaim) async throws -> End {
+        var claim = claim
+        let earliest = HistoryRetention.earliest(claim.scope.environment, now: now())
+        guard claim.scope.to > earliest else { return try await giveUp(claim) }
+        if claim.partOf == nil, claim.pageToken == nil {
+            let parts = partitioner.parts(of: claim.scope, reason: claim.reason, priority: claim.priority, id: newId)
+            if !parts.isEmpty {
+                return try await claims.divide(claim, into: parts, at: now()) ? .divided(parts.count) : .fenced
+            }
+        }
+        if claim.pageToken == nil, claim.start < earliest {
+            // A partly unreachable day can no longer be proven; its rest must not count as the whole.
+            if claim.reason == .sweep { return try await giveUp(claim) }
+            let advice = HistoryRetention.advice(claim.scope.environment)
+            return try await stop(
+                claim, .restart(from: earliest, because: "earlier notifications are skipped: \(advice)"))
+        }
+        while true {
+            let page: NotificationHistoryPage?
+            do {
+                page = try await nextPage(of: claim)
+            } catch let error as APIError {
+                if error.code == .startDateTooFarInPast, claim.reason == .sweep { return try await giveUp(claim) }
+                return try await stop(claim, RetryDecision(error, of: claim, now: now()))
+            }
+            guard let page else {
+                try await claims.release(claim)
+                return .released
+            }
+            guard try await keep(page, of: &claim) else { return .fenced }
+            guard page.hasMore else { return .fetched }
+        }
+    }
+
+    /// Cancelled by a shutdown, because waiting for Apple's rate limit may take longer than the shutdown's deadline.
+    /// - Returns: nil on shutdown.
+    private func nextPage(of claim: WindowClaim) async throws -> NotificationHistoryPage? {
+        guard !Task.isShuttingDownGracefully else { return nil }
+        let app = CoverageStore.App(claim.scope.environment, claim.scope.bundleId)
+        guard let client = client(app) else {
+            throw APIError.unauthorized(
+                "no App Store Server API key for \(app.bundleId); add one to STOREKEEPER_API_KEYS_FILE")
+        }
+        let scope = claim.scope
+        let request = NotificationHistoryRequest(
+            startDate: claim.start, endDate: scope.to,
+            notificationType: scope.notificationType.map(NotificationType.init(rawValue:)),
+            notificationSubtype: scope.subtype.map(NotificationSubtype.init(rawValue:)),
+            onlyFailures: scope.onlyFailures ? true : nil)
+        let token = claim.pageToken
+        do {
+            return try await cancelWhenGracefulShutdown {
+                var pages = client.notificationHistory(request, from: token).makeAsyncIterator()
+                let page = try await pages.next()
+                // Otherwise this page would count as the whole window.
+                if let page, page.losesTheRest(after: token) { throw APIError.lostPosition }
+                return page
+            }
+        } catch is CancellationError {
+            return nil
+        }
+    }
+
+    private func keep(_ page: NotificationHistoryPage, of claim: inout WindowClaim) async throws -> Bool {
+        let messages = PageMessages(page.items, of: claim, fetchedAt: now())
+        try await producer.send(messages.messages.map { ProducerRecord(Topics.historyPages, $0) })
+        let fetched = FetchedPage(
+            parts: messages.messages.count, items: page.items.count, reachedAt: messages.reachedAt,
+            nextToken: page.hasMore ? page.position : nil)
+        Metric.historyFetched.counter(claim.reason.rawValue).increment(by: page.items.count)
+        return try await claims.advance(&claim, by: fetched, seconds: leaseSeconds, at: now())
+    }
+
+    private func stop(_ claim: WindowClaim, _ setback: RetryDecision) async throws -> End {
+        let metadata: Logger.Metadata = [
+            "window": "\(claim.id)", "app": "\(claim.scope.bundleId)",
+            "environment": "\(claim.scope.environment.rawValue)",
+        ]
+        switch setback {
+        case .restart(let start, let pause, let reason):
+            logger.notice("History window restarts from \(start) in \(pause) s: \(reason)", metadata: metadata)
+            try await claims.restart(claim, from: start, notBefore: pause, because: reason)
+            return .restarted
+        case .later(let seconds, let reason):
+            logger.warning("History window continues in \(seconds) s: \(reason)", metadata: metadata)
+            try await claims.release(claim, notBefore: seconds, because: reason)
+            return .released
+        case .impossible(let reason):
+            logger.error("History window cannot be fetched: \(reason)", metadata: metadata)
+            try await claims.fail(claim, because: reason, at: now())
+            return .failed
+        }
+    }
+
+    /// Beyond Apple's history.
+    private func giveUp(_ claim: WindowClaim) async throws -> End {
+        let advice = HistoryRetention.advice(claim.scope.environment)
+        if claim.reason == .sweep {
+            try await coverage.giveUp(
+                claim.scope.environment, claim.scope.bundleId, days: [claim.scope.from.startOfDay],
+                window: claim.partOf ?? claim.id, because: advice, at: now())
+        }
+        return try await stop(claim, .impossible(because: advice))
+    }
+}

@@ -1,0 +1,48 @@
+import Chassis
+import Storage
+
+import struct Foundation.Date
+
+/// Deletes expired rows. The coverage of each day stays for ever.
+struct RetentionJob: Sendable {
+    let windows: RecoveryWindowStore
+    let canaries: CanaryStore
+    let overdue: OverdueStore
+    let heartbeats: HeartbeatStore
+    let retention: RetentionStore
+    let policy: RetentionPolicy
+    let now: @Sendable () -> Date
+    let logger: Logger
+
+    /// Settled windows with their notifications.
+    static let windowDays = 90.0
+    static let canaryDays = 90.0
+    /// Longer than the longest billing retry, so that no purchase is requested twice.
+    static let overdueDays = 400.0
+    /// Longer than any outage of the scheduler, which reads heartbeats from its last plan.
+    static let heartbeatDays = 60.0
+
+    func turn() async throws {
+        func ago(_ days: Double) -> Date { now().addingTimeInterval(-days * HistoryRetention.day) }
+        let forgotten = [
+            "windows": try await windows.forget(settledBefore: ago(Self.windowDays)),
+            "canaries": try await canaries.forget(requestedBefore: ago(Self.canaryDays)),
+            "overdue": try await overdue.forget(noticedBefore: ago(Self.overdueDays)),
+            "heartbeats": try await heartbeats.forget(before: ago(Self.heartbeatDays)),
+        ]
+        logger.debug("Expired rows deleted", metadata: forgotten.mapValues { "\($0)" })
+        let report = try await retention.run(policy, now: now())
+        if !report.left.isEmpty || !report.unmade.isEmpty {
+            logger.warning(
+                "Partition not dropped: table is locked; retrying in the next run. End long reports and backups of the ledger",
+                metadata: [
+                    "undropped": "\(report.left.map(\.name))", "unmade": "\(report.unmade)",
+                ])
+        }
+        for month in report.dropped {
+            logger.notice(
+                "Ledger partition dropped by retention",
+                metadata: ["month": "\(month.name)", "bytes": "\(month.bytes)"])
+        }
+    }
+}

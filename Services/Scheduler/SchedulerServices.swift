@@ -1,0 +1,137 @@
+import AppStore
+import Bootstrap
+import Chassis
+import Contracts
+import Kafka
+import Pipeline
+import Postgres
+import Storage
+
+import struct Foundation.UUID
+
+/// Builds the scheduler's services.
+struct SchedulerServices {
+    private let context: ServiceContext<Configuration>
+    private let newId: @Sendable () -> UUID
+    private let apple: AppleAPI
+    /// Every app and environment in the file of apps.
+    private let accepted: Set<CoverageStore.App>
+    private let producerService: ProducerService
+    private let clients: [CoverageStore.App: AppStoreServerAPI]
+
+    /// - Throws: `ConfigurationProblems` with what is wrong in the files.
+    init(_ context: ServiceContext<Configuration>, clock: APIClock, newId: @escaping @Sendable () -> UUID) throws {
+        let settings = context.settings
+        self.context = context
+        self.newId = newId
+        let trusted = try TrustSettings(
+            apps: settings.apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode)
+        apple = try AppleAPI(
+            trusted, keys: settings.keys, url: settings.api, limitShare: settings.limitShare,
+            developmentMode: settings.developmentMode, clock: clock)
+        producerService = try ProducerService(try settings.kafka(), logger: context.logger)
+        accepted = Set(
+            trusted.apps.all.flatMap { app in
+                app.environments.compactMap { StoreEnvironment(rawValue: $0.rawValue) }
+                    .map { CoverageStore.App($0, app.bundleId) }
+            })
+        clients = Self.clients(apple, deadline: settings.windowLease / 2)
+        for app in trusted.apps.all where !clients.keys.contains(where: { $0.bundleId == app.bundleId }) {
+            context.logger.warning(
+                "No App Store Server API key for app; history checks are disabled for it",
+                metadata: ["app": "\(app.bundleId)"])
+        }
+    }
+
+    private var apps: [CoverageStore.App] {
+        clients.keys.sorted { ($0.bundleId, $0.environment.rawValue) < ($1.bundleId, $1.environment.rawValue) }
+    }
+
+    func services() async throws -> [any Service] {
+        let listener = try await WorkerConnection(
+            context, stage: .scheduler, part: "heartbeats", reading: Topics.heartbeats.route, sharing: producerService)
+        let listening = listener.parts(
+            running: ReadHeartbeats(),
+            settlement: StoreHeartbeats(heartbeats: HeartbeatStore(connect()), connection: listener))
+        return [SchemaReadiness(context, service: "scheduler"), apple, producerService] + listening + [fetching()]
+            + leasedJobs()
+    }
+
+    /// Each kind of work has its own connection, so that none waits for another.
+    private func connect() -> PostgresConnection {
+        PostgresConnection(context.settings.postgres(for: "scheduler"), logger: context.logger)
+    }
+
+    private func fetching() -> FetchService {
+        let connection = connect()
+        let clients = clients
+        let fetch = WindowFetch(
+            claims: WindowClaimStore(connection), coverage: CoverageStore(connection), client: { clients[$0] },
+            producer: producerService.producer, partitioner: context.settings.partitioner,
+            leaseSeconds: context.settings.windowLease.components.seconds, now: context.clock.now, newId: newId,
+            logger: context.logger)
+        return FetchService(
+            fetch: fetch, apps: apps, width: context.settings.fetches, holder: newId(),
+            liveness: context.health.livenessProbe("fetching", limit: FetchService.turnLimit), logger: context.logger)
+    }
+
+    private func leasedJobs() -> [LeasedJob] {
+        let settings = context.settings
+        let connection = connect()
+        let holder = newId()
+        // A separate connection, so that a long statement does not delay the renewal of leases.
+        let leases = LeaseStore(connect())
+        func job(
+            _ name: String, every interval: Duration, byEach: Bool = false,
+            _ turn: @escaping @Sendable () async throws -> Void
+        ) -> LeasedJob {
+            LeasedJob(
+                name, every: interval, leases: byEach ? nil : leases, holder: holder, health: context.health,
+                logger: context.logger, turn: turn)
+        }
+        let windows = RecoveryWindowStore(connection)
+        let planner = CoveragePlanner(
+            coverage: CoverageStore(connection), windows: windows, heartbeats: HeartbeatStore(connection), apps: apps,
+            failures: settings.failuresPlan, sweep: settings.sweepPlan, reach: settings.coverageReach.inSeconds,
+            now: context.clock.now, newId: newId, logger: context.logger)
+        let retentionJob = RetentionJob(
+            windows: windows, canaries: CanaryStore(connection), overdue: OverdueStore(connection),
+            heartbeats: HeartbeatStore(connection), retention: RetentionStore(connection),
+            policy: RetentionPolicy(ledgerDays: settings.ledgerDays, sightingDays: settings.sightingDays),
+            now: context.clock.now, logger: context.logger)
+        let report = CoverageMetrics(coverage: CoverageStore(connection), apps: accepted, now: context.clock.now)
+        let interval = min(.seconds(15), settings.failuresInterval)
+        var jobs = [
+            job("plan", every: interval, planner.turn),
+            job("report", every: interval, byEach: true, report.turn),
+            job("retention", every: .seconds(3600), retentionJob.turn),
+        ]
+        if settings.canaryInterval > .zero {
+            let watch = CanaryJob(
+                canaries: CanaryStore(connection), windows: windows, clients: clients,
+                interval: settings.canaryInterval.inSeconds, patience: settings.canaryPatience.inSeconds,
+                now: context.clock.now, newId: newId, logger: context.logger)
+            jobs.append(job("canary", every: .seconds(10), watch.turn))
+        }
+        if settings.overdueBudget > 0 {
+            let watch = OverdueJob(
+                store: OverdueStore(connection), apps: apps, producer: producerService.producer,
+                patience: settings.overdueAfter.inSeconds, foresight: settings.overdueForesight.inSeconds,
+                budget: settings.overdueBudget, now: context.clock.now, logger: context.logger)
+            jobs.append(job("overdue", every: .seconds(60), watch.turn))
+        }
+        return jobs
+    }
+
+    private static func clients(
+        _ apple: AppleAPI, deadline: Duration
+    ) -> [CoverageStore.App: AppStoreServerAPI] {
+        var clients: [CoverageStore.App: AppStoreServerAPI] = [:]
+        for var client in apple.clients.all {
+            guard let environment = StoreEnvironment(rawValue: client.environment.rawValue) else { continue }
+            client.deadline = deadline
+            clients[CoverageStore.App(environment, client.app.bundleId)] = client
+        }
+        return clients
+    }
+}

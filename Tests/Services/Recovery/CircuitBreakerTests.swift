@@ -1,0 +1,19 @@
+import Foundation
+import Storage
+import Testing
+
+@testable import Recovery
+
+@Suite struct CircuitBreakerTests {
+    @Test func `an app pauses until the time is over, and no other with it`() {
+        let circuitBreaker = CircuitBreaker()
+        let other = CoverageStore.App(.sandbox, History.app.bundleId)
+        circuitBreaker.begin(Postponement(length: .seconds(60), reason: "its key"), of: History.app, now: History.now)
+        let later = History.now.addingTimeInterval(20)
+        #expect(
+            circuitBreaker.pause(of: History.app, now: later) == Postponement(length: .seconds(40), reason: "its key"))
+        #expect(circuitBreaker.pause(of: other, now: later) == nil)
+        #expect(circuitBreaker.pause(of: History.app, now: History.now.addingTimeInterval(60)) == nil)
+        #expect(circuitBreaker.pause(of: History.app, now: later) == nil)
+    }
+}

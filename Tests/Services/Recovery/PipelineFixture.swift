@@ -1,0 +1,26 @@
+import Chassis
+import Synchronization
+
+/// Lines that were logged.
+final class PipelineFixture: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var all: [String] { lines.withLock { $0 } }
+
+    var handler: any LogHandler { Handler(lines: self) }
+
+    private struct Handler: LogHandler {
+        let lines: PipelineFixture
+        var logLevel: Logger.Level = .debug
+        var metadata: Logger.Metadata = [:]
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            lines.lines.withLock { $0.append("\(event.message) \(event.metadata ?? [:])") }
+        }
+    }
+}

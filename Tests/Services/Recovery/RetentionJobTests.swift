@@ -1,0 +1,79 @@
+import Chassis
+import Contracts
+import Foundation
+import Kafka
+import Postgres
+import Storage
+import Subscriptions
+import TestSupport
+import Testing
+
+@testable import Recovery
+
+@Suite(.serialized, .timeLimit(.minutes(2))) struct RetentionJobTests {
+    static let now = History.now
+    static let day = 86_400.0
+
+    static func retentionJob(_ connection: PostgresConnection, now: Date = now) -> RetentionJob {
+        RetentionJob(
+            attempts: SendAttemptStore(connection), answers: RecoveryAnswerStore(connection),
+            rejected: RejectedStore(connection), items: RecoveryItemStore(connection), leases: LeaseStore(connection),
+            ages: RetentionJob.Ages(
+                attempts: .seconds(10 * 86_400), answers: .seconds(20 * 86_400), deadLetters: .seconds(86_400)),
+            newId: { UUID() }, now: { now },
+            liveness: Health(instant: { .now }).livenessProbe("tidying", limit: .seconds(1)),
+            logger: History.logger)
+    }
+
+    /// One of each, from so many days ago.
+    static func fill(_ connection: PostgresConnection, daysAgo days: Double) async throws {
+        let then = now.addingTimeInterval(-days * day)
+        let key = SubscriptionKey(environment: .production, originalTransactionId: "1")
+        try await RecoveryAnswerStore(connection).record(
+            [
+                RecoveryAnswer(
+                    key: key, bundleId: "a", before: UUID(), outcome: "answered", revision: "r", answeredAt: then)
+            ],
+            attempts: [
+                RecordedAttempt(
+                    notificationUUID: UUID(), environment: .production, bundleId: "a", attemptedAt: then,
+                    result: "TIMED_OUT")
+            ])
+        _ = try await RejectedStore(connection).record([
+            RejectedRow(
+                cluster: "c", position: LogPosition(topic: "r", partition: 0, offset: Int64(days)), stage: "verifier",
+                reason: "signature", message: "", rejectedAt: then)
+        ])
+    }
+
+    @Test func `what is older than its age is forgotten, and how far a history was read is not`() async throws {
+        try await TestDatabase.use { database in
+            let connection = TestDatabase.connection(database)
+            for days in [0.5, 5, 15, 30] { try await Self.fill(connection, daysAgo: days) }
+            try await Self.retentionJob(connection).turn()
+            let key = SubscriptionKey(environment: .production, originalTransactionId: "1")
+            let answers = RecoveryAnswerStore(connection)
+            #expect(try await answers.answers(of: key).count == 3)
+            #expect(try await answers.revision(of: key) == "r")
+            let bars = try await SendAttemptStore(connection).histogram(from: .distantPast, to: .distantFuture)
+            #expect(bars.map(\.attempts) == [2])
+            #expect(try await RejectedStore(connection).newest(10).map(\.position.offset) == [0])
+            await connection.close()
+        }
+    }
+
+    @Test func `RetentionJob runs once a day in one of the processes`() async throws {
+        try await TestDatabase.use { database in
+            let connection = TestDatabase.connection(database)
+            let attempts = SendAttemptStore(connection)
+            try await Self.retentionJob(connection).turn()
+            try await Self.fill(connection, daysAgo: 30)
+            try await Self.retentionJob(connection).turn()
+            #expect(try await attempts.histogram(from: .distantPast, to: .distantFuture).count == 1)
+            try await connection.run(unsafeScript: "update lease set held_until = statement_timestamp()")
+            try await Self.retentionJob(connection).turn()
+            #expect(try await attempts.histogram(from: .distantPast, to: .distantFuture).isEmpty)
+            await connection.close()
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+
+@testable import AppStore
+@testable import Recovery
+
+@Suite struct RetryDecisionTests {
+    static func refusal(_ status: Int, _ body: String = "", until: Date? = nil) -> APIError {
+        .refused(
+            APIRefusal(endpoint: .subscriptionStatuses, status: status, body: Array(body.utf8), retryAfter: until))
+    }
+
+    /// Seconds, and whether the whole app pauses.
+    static func pause(_ error: APIError) -> [Int64] {
+        guard case .pause(let pause, let affectsApp) = RetryDecision(error, now: History.now) else { return [] }
+        return [pause.length.components.seconds, affectsApp ? 1 : 0]
+    }
+
+    @Test func `what holds for all customers of an app makes the app pause`() {
+        #expect(Self.pause(.unauthorized("the key")) == [60, 1])
+        #expect(Self.pause(.unreachable("the network")) == [15, 1])
+        #expect(Self.pause(.rateLimited(until: History.now.addingTimeInterval(12.3))) == [13, 1])
+        #expect(Self.pause(.rateLimited(until: History.now.addingTimeInterval(86_400))) == [300, 1])
+        // A proxy's word, and an app that is not known there yet.
+        #expect(Self.pause(Self.refusal(403)) == [300, 1])
+        let unknown = #"{"errorCode":4040003,"errorMessage":"App not found."}"#
+        #expect(Self.pause(Self.refusal(404, unknown)) == [300, 1])
+    }
+
+    @Test func `what Apple cannot answer about one customer makes that customer wait`() {
+        let busy = #"{"errorCode":5000001,"errorMessage":"An unknown error occurred. Please try again."}"#
+        #expect(Self.pause(Self.refusal(500, busy)) == [1, 0])
+        #expect(Self.pause(Self.refusal(500, busy, until: History.now.addingTimeInterval(30))) == [30, 0])
+    }
+
+    @Test func `RetryDecision rejects what no retry can fix`() {
+        let invalid = #"{"errorCode":4000006,"errorMessage":"Invalid transaction id."}"#
+        let reasons = [
+            APIError.unreadable("x"), .invalidRequest("x"), Self.refusal(400, invalid),
+        ].map { error -> CustomerHistoryReason? in
+            guard case .impossible(let reason, _) = RetryDecision(error, now: History.now) else { return nil }
+            return reason
+        }
+        #expect(reasons == [.unreadable, .unaskable, .refused])
+    }
+}

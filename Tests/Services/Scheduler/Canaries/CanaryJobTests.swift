@@ -1,0 +1,119 @@
+import Foundation
+import Storage
+import TestSupport
+import Testing
+
+@testable import Scheduler
+@testable import Simulator
+
+@Suite(.timeLimit(.minutes(3))) struct CanaryJobTests {
+    /// - Parameters:
+    ///   - minutes: how long after the test notification was asked for.
+    ///   - apps: all use the fixture's client.
+    static func watch(
+        _ fixture: SchedulerFixture, minutes: Double = 0, apps: [CoverageStore.App] = [SchedulerFixture.app]
+    ) -> CanaryJob {
+        let client = fixture.client()
+        return CanaryJob(
+            canaries: CanaryStore(fixture.connection), windows: RecoveryWindowStore(fixture.connection),
+            clients: Dictionary(uniqueKeysWithValues: apps.map { ($0, client) }), interval: 3600, patience: 300,
+            now: { SchedulerFixture.now.addingTimeInterval(minutes * 60) }, newId: { UUID() },
+            logger: SchedulerFixture.logger)
+    }
+
+    static func newest(_ fixture: SchedulerFixture) async throws -> Canary {
+        try #require(try await CanaryStore(fixture.connection).newest(1).first)
+    }
+
+    @Test func `one is sent each interval, and followed into the ledger`() async throws {
+        try await SchedulerFixture.open { fixture in
+            try await Self.watch(fixture).turn()
+            try await Self.watch(fixture, minutes: 59).turn()
+            #expect(try await CanaryStore(fixture.connection).newest(9).count == 1)
+            let canary = try await Self.newest(fixture)
+            #expect(canary.outcome == .unsent)
+        }
+        try await SchedulerFixture.open { fixture in
+            try await Self.watch(fixture).turn()
+            let uuid = try fixture.sendTest(token: try await Self.newest(fixture).token, status: 200)
+            try await Self.watch(fixture, minutes: 1).turn()
+            #expect(try await Self.newest(fixture).notificationUUID == uuid)
+            #expect(try await Self.newest(fixture).outcome == nil)
+            try await fixture.record(hoursAgo: 0, uuid: uuid)
+            try await Self.watch(fixture, minutes: 2).turn()
+            let canary = try await Self.newest(fixture)
+            #expect(canary.outcome == .arrived)
+            #expect(canary.attemptResult == "SUCCESS")
+            #expect(try await RecoveryWindowStore(fixture.connection).windows().isEmpty)
+            try await Self.watch(fixture, minutes: 61).turn()
+            #expect(try await CanaryStore(fixture.connection).newest(9).count == 2)
+        }
+    }
+
+    @Test(arguments: [(200, Canary.Outcome.lost), (503, .unreached)])
+    func `one that does not come through opens a window for all that may share its fate`(
+        status: Int, outcome: Canary.Outcome
+    ) async throws {
+        try await SchedulerFixture.open { fixture in
+            try await Self.watch(fixture).turn()
+            _ = try fixture.sendTest(token: try await Self.newest(fixture).token, status: status)
+            try await Self.watch(fixture, minutes: 6).turn()
+            #expect(try await Self.newest(fixture).outcome == outcome)
+            let windows = try await RecoveryWindowStore(fixture.connection).windows()
+            #expect(windows.map(\.reason) == [.canary])
+            #expect(windows.first?.scope.to == SchedulerFixture.now.addingTimeInterval(360))
+            try await Self.watch(fixture, minutes: 7).turn()
+            #expect(try await RecoveryWindowStore(fixture.connection).windows().count == 1)
+        }
+    }
+
+    @Test func `what fails for one app keeps no other from being watched, and is told`() async throws {
+        try await SchedulerFixture.open { fixture in
+            let broken = CoverageStore.App(.production, "com.example.broken")
+            let apps =
+                [broken, SchedulerFixture.app] + (1...6).map { CoverageStore.App(.production, "com.example.app\($0)") }
+            try await TestDatabase.refuse(broken.bundleId, in: "canary", of: fixture.database)
+            let failure = await #expect(throws: AppsFailed.self) { try await Self.watch(fixture, apps: apps).turn() }
+            #expect(failure?.apps == [broken])
+            let sent = try await CanaryStore(fixture.connection).newest(9)
+            #expect(Set(sent.map(\.bundleId)) == Set(apps.dropFirst().map(\.bundleId)))
+        }
+    }
+
+    @Test func `a test notification that cannot be followed keeps no other from being followed`() async throws {
+        try await SchedulerFixture.open { fixture in
+            let store = CanaryStore(fixture.connection)
+            let apps = ["com.example.broken", SchedulerFixture.app.bundleId].map { CoverageStore.App(.production, $0) }
+            try await Self.watch(fixture, apps: apps).turn()
+            // Its turn comes first.
+            try await fixture.connection.run(
+                unsafeScript: """
+                    update canary set requested_at = requested_at - interval '1 second'
+                    where bundle_id = 'com.example.broken'
+                    """)
+            // It is lost, and the window for that cannot be opened.
+            try await TestDatabase.refuse(apps[0].bundleId, in: "recovery_window", of: fixture.database)
+            for canary in try await store.waiting() { _ = try fixture.sendTest(token: canary.token, status: 503) }
+            let watch = Self.watch(fixture, minutes: 6, apps: apps)
+            let failure = await #expect(throws: AppsFailed.self) { try await watch.turn() }
+            #expect(failure?.apps == [apps[0]])
+            let windows = RecoveryWindowStore(fixture.connection)
+            #expect(try await windows.windows().map(\.scope.bundleId) == [apps[1].bundleId])
+            // And is opened when it can be.
+            try await TestDatabase.allow("recovery_window", of: fixture.database)
+            try await watch.turn()
+            #expect(Set(try await windows.windows().map(\.scope.bundleId)) == Set(apps.map(\.bundleId)))
+        }
+    }
+
+    @Test func `where Apple knows no address it is not asked again before the next interval`() async throws {
+        try await SchedulerFixture.open { fixture in
+            fixture.faults.add(ServerFault(kind: .noURL, remaining: 1))
+            let watch = Self.watch(fixture)
+            try await watch.turn()
+            try await watch.turn()
+            #expect(try await CanaryStore(fixture.connection).newest(9).isEmpty)
+            #expect(fixture.faults.all(now: SchedulerFixture.now).isEmpty)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+@testable import AppStore
+@testable import Scheduler
+@testable import Storage
+
+@Suite struct RetryDecisionTests {
+    static let now = FailuresPlanTests.now
+
+    static func claim(restarts: Int = 0, setbacks: Int = 0, reached: TimeInterval? = nil) -> WindowClaim {
+        WindowClaim(
+            id: UUID(), holder: UUID(), scope: WindowPartitionerTests.scope(hours: 48), reason: .sweep, priority: 20,
+            partOf: nil,
+            start: now, pageToken: "token", page: 4, reachedAt: reached.map { now.addingTimeInterval($0) },
+            setbacks: setbacks, restarts: restarts)
+    }
+
+    static func seconds(_ error: APIError, setbacks: Int = 0) -> Int64? {
+        guard case .later(let seconds, _) = RetryDecision(error, of: claim(setbacks: setbacks), now: now) else {
+            return nil
+        }
+        return seconds
+    }
+
+    @Test func `a key that is refused waits a minute and says what to check`() {
+        let setback = RetryDecision(.unauthorized("check the key"), of: Self.claim(), now: Self.now)
+        #expect(setback == .later(seconds: 60, because: "check the key"))
+    }
+
+    @Test func `RetryDecision retries after a proxy's rejection and for an unknown app`() {
+        let proxy = APIError.refused(APIRefusal(endpoint: .notificationHistory, status: 403, body: [], retryAfter: nil))
+        #expect(Self.seconds(proxy) == 300)
+        let unknown = APIError.refused(
+            APIRefusal(
+                endpoint: .notificationHistory, status: 404,
+                body: Array(#"{"errorCode":4040003,"errorMessage":"App not found."}"#.utf8), retryAfter: nil))
+        #expect(Self.seconds(unknown) == 300)
+    }
+
+    @Test func `RetryDecision retries an unexplained bad request three times, any other never`() {
+        func refused(_ code: Int) -> APIError {
+            .refused(
+                APIRefusal(
+                    endpoint: .notificationHistory, status: 400, body: Array(#"{"errorCode":\#(code)}"#.utf8),
+                    retryAfter: nil))
+        }
+        #expect((0...3).map { Self.seconds(refused(4_000_000), setbacks: $0) } == [300, 300, 300, nil])
+        #expect(Self.seconds(refused(4_000_018)) == nil)
+    }
+
+    @Test func `a limit is waited for, not longer than five minutes at a time`() {
+        #expect(Self.seconds(.rateLimited(until: Self.now.addingTimeInterval(12.3))) == 13)
+        #expect(Self.seconds(.rateLimited(until: Self.now.addingTimeInterval(-5))) == 1)
+        #expect(Self.seconds(.rateLimited(until: .distantFuture)) == 300)
+    }
+
+    @Test func `what is away is tried again less and less often`() {
+        #expect([0, 1, 2, 5, 30].map { Self.seconds(.unreachable("away"), setbacks: $0) } == [1, 2, 4, 32, 300])
+    }
+
+    /// How long after its start a window restarts, and the pause before.
+    static func restarted(restarts: Int, reached: TimeInterval?) -> (gained: TimeInterval, pause: Int64)? {
+        let expired = APIError.refused(
+            APIRefusal(
+                endpoint: .notificationHistory, status: 400, body: Array(#"{"errorCode":4000017}"#.utf8),
+                retryAfter: nil))
+        let claim = claim(restarts: restarts, reached: reached)
+        guard case .restart(let start, let pause, _) = RetryDecision(expired, of: claim, now: now) else { return nil }
+        return (start.timeIntervalSince(claim.start), pause)
+    }
+
+    @Test func `a window whose tokens expire begins at its start twice, and then goes on before where it was`() {
+        for restarts in 0...1 { #expect(Self.restarted(restarts: restarts, reached: 7200)?.gained == 0) }
+        #expect(Self.restarted(restarts: 2, reached: 7200)?.gained == 6600)
+        #expect(Self.restarted(restarts: 2, reached: nil)?.gained == 0)
+    }
+
+    @Test func `however little a first page holds, the window gets on in the end`() {
+        #expect((2...8).map { Self.restarted(restarts: $0, reached: 5)?.gained } == [0, 0, 0, 0, 2.65625, 5, 5])
+    }
+
+    @Test func `RetryDecision backs off while a window makes no progress`() {
+        let pauses = [0, 1, 2, 5, 8, 9, 60].map { Self.restarted(restarts: $0, reached: nil)?.pause }
+        #expect(pauses == [0, 1, 3, 31, 255, 300, 300])
+        #expect(Self.restarted(restarts: 60, reached: 7200)?.pause == 1)
+    }
+
+    @Test func `what was never sent is not tried again`() {
+        let setback = RetryDecision(.invalidRequest("no"), of: Self.claim(), now: Self.now)
+        #expect(setback == .impossible(because: "no"))
+    }
+}
