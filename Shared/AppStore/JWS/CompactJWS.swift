@@ -7,7 +7,7 @@ import StrictJSON
     import func Darwin.memchr
 #endif
 
-/// The three segments of a JWS in compact form; split, not yet decoded and not at all believed.
+/// The three segments of a JWS in compact form; split, neither decoded nor verified.
 ///
 /// Slices of the bytes it was made from: nothing is copied.
 public struct CompactJWS: Sendable {

@@ -1,4 +1,6 @@
 /// Which App Store it comes from, in Apple's spelling.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/environment>
 public struct AppStoreEnvironment: OpenEnumeration {
     /// Apple's spelling.
     public let rawValue: String
@@ -10,7 +12,7 @@ public struct AppStoreEnvironment: OpenEnumeration {
     public static let sandbox = AppStoreEnvironment(rawValue: "Sandbox")
     /// Real purchases.
     public static let production = AppStoreEnvironment(rawValue: "Production")
-    /// StoreKit testing in Xcode: signed by nobody that we trust.
+    /// StoreKit testing in Xcode: not signed by a trusted root.
     public static let xcode = AppStoreEnvironment(rawValue: "Xcode")
     /// StoreKitTest: likewise.
     public static let localTesting = AppStoreEnvironment(rawValue: "LocalTesting")

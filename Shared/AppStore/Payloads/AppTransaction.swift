@@ -3,6 +3,8 @@ import StrictJSON
 import struct Foundation.Date
 
 /// The purchase of the app itself by one customer, as signed by the App Store.
+///
+/// <https://developer.apple.com/documentation/storekit/apptransaction>
 public struct AppTransaction: Payload, Hashable {
     /// Sandbox or production; here Apple calls it the type.
     public var receiptType: AppStoreEnvironment?

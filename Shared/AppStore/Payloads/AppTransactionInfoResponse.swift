@@ -1,6 +1,8 @@
 import StrictJSON
 
 /// The purchase of the app itself.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/apptransactioninforesponse>
 public struct AppTransactionInfoResponse: Payload, Hashable {
     /// Its JWS.
     public var signedAppTransactionInfo: [UInt8]?

@@ -1,4 +1,6 @@
 /// Whether the subscription will renew.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/autorenewstatus>
 public struct AutoRenewStatus: OpenEnumeration {
     /// Apple's number.
     public let rawValue: Int64

@@ -1,4 +1,6 @@
 /// How a subscription is billed.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/billingplantype>
 public struct BillingPlanType: OpenEnumeration {
     /// Apple's spelling.
     public let rawValue: String

@@ -3,6 +3,8 @@ import StrictJSON
 /// How far a purchase was used, for Apple to decide on a refund.
 ///
 /// To be sent within twelve hours after the notification that asks for it.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/consumptionrequest>
 public struct ConsumptionRequest: Payload, Hashable {
     /// That the customer agreed to our telling Apple. Without that, send nothing: Apple takes no false.
     public var customerConsented: Bool?

@@ -1,4 +1,6 @@
 /// Why a customer wants money back.
+///
+/// <https://developer.apple.com/documentation/appstoreservernotifications/consumptionrequestreason>
 public struct ConsumptionRequestReason: OpenEnumeration {
     /// Apple's spelling.
     public let rawValue: String

@@ -5,6 +5,8 @@ import StrictJSON
 ///
 /// Reads `ProvenNotification.decoded`, in which each JWS stands as the object that it signs. It proves nothing: its bytes
 /// must come from the verifier.
+///
+/// <https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2decodedpayload>
 public struct DecodedNotification: Sendable, Hashable {
     /// The envelope; its members for a JWS are nil, because they have been decoded.
     public let envelope: ResponseBodyV2DecodedPayload

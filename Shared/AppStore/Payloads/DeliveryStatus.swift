@@ -1,4 +1,6 @@
 /// Whether the customer got what was bought.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/deliverystatus>
 public struct DeliveryStatus: OpenEnumeration {
     /// Apple's spelling.
     public let rawValue: String

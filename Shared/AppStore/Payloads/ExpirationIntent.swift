@@ -1,4 +1,6 @@
 /// Why a subscription ended.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/expirationintent>
 public struct ExpirationIntent: OpenEnumeration {
     /// Apple's number.
     public let rawValue: Int64

@@ -1,4 +1,6 @@
 /// Why a renewal date is extended.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/extendreasoncode>
 public struct ExtendReasonCode: OpenEnumeration {
     /// Apple's number.
     public let rawValue: Int64

@@ -3,6 +3,8 @@ import StrictJSON
 /// Gives one subscriber more days.
 ///
 /// At most twice within 365 days for each subscription.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/extendrenewaldaterequest>
 public struct ExtendRenewalDateRequest: Payload, Hashable {
     /// 1 to 90 days.
     public var extendByDays: Int64?

@@ -3,6 +3,8 @@ import StrictJSON
 import struct Foundation.Date
 
 /// What became of an extension.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/extendrenewaldateresponse>
 public struct ExtendRenewalDateResponse: Payload, Hashable {
     /// The subscription.
     public var originalTransactionId: String?

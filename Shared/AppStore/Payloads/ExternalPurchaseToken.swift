@@ -3,6 +3,8 @@ import StrictJSON
 import struct Foundation.Date
 
 /// A token for purchases outside the App Store that needs a report.
+///
+/// <https://developer.apple.com/documentation/appstoreservernotifications/externalpurchasetoken>
 public struct ExternalPurchaseToken: Payload, Hashable {
     /// The token; begins with `SANDBOX` in sandbox.
     public var externalPurchaseId: String?

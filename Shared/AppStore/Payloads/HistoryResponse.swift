@@ -1,6 +1,8 @@
 import StrictJSON
 
 /// One page of a customer's transactions.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/historyresponse>
 public struct HistoryResponse: Payload, Hashable {
     /// Asks for what follows this page, now or later.
     public var revision: String?

@@ -1,4 +1,6 @@
 /// How the customer came to the product.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/inappownershiptype>
 public struct InAppOwnershipType: OpenEnumeration {
     /// Apple's spelling.
     public let rawValue: String

@@ -3,6 +3,8 @@ import StrictJSON
 import struct Foundation.Date
 
 /// What will happen at the end of the period, as signed by the App Store.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/jwsrenewalinfodecodedpayload>
 public struct JWSRenewalInfoDecodedPayload: Payload, Hashable {
     /// Why it ended.
     public var expirationIntent: ExpirationIntent?

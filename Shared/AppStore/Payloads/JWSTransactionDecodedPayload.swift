@@ -5,6 +5,8 @@ import struct Foundation.Date
 /// One transaction, as signed by the App Store.
 ///
 /// The same transaction is signed again whenever something about it changes; `signedDate` tells which is newer.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload>
 public struct JWSTransactionDecodedPayload: Payload, Hashable {
     /// The first transaction of the subscription: its name for as long as it lives.
     public var originalTransactionId: String?

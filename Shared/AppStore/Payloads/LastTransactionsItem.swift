@@ -1,6 +1,8 @@
 import StrictJSON
 
 /// The newest of one subscription.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/lasttransactionsitem>
 public struct LastTransactionsItem: Payload, Hashable {
     /// Where it stands, as Apple sees it.
     public var status: SubscriptionStatus?

@@ -1,6 +1,8 @@
 import StrictJSON
 
 /// Gives all active subscribers of a product more days.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/massextendrenewaldaterequest>
 public struct MassExtendRenewalDateRequest: Payload, Hashable {
     /// 1 to 90 days.
     public var extendByDays: Int64?

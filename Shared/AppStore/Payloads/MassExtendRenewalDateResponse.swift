@@ -1,6 +1,8 @@
 import StrictJSON
 
 /// Apple has taken up a mass extension.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/massextendrenewaldateresponse>
 public struct MassExtendRenewalDateResponse: Payload, Hashable {
     /// Our name of the request.
     public var requestIdentifier: String?

@@ -3,6 +3,8 @@ import StrictJSON
 import struct Foundation.Date
 
 /// How far a mass extension is; it takes hours or days.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/massextendrenewaldatestatusresponse>
 public struct MassExtendRenewalDateStatusResponse: Payload, Hashable {
     /// Our name of the request.
     public var requestIdentifier: String?

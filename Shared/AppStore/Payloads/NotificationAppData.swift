@@ -1,6 +1,8 @@
 import StrictJSON
 
 /// What a notification about the app itself, not about a purchase, is about.
+///
+/// <https://developer.apple.com/documentation/appstoreservernotifications/appdata>
 public struct NotificationAppData: Payload, Hashable {
     /// Apple's number of the app.
     public var appAppleId: Int64?

@@ -1,6 +1,8 @@
 import StrictJSON
 
 /// What most notifications are about: an app, and signed information on one purchase.
+///
+/// <https://developer.apple.com/documentation/appstoreservernotifications/data>
 public struct NotificationData: Payload, Hashable {
     /// Sandbox or production.
     public var environment: AppStoreEnvironment?

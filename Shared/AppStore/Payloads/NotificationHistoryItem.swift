@@ -4,6 +4,8 @@ import StrictJSON
 ///
 /// Also what Apple answers about a test notification. The payload is as it was sent and as unproven: put it on the line that
 /// proves it.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryresponseitem>
 public struct NotificationHistoryItem: Payload, Hashable {
     /// The JWS; the same bytes that were posted to us.
     public var signedPayload: [UInt8]?

@@ -6,6 +6,8 @@ import struct Foundation.Date
 ///
 /// By type or by transaction, not both; a subtype only with its type. A type without a subtype lists only those without one:
 /// `DID_RENEW` does not list `DID_RENEW` with `BILLING_RECOVERY`, so ask for each pair.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryrequest>
 public struct NotificationHistoryRequest: Payload, Hashable {
     /// From when on Apple first tried to send them. At most 180 days ago in production, 30 in sandbox.
     public var startDate: Date?

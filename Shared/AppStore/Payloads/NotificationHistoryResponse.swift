@@ -1,6 +1,8 @@
 import StrictJSON
 
 /// One page of notifications, oldest first.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryresponse>
 public struct NotificationHistoryResponse: Payload, Hashable {
     /// Asks for the next page; it expires.
     public var paginationToken: String?

@@ -1,4 +1,6 @@
 /// The variant of a notification type.
+///
+/// <https://developer.apple.com/documentation/appstoreservernotifications/subtype>
 public struct NotificationSubtype: OpenEnumeration {
     /// Apple's spelling.
     public let rawValue: String

@@ -1,6 +1,8 @@
 import StrictJSON
 
 /// The result of a mass extension of renewal dates.
+///
+/// <https://developer.apple.com/documentation/appstoreservernotifications/summary>
 public struct NotificationSummary: Payload, Hashable {
     /// Sandbox or production.
     public var environment: AppStoreEnvironment?

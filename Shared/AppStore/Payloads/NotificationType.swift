@@ -1,6 +1,8 @@
 /// What happened, in Apple's words.
 ///
 /// Together with the subtype it names the event.
+///
+/// <https://developer.apple.com/documentation/appstoreservernotifications/notificationtype>
 public struct NotificationType: OpenEnumeration {
     /// Apple's spelling.
     public let rawValue: String

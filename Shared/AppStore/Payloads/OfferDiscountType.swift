@@ -1,4 +1,6 @@
 /// How an offer is paid.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/offerdiscounttype>
 public struct OfferDiscountType: OpenEnumeration {
     /// Apple's spelling.
     public let rawValue: String

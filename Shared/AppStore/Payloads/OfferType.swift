@@ -1,4 +1,6 @@
 /// What kind of offer applied.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/offertype>
 public struct OfferType: OpenEnumeration {
     /// Apple's number.
     public let rawValue: Int64

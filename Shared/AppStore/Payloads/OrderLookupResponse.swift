@@ -1,6 +1,8 @@
 import StrictJSON
 
 /// What the App Store knows of an order number.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/orderlookupresponse>
 public struct OrderLookupResponse: Payload, Hashable {
     /// Whether it is one.
     public var status: OrderLookupStatus?

@@ -1,4 +1,6 @@
 /// Whether the App Store knows an order number for this app.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/orderlookupstatus>
 public struct OrderLookupStatus: OpenEnumeration {
     /// Apple's number.
     public let rawValue: Int64

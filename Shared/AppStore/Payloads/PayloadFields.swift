@@ -4,7 +4,7 @@ import struct Foundation.Date
 
 /// Reads members by the type that is wanted. A member that is missing or null is nil; one of another kind is a fault where
 /// it decides who may use what and until when (`read`), and otherwise nil and an oddity (`attempt`): an odd price must not
-/// keep a refund from being believed.
+/// keep a refund from taking effect.
 ///
 /// A class, because it takes down what is odd while a payload reads.
 final class PayloadFields {
@@ -45,7 +45,7 @@ final class PayloadFields {
         }
     }
 
-    /// A JWS as bytes, for whoever proves it or passes it on.
+    /// A JWS as bytes, to be verified or forwarded.
     func read(_ name: String) throws(PayloadFault) -> [UInt8]? {
         try read(name, "a string") { $0.unescapedBytes }
     }

@@ -1,4 +1,6 @@
 /// Whether the customer answered to a price increase.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/priceincreasestatus>
 public struct PriceIncreaseStatus: OpenEnumeration {
     /// Apple's number.
     public let rawValue: Int64

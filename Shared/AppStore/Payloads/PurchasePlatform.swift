@@ -1,4 +1,6 @@
 /// Where an app was first bought.
+///
+/// <https://developer.apple.com/documentation/storekit/appstore/platform>
 public struct PurchasePlatform: OpenEnumeration {
     /// Apple's spelling.
     public let rawValue: String

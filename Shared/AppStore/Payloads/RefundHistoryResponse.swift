@@ -1,6 +1,8 @@
 import StrictJSON
 
 /// One page of a customer's refunds.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/refundhistoryresponse>
 public struct RefundHistoryResponse: Payload, Hashable {
     /// Asks for what follows this page, now or later.
     public var revision: String?

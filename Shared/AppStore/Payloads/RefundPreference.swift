@@ -1,4 +1,6 @@
 /// What we should like Apple to do about a request for a refund.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/refundpreference>
 public struct RefundPreference: OpenEnumeration {
     /// Apple's spelling.
     public let rawValue: String

@@ -5,6 +5,8 @@ import struct Foundation.Date
 /// A notification, as signed by the App Store.
 ///
 /// Exactly one of `data`, `summary`, `externalPurchaseToken` and `appData` is there; the verifier sees to it.
+///
+/// <https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2decodedpayload>
 public struct ResponseBodyV2DecodedPayload: Payload, Hashable {
     /// What happened.
     public var notificationType: NotificationType?

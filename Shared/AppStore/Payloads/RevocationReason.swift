@@ -1,4 +1,6 @@
 /// Why a transaction was refunded.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/revocationreason>
 public struct RevocationReason: OpenEnumeration {
     /// Apple's number.
     public let rawValue: Int64

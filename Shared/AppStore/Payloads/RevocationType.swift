@@ -1,4 +1,6 @@
 /// What a revocation takes back.
+///
+/// <https://developer.apple.com/documentation/appstoreservernotifications/revocationtype>
 public struct RevocationType: OpenEnumeration {
     /// Apple's spelling.
     public let rawValue: String

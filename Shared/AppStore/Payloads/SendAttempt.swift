@@ -3,6 +3,8 @@ import StrictJSON
 import struct Foundation.Date
 
 /// One attempt of Apple's to send a notification.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/sendattemptitem>
 public struct SendAttempt: Payload, Hashable {
     /// When.
     public var attemptDate: Date?

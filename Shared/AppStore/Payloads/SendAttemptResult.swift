@@ -1,4 +1,6 @@
 /// What became of one attempt of Apple's to reach us.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/sendattemptresult>
 public struct SendAttemptResult: OpenEnumeration {
     /// Apple's spelling.
     public let rawValue: String

@@ -1,6 +1,8 @@
 import StrictJSON
 
 /// Apple will send a test notification.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/sendtestnotificationresponse>
 public struct SendTestNotificationResponse: Payload, Hashable {
     /// Asks what became of it; good for six months.
     public var testNotificationToken: String?

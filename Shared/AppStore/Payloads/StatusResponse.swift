@@ -1,6 +1,8 @@
 import StrictJSON
 
 /// All subscriptions of a customer.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/statusresponse>
 public struct StatusResponse: Payload, Hashable {
     /// Sandbox or production.
     public var environment: AppStoreEnvironment?

@@ -1,6 +1,8 @@
 import StrictJSON
 
 /// The subscriptions of one group.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/subscriptiongroupidentifieritem>
 public struct SubscriptionGroupIdentifierItem: Payload, Hashable {
     /// The group.
     public var subscriptionGroupIdentifier: String?

@@ -1,4 +1,6 @@
 /// Where a subscription stands, as Apple sees it.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/status>
 public struct SubscriptionStatus: OpenEnumeration {
     /// Apple's number.
     public let rawValue: Int64

@@ -1,6 +1,8 @@
 import StrictJSON
 
 /// One transaction.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/transactioninforesponse>
 public struct TransactionInfoResponse: Payload, Hashable {
     /// Its JWS.
     public var signedTransactionInfo: [UInt8]?

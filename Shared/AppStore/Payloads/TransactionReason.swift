@@ -1,4 +1,6 @@
 /// Why there is a transaction.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/transactionreason>
 public struct TransactionReason: OpenEnumeration {
     /// Apple's spelling.
     public let rawValue: String

@@ -1,4 +1,6 @@
 /// What kind of product was bought.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/type>
 public struct TransactionType: OpenEnumeration {
     /// Apple's spelling.
     public let rawValue: String

@@ -1,6 +1,8 @@
 import StrictJSON
 
 /// Says to which account of ours a purchase belongs.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/updateappaccounttokenrequest>
 public struct UpdateAppAccountTokenRequest: Payload, Hashable {
     /// A UUID in text.
     public var appAccountToken: String?

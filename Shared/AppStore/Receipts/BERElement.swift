@@ -1,4 +1,4 @@
-/// One value of ASN.1 as receipts write it (BER, X.690): where it begins and ends, and what kind it is. Nothing is believed of
+/// One value of ASN.1 as receipts write it (BER, X.690): where it begins and ends, and what kind it is. Nothing is trusted of
 /// it but that.
 ///
 /// Not DER alone, because receipts of the development tools have lengths that are known only at their end.

@@ -1,5 +1,5 @@
 /// What an app receipt of the time before signed transactions names, read without any proof: ids to ask Apple about, whose
-/// answer is then proven. Never a reason to give anybody anything.
+/// answer is then proven. Never a reason to grant access.
 ///
 /// Reads what `appStoreReceiptURL` points to and what `verifyReceipt` returned as `latest_receipt`: PKCS#7 signed data that
 /// holds a set of attributes.

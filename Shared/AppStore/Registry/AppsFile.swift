@@ -91,7 +91,7 @@ private struct AppEntry {
             if !environment.isKnown {
                 complain("environments may list Production, Sandbox, Xcode and LocalTesting")
             } else if isDevelopment, !developmentMode {
-                complain("\(environment.rawValue) is signed by nobody we trust and needs development mode")
+                complain("\(environment.rawValue) is not signed by a trusted root and needs development mode")
             }
             environments.insert(environment)
         }

@@ -47,7 +47,7 @@ public struct RevocationSchedule: Sendable {
     private let pace: Pace
     private var entries: [[UInt8]: Entry] = [:]
 
-    /// Nobody has been asked about anything.
+    /// No responder has been queried.
     public init(pace: Pace = Pace()) { self.pace = pace }
 
     /// How many certificates are kept in mind.
@@ -99,7 +99,7 @@ public struct RevocationSchedule: Sendable {
         case stillRevoked
         /// The responder does not know the certificate.
         case unknown
-        /// Older than what is known already: kept by somebody and sent again.
+        /// Older than the known response: a replayed one.
         case outdated
     }
 
@@ -126,7 +126,7 @@ public struct RevocationSchedule: Sendable {
         }
     }
 
-    /// There was no answer, or none that can be believed. What is known stays known as long as it is valid.
+    /// There was no response, or an untrusted one. Known responses stay in force while they are valid.
     ///
     /// - Returns: how many times in a row by now.
     @discardableResult
@@ -139,7 +139,7 @@ public struct RevocationSchedule: Sendable {
         return entry.failures
     }
 
-    /// What may be believed about each certificate now: a revocation for good, all else until its validity ends.
+    /// The status of each certificate now: a revocation is permanent, any other status ends with its validity.
     public func standings(now: Date) -> [(fingerprint: [UInt8], standing: RevocationRegister.Standing)] {
         entries.map { fingerprint, entry in
             if entry.isRevoked { return (fingerprint, .revoked) }

@@ -24,7 +24,7 @@ public struct APIClients: Sendable {
         }
     }
 
-    /// Takes the keys of a file that was read anew. An app that had none before needs new clients.
+    /// Applies the keys of a reloaded file. An app that had none before needs new clients.
     public func use(_ keys: APIKeysFile) async {
         for client in all { await client.use(keys.credentials[client.app.bundleId] ?? APICredentials(keys: [])) }
     }

@@ -21,7 +21,7 @@ public struct AppStoreServerAPI: Sendable {
     public let app: AcceptedApp
     /// Which App Store.
     public let environment: AppStoreEnvironment
-    /// Proves what is signed in answers; to be replaced when trust or apps are read anew.
+    /// Verifies signed objects in responses; replace it when roots or apps are reloaded.
     public var verifier: SignedDataVerifier
     /// For one call with all its attempts and pauses; for one page, where there are pages.
     public var deadline: Duration = .seconds(60)
@@ -53,7 +53,7 @@ public struct AppStoreServerAPI: Sendable {
         }
     }
 
-    /// Takes other keys from now on, for all copies: after the file of keys was read anew. Calls under way go on with theirs.
+    /// Uses other keys from now on, for all copies, after the file of keys was reloaded. Running calls keep their keys.
     public func use(_ credentials: APICredentials) async { await caller?.tokens.use(credentials) }
 
     /// With the time of the answer.

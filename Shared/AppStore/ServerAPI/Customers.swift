@@ -3,6 +3,8 @@ extension AppStoreServerAPI {
     /// One transaction. 50 requests a second.
     ///
     /// - Throws: `APIError` with `transactionIdNotFound`, also for ids of the other environment.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/get_transaction_info>
     public func transactionInfo(_ transactionId: String) async throws -> SignedItem<JWSTransactionDecodedPayload> {
         let endpoint = APIEndpoint.transactionInfo
         let response: TransactionInfoResponse = try await answer(
@@ -23,6 +25,8 @@ extension AppStoreServerAPI {
     ///
     /// - Parameter revision: Of a page of the same query, however long ago: only what is new or has changed comes after it.
     /// - Throws: On asking for a page: `APIError` with `invalidRequestRevision` where the query is another.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/get_transaction_history>
     public func transactionHistory(
         of anyTransactionId: String, _ query: TransactionHistoryQuery = TransactionHistoryQuery(),
         version: TransactionHistoryVersion = .v2, from revision: String? = nil
@@ -39,6 +43,8 @@ extension AppStoreServerAPI {
     /// All refunds of a customer. 10 requests a second.
     ///
     /// - Parameter revision: Of an earlier page.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/get_refund_history>
     public func refundHistory(
         of anyTransactionId: String, from revision: String? = nil
     ) -> APIPages<RefundHistoryPage> {
@@ -54,6 +60,8 @@ extension AppStoreServerAPI {
     /// Where all subscriptions of a customer stand. 50 requests a second.
     ///
     /// - Parameter statuses: Only those that stand so; none for all.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/get_all_subscription_statuses>
     public func subscriptionStatuses(
         of anyTransactionId: String, statuses: [SubscriptionStatus] = []
     ) async throws -> SubscriptionStatuses {
@@ -67,6 +75,8 @@ extension AppStoreServerAPI {
     /// The purchase of the app itself. 50 requests a second.
     ///
     /// - Throws: `APIError` with `appTransactionDoesNotExist`.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/get-app-transaction-info>
     public func appTransactionInfo(_ anyTransactionId: String) async throws -> SignedItem<AppTransaction> {
         let endpoint = APIEndpoint.appTransactionInfo
         let response: AppTransactionInfoResponse = try await answer(
@@ -76,6 +86,8 @@ extension AppStoreServerAPI {
     }
 
     /// What was bought under the order number of a customer's receipt. 10 requests a second; not in sandbox.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/look_up_order_id>
     public func lookUpOrder(_ orderId: String) async throws -> OrderLookup {
         let response: OrderLookupResponse = try await answer(
             APIRequest(.orderLookup, .get, ["inApps", "v1", "lookup", orderId]))

@@ -5,6 +5,8 @@ extension AppStoreServerAPI {
     /// - Parameter paginationToken: Of a page of exactly the same request.
     /// - Throws: On asking for a page: `APIError` with `startDateTooFarInPast` (180 days; 30 in sandbox),
     ///   `paginationTokenExpired`, `multipleFiltersSupplied`, `invalidNotificationType`.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/get_notification_history>
     public func notificationHistory(
         _ request: NotificationHistoryRequest, from paginationToken: String? = nil
     ) -> APIPages<NotificationHistoryPage> {
@@ -22,6 +24,8 @@ extension AppStoreServerAPI {
     ///
     /// - Returns: The token for ``testNotificationStatus(_:)``.
     /// - Throws: `APIError` with `serverNotificationURLNotFound` where no address is entered for this environment.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/request_a_test_notification>
     public func requestTestNotification() async throws -> String {
         let endpoint = APIEndpoint.testNotification
         let response: SendTestNotificationResponse = try await answer(
@@ -32,6 +36,8 @@ extension AppStoreServerAPI {
     /// What became of a test notification. 1 request a second.
     ///
     /// - Throws: `APIError` with `testNotificationNotFound` until Apple has sent it.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/get_test_notification_status>
     public func testNotificationStatus(_ token: String) async throws -> NotificationHistoryItem {
         try await answer(
             APIRequest(.testNotificationStatus, .get, ["inApps", "v1", "notifications", "test", token]))

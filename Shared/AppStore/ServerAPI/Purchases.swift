@@ -6,6 +6,8 @@ extension AppStoreServerAPI {
     /// notification that asks for it.
     ///
     /// - Throws: `APIError` with `invalidCustomerConsented` unless the customer consented.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/send-consumption-information>
     public func sendConsumptionInformation(_ transactionId: String, _ request: ConsumptionRequest) async throws {
         try await perform(
             APIRequest(
@@ -15,6 +17,8 @@ extension AppStoreServerAPI {
     /// Says to which account of ours a purchase and all its renewals to come belong. 20 requests a second.
     ///
     /// - Throws: `APIError` with `transactionIdNotOriginalTransactionId`, or `familyTransactionNotSupported`.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/set-app-account-token>
     public func setAppAccountToken(of originalTransactionId: String, _ token: UUID) async throws {
         var request = UpdateAppAccountTokenRequest()
         request.appAccountToken = token.uuidString.lowercased()
@@ -25,6 +29,8 @@ extension AppStoreServerAPI {
     }
 
     /// Says that what was bought has been delivered, in the place of the app. 50 requests a second.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/finish-transaction>
     public func finishTransaction(_ transactionId: String) async throws {
         try await perform(
             APIRequest(.finishTransaction, .post, ["inApps", "v1", "transactions", transactionId, "finish"]))

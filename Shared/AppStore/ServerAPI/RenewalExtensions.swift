@@ -4,6 +4,8 @@ extension AppStoreServerAPI {
     ///
     /// - Throws: `APIError` with `subscriptionExtensionIneligible`, `subscriptionMaxExtension` (twice within 365 days) or
     ///   `familySharedSubscriptionExtensionIneligible`; `.unsettled`.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/extend_a_subscription_renewal_date>
     public func extendRenewalDate(
         of originalTransactionId: String, _ request: ExtendRenewalDateRequest
     ) async throws -> ExtendRenewalDateResponse {
@@ -16,6 +18,8 @@ extension AppStoreServerAPI {
     /// Gives all active subscribers of a product more days. 1 request a second; done in hours or days.
     ///
     /// - Throws: `APIError`; `.unsettled`, after which the status of the request identifier tells.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/extend_subscription_renewal_dates_for_all_active_subscribers>
     public func extendRenewalDates(
         _ request: MassExtendRenewalDateRequest
     ) async throws -> MassExtendRenewalDateResponse {
@@ -26,6 +30,8 @@ extension AppStoreServerAPI {
     /// How far a mass extension is. 1 request a second.
     ///
     /// - Throws: `APIError` with `statusRequestNotFound`.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/get_status_of_subscription_renewal_date_extensions>
     public func massExtensionStatus(
         productId: String, requestIdentifier: String
     ) async throws -> MassExtendRenewalDateStatusResponse {

@@ -10,7 +10,7 @@ public struct APITransport: Sendable, CustomReflectable {
     public init(maximumResponseBytes: Int = 16 << 20) {
         self.maximumResponseBytes = maximumResponseBytes
         var configuration = HTTPClient.Configuration()
-        // Apple does not redirect, and a token must not be carried to where somebody else says.
+        // Apple does not redirect, and a token must not be sent to another host.
         configuration.redirectConfiguration = .disallow
         // Attempts are repeated where limits, deadline and kind of call are known: not here.
         configuration.connectionPool.retryConnectionEstablishment = false

@@ -19,8 +19,8 @@ public struct APIKey: Sendable, CustomStringConvertible, CustomDebugStringConver
         self.privateKey = privateKey
     }
 
-    /// A token for calling Apple's API by other means, `curl` for one: for 19 minutes whoever has it can do what the key
-    /// can. Show it to nobody else, and write it nowhere.
+    /// A token for calling Apple's API by other means, `curl` for one: for 19 minutes its holder can do what the key
+    /// can. Keep it secret and do not store it.
     ///
     /// - Throws: `OpenSSLFailure` where the key cannot sign.
     public func secretToken(bundleId: String, now: Date) throws -> String {

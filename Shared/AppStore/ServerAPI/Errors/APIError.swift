@@ -39,7 +39,7 @@ public enum APIError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether the same call may work later without anybody's doing. False where it could do something twice.
+    /// Whether a retry may succeed. False where it could take effect twice.
     public var isRetryable: Bool {
         switch self {
         case .refused(let refusal): refusal.isRetryable
@@ -48,7 +48,7 @@ public enum APIError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Before when the call need not be tried again; nil where nobody says.
+    /// Earliest time of a retry; nil where the response has none.
     public var retryAfter: Date? {
         switch self {
         case .refused(let refusal): refusal.retryAfter

@@ -11,8 +11,8 @@ extension APIErrorCode {
             "notifications are kept for 180 days, in sandbox 30; ask for the transaction history of each customer beyond"
         case .startDateAfterEndDate: "the window has to begin before it ends"
         case .invalidPaginationToken, .invalidRequestRevision:
-            "repeat exactly the query that the position came from, or begin it anew without one"
-        case .paginationTokenExpired: "begin the query anew without the token"
+            "repeat exactly the query that the position came from, or restart it without one"
+        case .paginationTokenExpired: "restart the query without the token"
         case .invalidNotificationType: "give an existing type, and a subtype only with a type that has it"
         case .multipleFiltersSupplied: "give the type or the transaction, not both"
         case .invalidCustomerConsented: "send consumption information only of customers who consented"

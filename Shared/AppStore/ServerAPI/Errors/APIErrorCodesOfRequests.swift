@@ -28,7 +28,7 @@ extension APIErrorCode {
     public static let invalidStartDate = APIErrorCode(rawValue: 4_000_015)
     /// The window's end is not a time.
     public static let invalidEndDate = APIErrorCode(rawValue: 4_000_016)
-    /// The query has to be begun anew.
+    /// The query must be restarted.
     public static let paginationTokenExpired = APIErrorCode(rawValue: 4_000_017)
     /// No such type, or no such subtype of it.
     public static let invalidNotificationType = APIErrorCode(rawValue: 4_000_018)
@@ -94,7 +94,7 @@ extension APIErrorCode {
     public static let transactionIdNotOriginalTransactionId = APIErrorCode(rawValue: 4_000_187)
     /// No such group of seats.
     public static let invalidGroupId = APIErrorCode(rawValue: 4_000_225)
-    /// Not for a seat that somebody else bought.
+    /// Not for a seat that another customer bought.
     public static let invalidAssignedTransactionNotSupported = APIErrorCode(rawValue: 4_000_227)
 
     static let ofRequests: Set<APIErrorCode> = [

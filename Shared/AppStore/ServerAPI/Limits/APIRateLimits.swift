@@ -10,7 +10,7 @@ public actor APIRateLimits {
 
     /// - Parameter scale: A part of Apple's limits, where other programs need the rest; more than 1 only for a
     ///   simulator that allows it. What may be asked once a second only is not divided: a part of it in the sandbox would
-    ///   be a question in minutes, and nobody asks such things all the time.
+    ///   be a request in minutes, and such requests are rare.
     public init(environment: AppStoreEnvironment, scale: Double = 1, clock: APIClock) {
         let tenth = environment == .production ? 1 : 0.1
         self.clock = clock

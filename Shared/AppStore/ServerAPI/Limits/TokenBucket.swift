@@ -1,6 +1,6 @@
 /// When the next request of one kind may be sent.
 ///
-/// It gives out moments instead of counting tokens: whoever comes gets the next free moment, at even distances, and a late
+/// It gives out moments instead of counting tokens: each caller gets the next free moment, at even distances, and a late
 /// waking costs nothing of the rate. Moments are durations since some start.
 struct TokenBucket: Sendable {
     private let distance: Duration

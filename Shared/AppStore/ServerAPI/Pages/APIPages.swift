@@ -18,12 +18,12 @@ extension APIPage {
 extension APIError {
     /// Behind a page that loses the rest.
     public static let lostPosition = APIError.unreadable(
-        "the App Store says that there are more pages and not where; begin the query anew")
+        "the App Store says that there are more pages and not where; restart the query")
 }
 
 /// The pages of one query, asked for one by one as they are wanted.
 ///
-/// Stop whenever you like and go on later: whoever has stored `position` of the last page that was dealt with begins a new
+/// Can be stopped and resumed: a caller that has stored `position` of the last processed page begins a new
 /// query from it and misses nothing. The next page is not asked for before it is wanted. After an error the same iterator may
 /// be asked again: it asks for the same page.
 public struct APIPages<Page: APIPage>: AsyncSequence, Sendable {

@@ -1,6 +1,6 @@
 /// Up to twenty notifications, oldest first.
 public struct NotificationHistoryPage: APIPage {
-    /// As they were sent: not proven. They go onto the line, which proves them.
+    /// As they were sent: not verified. The pipeline verifies them.
     public let items: [NotificationHistoryItem]
     /// The pagination token. It expires, and belongs to exactly the request that it came from.
     public let position: String?

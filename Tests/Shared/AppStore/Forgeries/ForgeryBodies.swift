@@ -3,7 +3,7 @@ import Foundation
 import Signatures
 
 extension ForgeryMaterial {
-    /// Genuinely signed, and not a payload that we believe.
+    /// Genuinely signed, and not an acceptable payload.
     func bodies() throws -> [Forgery] {
         let plain = json(envelope())
         func replacing(_ old: String, _ new: String) -> String { plain.replacing(old, with: new) }

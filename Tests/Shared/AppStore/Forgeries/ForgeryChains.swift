@@ -151,7 +151,7 @@ extension ForgeryMaterial {
                         $0.keyUsage = [.digitalSignature, .keyCertSign]
                     })),
             Forgery(
-                "a critical extension that nobody knows", .chainUntrusted,
+                "an unknown critical extension", .chainUntrusted,
                 try underTrustedRoot(leaf: { $0.extensions.append(unknown) })),
             Forgery(
                 "a name outside of what the intermediate may name", .chainUntrusted,

@@ -49,7 +49,7 @@ public struct Forgery: Sendable, CustomStringConvertible {
 
 /// Everything that must be refused, with its reason, and what looks odd and must pass.
 ///
-/// Made anew with keys of its own each time; nothing in it was ever signed by Apple.
+/// Created with new keys each time; nothing in it was ever signed by Apple.
 public struct ForgeryCorpus: Sendable {
     /// What everything was made from.
     public let material: ForgeryMaterial

@@ -14,7 +14,7 @@ extension ForgeryMaterial {
             Forgery("TEST without a transaction", nil, try signed(envelope { $0.notificationType = .test })),
             Forgery("without a signed date", nil, try signed(envelope { $0.signedDate = nil })),
             Forgery(
-                "a type and subtype that nobody knows", nil,
+                "an unknown type and subtype", nil,
                 try signed(
                     envelope {
                         $0.notificationType = NotificationType(rawValue: "BRAND_NEW")

@@ -49,7 +49,7 @@ extension ForgeryMaterial {
         return cases
     }
 
-    /// A MAC that is right for whoever takes the leaf certificate as the key.
+    /// A MAC that is valid with the leaf certificate as key.
     private func symmetric() -> [UInt8] {
         let header = Base64.encode(CompactJWS.headerJSON(x5c: authority.x5c, algorithm: "HS256"), .url)
         let text = header + [UInt8(ascii: ".")] + Base64.encode(envelope().json, .url)

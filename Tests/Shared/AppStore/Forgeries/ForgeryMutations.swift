@@ -4,7 +4,7 @@ import Signatures
 
 extension ForgeryMaterial {
     /// Genuine payloads changed by chance, the same for the same seed: in the text, or before signing in payload, header
-    /// or certificates. Nobody says what is expected of them; two verifiers are compared by them.
+    /// or certificates. Without expected results; they compare two verifiers.
     public func mutations(count: Int, seed: UInt64) throws -> [Forgery] {
         var random = SeededGenerator(state: seed)
         let payload = try envelope(transaction(), renewal()).json

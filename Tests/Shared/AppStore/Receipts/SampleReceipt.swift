@@ -1,6 +1,6 @@
 import Foundation
 
-/// Receipts of our own: the layout of Apple's, signed by nobody or by a key made for it.
+/// Sample receipts in Apple's layout, unsigned or signed by a generated key.
 enum SampleReceipt {
     /// Two purchases, one of them twice.
     static let purchases: [[(Int, String)]] = [
@@ -21,7 +21,7 @@ enum SampleReceipt {
         return value(0x31, (around + inApp).flatMap { $0 })
     }
 
-    /// As PKCS#7 that nobody has signed.
+    /// As unsigned PKCS#7.
     static func signed(_ payload: [UInt8]) -> [UInt8] {
         let data: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1]
         let signedData: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 2]

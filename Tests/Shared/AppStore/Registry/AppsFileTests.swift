@@ -40,7 +40,7 @@ import Testing
         (#"[{"bundleId": "a", "appAppleId": "1", "environments": ["Sandbox"]}]"#, "app 1: appAppleId has to be a pos"),
         (#"[{"bundleId": "a"}]"#, "app 1: environments has to list"),
         (#"[{"bundleId": "a", "environments": ["sandbox"]}]"#, "app 1: environments may list"),
-        (#"[{"bundleId": "a", "environments": ["Xcode"]}]"#, "app 1: Xcode is signed by nobody we trust"),
+        (#"[{"bundleId": "a", "environments": ["Xcode"]}]"#, "app 1: Xcode is not signed by a trusted root"),
         (#"[{"bundleId": "a", "environments": ["Sandbox"], "bundleID": "b"}]"#, "app 1: bundleID is not a field"),
         (
             #"[{"bundleId": "a", "environments": ["Sandbox"]}, {"bundleId": "a", "environments": ["Sandbox"]}]"#,

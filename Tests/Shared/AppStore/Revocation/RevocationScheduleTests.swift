@@ -52,7 +52,7 @@ import Testing
         schedule.due(now: date).contains { $0.certificate == chain.leaf }
     }
 
-    @Test func `an answer is used for its own validity and asked for anew long before that ends`() throws {
+    @Test func `RevocationSchedule uses a response for its validity and renews it long before the end`() throws {
         var (schedule, question) = try started()
         #expect(standing(schedule, at: Self.now) == .unknown)
         #expect(schedule.answered(question, try answer(question, .good, at: Self.now), now: Self.now) == .good)

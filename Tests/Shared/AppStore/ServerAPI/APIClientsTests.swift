@@ -20,9 +20,10 @@ import Testing
                  {"bundleId":"b","issuerId":"i","keyId":"k","privateKeyFile":"f"}]
                 """#.utf8), apps: apps
         ) { _ in pem }
-        try await APIDesk.scene { desk in
+        try await APIFixture.scene { fixture in
             let clients = APIClients(
-                apps: apps, keys: keys, verifier: desk.verifier, transport: desk.transport, clock: desk.clock())
+                apps: apps, keys: keys, verifier: fixture.verifier, transport: fixture.transport, clock: fixture.clock()
+            )
             #expect(
                 clients.all.map { "\($0.app.bundleId) \($0.environment.rawValue)" } == [
                     "a Production", "a Sandbox", "b Production",
@@ -34,14 +35,15 @@ import Testing
 
     @Test func `a simulator has Apple's two addresses below one, and each client its own limits`() async throws {
         let pem = try P256PrivateKey.generate().pem()
-        let apps = AppRegistry(apps: [APIDesk.app])
-        let entry = #"[{"bundleId":"\#(APIDesk.app.bundleId)","issuerId":"i","keyId":"k","privateKeyFile":"f"}]"#
+        let apps = AppRegistry(apps: [APIFixture.app])
+        let entry = #"[{"bundleId":"\#(APIFixture.app.bundleId)","issuerId":"i","keyId":"k","privateKeyFile":"f"}]"#
         let keys = try APIKeysFile(Array(entry.utf8), apps: apps) { _ in pem }
-        try await APIDesk.scene { _, _ in
+        try await APIFixture.scene { _, _ in
             .json(#"{"testNotificationToken":"t"}"#)
-        } _: { desk, store in
+        } _: { fixture, store in
             let clients = APIClients(
-                apps: apps, keys: keys, verifier: desk.verifier, transport: desk.transport, clock: desk.clock(),
+                apps: apps, keys: keys, verifier: fixture.verifier, transport: fixture.transport,
+                clock: fixture.clock(),
                 baseURL: store.url, limitScale: 0.5)
             for client in clients.all { for _ in 0..<2 { _ = try await client.requestTestNotification() } }
             let line = "/inApps/v1/notifications/test"
@@ -49,28 +51,28 @@ import Testing
                 store.requests.map(\.target) == [
                     "/production\(line)", "/production\(line)", "/sandbox\(line)", "/sandbox\(line)",
                 ])
-            #expect(desk.ticking.sleeps == [.seconds(1), .seconds(10)])
+            #expect(fixture.ticking.sleeps == [.seconds(1), .seconds(10)])
         }
     }
 
-    @Test func `keys that are read anew reach every client`() async throws {
+    @Test func `APIClients passes reloaded keys to every client`() async throws {
         let pem = try P256PrivateKey.generate().pem()
-        let apps = AppRegistry(apps: [APIDesk.app])
+        let apps = AppRegistry(apps: [APIFixture.app])
         func keys(_ id: String) throws -> APIKeysFile {
             let entry =
-                #"[{"bundleId":"\#(APIDesk.app.bundleId)","issuerId":"i","keyId":"\#(id)","privateKeyFile":"f"}]"#
+                #"[{"bundleId":"\#(APIFixture.app.bundleId)","issuerId":"i","keyId":"\#(id)","privateKeyFile":"f"}]"#
             return try APIKeysFile(Array(entry.utf8), apps: apps) { _ in pem }
         }
-        try await APIDesk.scene { _, _ in
+        try await APIFixture.scene { _, _ in
             .json("{}")
-        } _: { desk, store in
+        } _: { fixture, store in
             let clients = APIClients(
-                apps: apps, keys: try keys("OLD"), verifier: desk.verifier, transport: desk.transport,
-                clock: desk.clock(), baseURL: store.url)
+                apps: apps, keys: try keys("OLD"), verifier: fixture.verifier, transport: fixture.transport,
+                clock: fixture.clock(), baseURL: store.url)
             for client in clients.all { try await client.finishTransaction("1") }
             await clients.use(try keys("NEW"))
             for client in clients.all { try await client.finishTransaction("1") }
-            let ids = try store.requests.map { try APIDesk.token($0).header["kid"]?.string }
+            let ids = try store.requests.map { try APIFixture.token($0).header["kid"]?.string }
             #expect(ids == ["OLD", "OLD", "NEW", "NEW"])
         }
     }

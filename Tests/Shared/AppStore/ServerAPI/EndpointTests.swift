@@ -169,18 +169,18 @@ import Testing
     @Test(arguments: cases)
     func `a call is put on the wire as Apple documents it, and its answer is read`(example: Case) async throws {
         let answer = ScriptedStore.Reply.answer(example.answer.isEmpty ? 202 : 200, Array(example.answer.utf8))
-        try await APIDesk.scene { _, _ in
+        try await APIFixture.scene { _, _ in
             answer
-        } _: { desk, store in
-            try await example.call(desk.client(store.url))
+        } _: { fixture, store in
+            try await example.call(fixture.client(store.url))
             let request = try #require(store.requests.first)
             #expect(store.requests.count == 1)
             #expect("\(request.method) \(request.target)" == example.line)
             #expect(String(decoding: request.body, as: UTF8.self) == example.body ?? "")
             #expect(request.headers["content-type"] == (example.body == nil ? nil : "application/json"))
             #expect(request.headers["accept"] == "application/json")
-            #expect(try desk.signer(of: request) == 0)
-            #expect(desk.attempts.map(\.result) == ["success"])
+            #expect(try fixture.signer(of: request) == 0)
+            #expect(fixture.attempts.map(\.result) == ["success"])
         }
     }
 
@@ -190,10 +190,10 @@ import Testing
 
     @Test(arguments: ["", ".", "..", String(repeating: "1", count: 513)])
     func `what cannot be an id is not sent`(id: String) async throws {
-        try await APIDesk.scene { _, _ in
+        try await APIFixture.scene { _, _ in
             .json("{}")
-        } _: { desk, store in
-            let error = try await APIDesk.error { _ = try await desk.client(store.url).transactionInfo(id) }
+        } _: { fixture, store in
+            let error = try await APIFixture.error { _ = try await fixture.client(store.url).transactionInfo(id) }
             guard case .invalidRequest = error else {
                 Issue.record("\(error)")
                 return
@@ -203,10 +203,10 @@ import Testing
     }
 
     @Test func `an id cannot lead to another endpoint`() async throws {
-        try await APIDesk.scene { _, _ in
+        try await APIFixture.scene { _, _ in
             .json(#"{"signedTransactionInfo":"a.b.c"}"#)
-        } _: { desk, store in
-            _ = try await desk.client(store.url).transactionInfo("../1?a=b#ü")
+        } _: { fixture, store in
+            _ = try await fixture.client(store.url).transactionInfo("../1?a=b#ü")
             #expect(store.requests.first?.target == "/inApps/v1/transactions/..%2F1%3Fa%3Db%23%C3%BC")
         }
     }
@@ -214,11 +214,11 @@ import Testing
     @Test func `the addresses are Apple's, and Xcode has none`() async throws {
         #expect(AppStoreServerAPI.address(of: .production) == "https://api.storekit.apple.com")
         #expect(AppStoreServerAPI.address(of: .sandbox) == "https://api.storekit-sandbox.apple.com")
-        try await APIDesk.scene { desk in
+        try await APIFixture.scene { fixture in
             let client = AppStoreServerAPI(
-                app: APIDesk.app, environment: .xcode, credentials: desk.credentials, verifier: desk.verifier,
-                transport: desk.transport, clock: desk.clock())
-            let error = try await APIDesk.error { _ = try await client.transactionInfo("1") }
+                app: APIFixture.app, environment: .xcode, credentials: fixture.credentials, verifier: fixture.verifier,
+                transport: fixture.transport, clock: fixture.clock())
+            let error = try await APIFixture.error { _ = try await client.transactionInfo("1") }
             #expect(error.description.contains("Xcode"))
         }
     }

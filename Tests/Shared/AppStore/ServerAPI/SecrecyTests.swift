@@ -21,17 +21,19 @@ import Testing
         ]
         for reply in replies {
             let secrets = Mutex<[String]>([])
-            try await APIDesk.scene(keys: 2, maximumResponseBytes: 2000) { request, _ in
+            try await APIFixture.scene(keys: 2, maximumResponseBytes: 2000) { request, _ in
                 secrets.withLock { $0 += [request.token, String(request.token.suffix(40))] }
                 return reply
-            } _: { desk, store in
-                var client = desk.client(
+            } _: { fixture, store in
+                var client = fixture.client(
                     store.url, retry: APIRetryPolicy(attempts: 2, attemptTimeout: .milliseconds(50)))
                 client.deadline = .seconds(5)
-                let error = try await APIDesk.error { _ = try await client.transactionInfo("1") }
-                let printed = [error as Any, desk.attempts, client, desk.credentials, desk.credentials.keys[0]]
-                    .map(Self.texts).joined()
-                let keys = try desk.keys.map { key in
+                let error = try await APIFixture.error { _ = try await client.transactionInfo("1") }
+                let printed = [
+                    error as Any, fixture.attempts, client, fixture.credentials, fixture.credentials.keys[0],
+                ]
+                .map(Self.texts).joined()
+                let keys = try fixture.keys.map { key in
                     try String(key.pem().split(separator: "\n")[1].prefix(40))
                 }
                 for secret in secrets.withLock(\.self) + keys + ["secretpayload"] {
@@ -44,14 +46,14 @@ import Testing
     }
 
     @Test func `what is signed prints as its verdict`() async throws {
-        let material = try ForgeryMaterial(now: APIDesk.start)
+        let material = try ForgeryMaterial(now: APIFixture.start)
         let jws = String(decoding: try material.signed(material.transaction()), as: UTF8.self)
         let forged = String(
             decoding: try PayloadSigner(authority: material.stranger).sign(material.transaction().json), as: UTF8.self)
-        try await APIDesk.scene { _, _ in
+        try await APIFixture.scene { _, _ in
             .json(#"{"revision":"1","signedTransactions":["\#(jws)","\#(forged)"]}"#)
-        } _: { desk, store in
-            var client = desk.client(store.url)
+        } _: { fixture, store in
+            var client = fixture.client(store.url)
             client.verifier = try material.verifier()
             for try await page in client.transactionHistory(of: "1") {
                 let printed = Self.texts(of: page)
@@ -63,8 +65,8 @@ import Testing
     }
 
     @Test func `a token itself prints as its key's number`() async throws {
-        try await APIDesk.scene { desk in
-            let token = try BearerToken(desk.credentials.keys[0], number: 0, bundleId: "b", now: desk.now)
+        try await APIFixture.scene { fixture in
+            let token = try BearerToken(fixture.credentials.keys[0], number: 0, bundleId: "b", now: fixture.now)
             #expect(Self.texts(of: token).contains("a token of key number 1"))
             #expect(!Self.texts(of: token).contains(token.text.suffix(20)))
         }

@@ -14,15 +14,15 @@ import Testing
     }
 
     @Test func `what is signed in an answer is proven, and the rest of the page survives what is not`() async throws {
-        let material = try ForgeryMaterial(now: APIDesk.start)
+        let material = try ForgeryMaterial(now: APIFixture.start)
         let good = try material.signed(material.transaction())
         let forged = try PayloadSigner(authority: material.stranger).sign(material.transaction().json)
         let texts = [good, forged, good].map { "\"" + String(decoding: $0, as: UTF8.self) + "\"" }
         let body = #"{"revision":"1","hasMore":false,"signedTransactions":["# + texts.joined(separator: ",") + "]}"
-        try await APIDesk.scene { _, _ in
+        try await APIFixture.scene { _, _ in
             .json(body)
-        } _: { desk, store in
-            var client = desk.client(store.url)
+        } _: { fixture, store in
+            var client = fixture.client(store.url)
             client.verifier = try material.verifier()
             var items: [SignedItem<JWSTransactionDecodedPayload>] = []
             for try await page in client.transactionHistory(of: "1") { items += page.transactions }
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `what is signed for another app of ours, or another environment, is not taken for this one`() throws {
-        let material = try ForgeryMaterial(now: APIDesk.start)
+        let material = try ForgeryMaterial(now: APIFixture.start)
         let prover = try Self.prover(material)
         let other = try material.signed(material.transaction { $0.bundleId = ForgeryMaterial.productionOnly })
         let sandbox = try material.signed(material.transaction { $0.environment = .sandbox })
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func `renewal information is held to its transaction`() throws {
-        let material = try ForgeryMaterial(now: APIDesk.start)
+        let material = try ForgeryMaterial(now: APIFixture.start)
         let prover = try Self.prover(material)
         let transaction = prover.transaction(try material.signed(material.transaction()))
         let own = prover.renewalInfo(try material.signed(material.renewal()), of: transaction)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func `an app transaction is proven likewise`() throws {
-        let material = try ForgeryMaterial(now: APIDesk.start)
+        let material = try ForgeryMaterial(now: APIFixture.start)
         let prover = try Self.prover(material)
         var purchase = AppTransaction()
         purchase.receiptType = .production

@@ -14,83 +14,83 @@ import Testing
         .bytes("HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"), .bytes("nonsense\r\n\r\n"),
     ])
     func `what may work the next time is tried again`(failure: ScriptedStore.Reply) async throws {
-        try await APIDesk.scene { _, number in
+        try await APIFixture.scene { _, number in
             number < 2 ? failure : Self.info
-        } _: { desk, store in
-            _ = try await desk.client(store.url).transactionInfo("1")
-            #expect(desk.attempts.map(\.result) == ["transient", "transient", "success"])
-            #expect(desk.attempts.map(\.number) == [1, 2, 3])
-            #expect(desk.ticking.sleeps == [.milliseconds(500), .seconds(1)])
+        } _: { fixture, store in
+            _ = try await fixture.client(store.url).transactionInfo("1")
+            #expect(fixture.attempts.map(\.result) == ["transient", "transient", "success"])
+            #expect(fixture.attempts.map(\.number) == [1, 2, 3])
+            #expect(fixture.ticking.sleeps == [.milliseconds(500), .seconds(1)])
         }
     }
 
     @Test func `what would be answered the same is not tried again`() async throws {
-        try await APIDesk.scene { _, _ in
+        try await APIFixture.scene { _, _ in
             .code(4_040_010, "Transaction id not found.")
-        } _: { desk, store in
-            let error = try await APIDesk.error { _ = try await desk.client(store.url).transactionInfo("1") }
+        } _: { fixture, store in
+            let error = try await APIFixture.error { _ = try await fixture.client(store.url).transactionInfo("1") }
             #expect(error.code == .transactionIdNotFound && error.status == 404 && !error.isRetryable)
             #expect(store.requests.count == 1)
         }
     }
 
     @Test func `in the end the last failure is told`() async throws {
-        try await APIDesk.scene { _, _ in
+        try await APIFixture.scene { _, _ in
             .code(5_000_001, "An unknown error occurred. Please try again.")
-        } _: { desk, store in
-            let error = try await APIDesk.error { _ = try await desk.client(store.url).transactionInfo("1") }
+        } _: { fixture, store in
+            let error = try await APIFixture.error { _ = try await fixture.client(store.url).transactionInfo("1") }
             #expect(error.code == .generalInternalRetryable && error.isRetryable)
             #expect(store.requests.count == 5)
         }
     }
 
     @Test func `429 closes the bucket until Apple's moment in milliseconds`() async throws {
-        try await APIDesk.scene { _, number in
+        try await APIFixture.scene { _, number in
             number == 0 ? .code(4_290_000, headers: [("Retry-After", "1780000012345")]) : Self.info
-        } _: { desk, store in
-            _ = try await desk.client(store.url).transactionInfo("1")
-            #expect(desk.attempts.map(\.result) == ["rate-limited", "success"])
-            #expect(abs(desk.ticking.now.offset / .seconds(1) - 12.345) < 0.001)
+        } _: { fixture, store in
+            _ = try await fixture.client(store.url).transactionInfo("1")
+            #expect(fixture.attempts.map(\.result) == ["rate-limited", "success"])
+            #expect(abs(fixture.ticking.now.offset / .seconds(1) - 12.345) < 0.001)
         }
     }
 
     @Test func `429 for longer than the call may take is an error at once, and of the next call before it is sent`()
         async throws
     {
-        try await APIDesk.scene { _, _ in
+        try await APIFixture.scene { _, _ in
             .code(4_290_000, headers: [("Retry-After", "1780003600000")])
-        } _: { desk, store in
-            let client = desk.client(store.url)
+        } _: { fixture, store in
+            let client = fixture.client(store.url)
             for _ in 0..<2 {
-                let error = try await APIDesk.error { _ = try await client.transactionInfo("1") }
+                let error = try await APIFixture.error { _ = try await client.transactionInfo("1") }
                 #expect(error.isRetryable && error.code == .rateLimitExceeded)
-                #expect(abs(try #require(error.retryAfter).timeIntervalSince(APIDesk.start) - 3600) < 0.001)
+                #expect(abs(try #require(error.retryAfter).timeIntervalSince(APIFixture.start) - 3600) < 0.001)
                 #expect(error.description.contains("2026-05-28T21:26:40.000Z"), "\(error)")
             }
-            #expect(store.requests.count == 1 && desk.ticking.sleeps.isEmpty)
+            #expect(store.requests.count == 1 && fixture.ticking.sleeps.isEmpty)
         }
     }
 
     @Test func `a storm of 429 is waited out, and ends at the deadline where it does not end`() async throws {
-        try await APIDesk.scene { request, number in
+        try await APIFixture.scene { request, number in
             number < 6 || request.target.hasSuffix("2") ? .code(4_290_000) : Self.info
-        } _: { desk, store in
-            let client = desk.client(store.url, retry: APIRetryPolicy(attempts: 1))
+        } _: { fixture, store in
+            let client = fixture.client(store.url, retry: APIRetryPolicy(attempts: 1))
             _ = try await client.transactionInfo("1")
             #expect(store.requests.count == 7)
-            let error = try await APIDesk.error { _ = try await client.transactionInfo("2") }
+            let error = try await APIFixture.error { _ = try await client.transactionInfo("2") }
             #expect(error.code == .rateLimitExceeded)
         }
     }
 
     @Test func `an extension is not asked for twice when it is not known whether it was done`() async throws {
         for reply in [ScriptedStore.Reply.bytes(""), .code(5_000_000), .answer(503)] {
-            try await APIDesk.scene { _, _ in
+            try await APIFixture.scene { _, _ in
                 reply
-            } _: { desk, store in
-                let client = desk.client(store.url)
-                let one = try await APIDesk.error { _ = try await client.extendRenewalDate(of: "1", Self.days) }
-                let all = try await APIDesk.error {
+            } _: { fixture, store in
+                let client = fixture.client(store.url)
+                let one = try await APIFixture.error { _ = try await client.extendRenewalDate(of: "1", Self.days) }
+                let all = try await APIFixture.error {
                     _ = try await client.extendRenewalDates(MassExtendRenewalDateRequest(productId: "p"))
                 }
                 guard case .unsettled(let advice) = one, case .unsettled(let other) = all else {
@@ -104,26 +104,26 @@ import Testing
     }
 
     @Test func `an extension that Apple says it has not done is asked for again`() async throws {
-        try await APIDesk.scene { _, number in
+        try await APIFixture.scene { _, number in
             number == 0 ? .code(5_000_001) : .json(#"{"success":true}"#)
-        } _: { desk, store in
-            let extended = try await desk.client(store.url).extendRenewalDate(of: "1", Self.days)
+        } _: { fixture, store in
+            let extended = try await fixture.client(store.url).extendRenewalDate(of: "1", Self.days)
             #expect(extended.success == true)
             #expect(store.requests.count == 2)
         }
     }
 
-    @Test func `where nobody listens everything is tried again, extensions too`() async throws {
-        try await APIDesk.scene { desk in
-            let client = desk.client(try ScriptedStore.nobody())
-            let reading = try await APIDesk.error { _ = try await client.transactionInfo("1") }
-            let extending = try await APIDesk.error { _ = try await client.extendRenewalDate(of: "1", Self.days) }
+    @Test func `APICaller retries everything after a refused connection, extensions too`() async throws {
+        try await APIFixture.scene { fixture in
+            let client = fixture.client(try ScriptedStore.closed())
+            let reading = try await APIFixture.error { _ = try await client.transactionInfo("1") }
+            let extending = try await APIFixture.error { _ = try await client.extendRenewalDate(of: "1", Self.days) }
             guard case .unreachable(let advice) = reading, case .unreachable = extending else {
                 Issue.record("\(reading) \(extending)")
                 return
             }
             #expect(advice.contains("check the network"))
-            #expect(desk.attempts.count == 10 && desk.attempts.allSatisfy { $0.status == nil })
+            #expect(fixture.attempts.count == 10 && fixture.attempts.allSatisfy { $0.status == nil })
         }
     }
 
@@ -131,27 +131,27 @@ import Testing
     func `an attempt without a whole answer in time is given up, and the deadline ends the call`(
         reply: ScriptedStore.Reply
     ) async throws {
-        try await APIDesk.scene { _, _ in
+        try await APIFixture.scene { _, _ in
             reply
-        } _: { desk, store in
-            var client = desk.client(
+        } _: { fixture, store in
+            var client = fixture.client(
                 store.url, retry: APIRetryPolicy(firstPause: .milliseconds(10), attemptTimeout: .milliseconds(20)))
             client.deadline = .milliseconds(25)
-            let error = try await APIDesk.error { _ = try await client.transactionInfo("1") }
+            let error = try await APIFixture.error { _ = try await client.transactionInfo("1") }
             guard case .unreachable = error else {
                 Issue.record("\(error)")
                 return
             }
             // Pauses of 10 and 20 ms; the attempts themselves take none of this clock's time.
-            #expect(desk.attempts.count == 2)
+            #expect(fixture.attempts.count == 2)
         }
     }
 
     @Test func `an answer beyond the limit is not read to its end`() async throws {
-        try await APIDesk.scene(maximumResponseBytes: 1000) { _, _ in
+        try await APIFixture.scene(maximumResponseBytes: 1000) { _, _ in
             .answer(200, [UInt8](repeating: UInt8(ascii: " "), count: 5000))
-        } _: { desk, store in
-            let error = try await APIDesk.error { _ = try await desk.client(store.url).transactionInfo("1") }
+        } _: { fixture, store in
+            let error = try await APIFixture.error { _ = try await fixture.client(store.url).transactionInfo("1") }
             #expect(error.description.contains("more than 1000 bytes") && !error.isRetryable)
             #expect(store.requests.count == 1)
         }
@@ -162,10 +162,10 @@ import Testing
         #"{"signedTransactionInfo":"a","signedTransactionInfo":"b"}"#,
     ])
     func `a success that is not as documented is unreadable`(body: String) async throws {
-        try await APIDesk.scene { _, _ in
+        try await APIFixture.scene { _, _ in
             .json(body)
-        } _: { desk, store in
-            let error = try await APIDesk.error { _ = try await desk.client(store.url).transactionInfo("1") }
+        } _: { fixture, store in
+            let error = try await APIFixture.error { _ = try await fixture.client(store.url).transactionInfo("1") }
             guard case .unreadable = error else {
                 Issue.record("\(error)")
                 return
@@ -175,21 +175,21 @@ import Testing
     }
 
     @Test func `a redirection is not followed: the token is for Apple only`() async throws {
-        try await APIDesk.scene { _, _ in
+        try await APIFixture.scene { _, _ in
             .answer(302, headers: [("Location", "/elsewhere")])
-        } _: { desk, store in
-            let error = try await APIDesk.error { _ = try await desk.client(store.url).transactionInfo("1") }
+        } _: { fixture, store in
+            let error = try await APIFixture.error { _ = try await fixture.client(store.url).transactionInfo("1") }
             #expect(error.status == 302 && store.requests.count == 1)
         }
     }
 
     @Test func `a cancelled task ends its call`() async throws {
         let arrived = AsyncStream<Void>.makeStream()
-        try await APIDesk.scene { _, _ in
+        try await APIFixture.scene { _, _ in
             arrived.continuation.yield()
             return .silence
-        } _: { desk, store in
-            let client = desk.client(store.url)
+        } _: { fixture, store in
+            let client = fixture.client(store.url)
             let task = Task { _ = try await client.transactionInfo("1") }
             for await _ in arrived.stream { break }
             task.cancel()

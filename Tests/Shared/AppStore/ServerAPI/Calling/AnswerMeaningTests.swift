@@ -8,7 +8,7 @@ import Testing
     enum Kind: String { case success, unauthorized, tooMany, transient, refused, unsettled, unreadable }
 
     private static func kind(_ outcome: APIOutcome, _ endpoint: APIEndpoint) -> Kind {
-        switch AnswerMeaning(outcome, of: endpoint, now: APIDesk.start) {
+        switch AnswerMeaning(outcome, of: endpoint, now: APIFixture.start) {
         case .success: .success
         case .unauthorized: .unauthorized
         case .tooMany: .tooMany
@@ -54,8 +54,8 @@ import Testing
 
     @Test func `a server's clock that differs counts for its own moments`() {
         let answer = APIAnswer(
-            status: 429, body: [], serverDate: APIDesk.start.addingTimeInterval(100), retryAfter: "1780000107000")
+            status: 429, body: [], serverDate: APIFixture.start.addingTimeInterval(100), retryAfter: "1780000107000")
         #expect(
-            AnswerMeaning(.answered(answer), of: .orderLookup, now: APIDesk.start) == .tooMany(pause: .seconds(7)))
+            AnswerMeaning(.answered(answer), of: .orderLookup, now: APIFixture.start) == .tooMany(pause: .seconds(7)))
     }
 }

@@ -10,11 +10,11 @@ import Testing
     private static let info = ScriptedStore.Reply.json(#"{"signedTransactionInfo":"a.b.c"}"#)
 
     @Test func `a token says who, for which app and until when, as Apple wants it`() async throws {
-        try await APIDesk.scene { _, _ in
+        try await APIFixture.scene { _, _ in
             Self.info
-        } _: { desk, store in
-            _ = try await desk.client(store.url).transactionInfo("1")
-            let (header, claims) = try APIDesk.token(try #require(store.requests.first))
+        } _: { fixture, store in
+            _ = try await fixture.client(store.url).transactionInfo("1")
+            let (header, claims) = try APIFixture.token(try #require(store.requests.first))
             #expect(header.members.map(\.key) == ["alg", "kid", "typ"])
             #expect(
                 header["alg"]?.string == "ES256" && header["kid"]?.string == "KEY1" && header["typ"]?.string == "JWT")
@@ -27,12 +27,12 @@ import Testing
     }
 
     @Test func `a token is used until half its life, and never later`() async throws {
-        try await APIDesk.scene { _, _ in
+        try await APIFixture.scene { _, _ in
             Self.info
-        } _: { desk, store in
-            let client = desk.client(store.url)
+        } _: { fixture, store in
+            let client = fixture.client(store.url)
             for pass in [0, 599, 1, 599] {
-                desk.ticking.pass(.seconds(pass))
+                fixture.ticking.pass(.seconds(pass))
                 _ = try await client.transactionInfo("1")
             }
             let tokens = store.requests.map(\.token)
@@ -42,77 +42,77 @@ import Testing
 
     @Test func `a key that Apple refuses is replaced by the other, which is kept`() async throws {
         let revoked = KeyList(["KEY1"])
-        try await APIDesk.scene(keys: 2) { request, _ in
+        try await APIFixture.scene(keys: 2) { request, _ in
             revoked.holds(request) ? .answer(401) : Self.info
-        } _: { desk, store in
-            let client = desk.client(store.url)
+        } _: { fixture, store in
+            let client = fixture.client(store.url)
             for _ in 0..<3 { _ = try await client.transactionInfo("1") }
-            #expect(try store.requests.map { try desk.signer(of: $0) } == [0, 1, 1, 1])
-            // The second is revoked, and the first, made anew under the same id, is back.
+            #expect(try store.requests.map { try fixture.signer(of: $0) } == [0, 1, 1, 1])
+            // The second is revoked, and the first, created again under the same id, is back.
             revoked.replace(["KEY2"])
             for _ in 0..<2 { _ = try await client.transactionInfo("1") }
-            #expect(try store.requests.suffix(3).map { try desk.signer(of: $0) } == [1, 0, 0])
+            #expect(try store.requests.suffix(3).map { try fixture.signer(of: $0) } == [1, 0, 0])
         }
     }
 
     @Test func `many calls at once survive a rotation`() async throws {
         let revoked = KeyList([])
-        try await APIDesk.scene(keys: 2) { request, number in
+        try await APIFixture.scene(keys: 2) { request, number in
             if number == 20 { revoked.replace(["KEY1"]) }
             return revoked.holds(request) ? .answer(401) : Self.info
-        } _: { desk, store in
-            let client = desk.client(store.url)
+        } _: { fixture, store in
+            let client = fixture.client(store.url)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<60 { group.addTask { _ = try await client.transactionInfo("1") } }
                 try await group.waitForAll()
             }
-            #expect(desk.attempts.filter { $0.result == "success" }.count == 60)
-            #expect(desk.attempts.contains { $0.result == "unauthorized" })
+            #expect(fixture.attempts.filter { $0.result == "success" }.count == 60)
+            #expect(fixture.attempts.contains { $0.result == "unauthorized" })
         }
     }
 
-    @Test func `keys that are read anew are used from then on, by copies too`() async throws {
-        try await APIDesk.scene(keys: 2) { request, _ in
+    @Test func `AppStoreServerAPI uses reloaded keys, in copies too`() async throws {
+        try await APIFixture.scene(keys: 2) { request, _ in
             KeyList(["KEY1"]).holds(request) ? .answer(401) : Self.info
-        } _: { desk, store in
-            let client = desk.client(store.url)
+        } _: { fixture, store in
+            let client = fixture.client(store.url)
             let copy = client
-            await client.use(APICredentials(keys: [desk.credentials.keys[0]]))
-            let error = try await APIDesk.error { _ = try await copy.transactionInfo("1") }
+            await client.use(APICredentials(keys: [fixture.credentials.keys[0]]))
+            let error = try await APIFixture.error { _ = try await copy.transactionInfo("1") }
             #expect(error.status == 401)
-            await client.use(APICredentials(keys: [desk.credentials.keys[1]]))
+            await client.use(APICredentials(keys: [fixture.credentials.keys[1]]))
             _ = try await copy.transactionInfo("1")
-            #expect(try desk.signer(of: #require(store.requests.last)) == 1)
+            #expect(try fixture.signer(of: #require(store.requests.last)) == 1)
         }
     }
 
     @Test func `a call whose key is replaced while it is under way goes on with the new one`() async throws {
-        try await APIDesk.scene(keys: 2) { desk in
-            let old = desk.credentials.keys[0]
+        try await APIFixture.scene(keys: 2) { fixture in
+            let old = fixture.credentials.keys[0]
             let tokens = TokenSource(APICredentials(keys: [old]), bundleId: "b")
-            let token = try await tokens.token(now: desk.now)
-            await tokens.use(APICredentials(keys: [desk.credentials.keys[1]]))
-            #expect(await tokens.refused(token, serverDate: nil, now: desk.now))
-            let next = try await tokens.token(now: desk.now)
+            let token = try await tokens.token(now: fixture.now)
+            await tokens.use(APICredentials(keys: [fixture.credentials.keys[1]]))
+            #expect(await tokens.refused(token, serverDate: nil, now: fixture.now))
+            let next = try await tokens.token(now: fixture.now)
             #expect(next.keyId == "KEY2")
-            #expect(await !tokens.refused(next, serverDate: nil, now: desk.now), "there is no other")
+            #expect(await !tokens.refused(next, serverDate: nil, now: fixture.now), "there is no other")
         }
     }
 
     @Test func `a token for other tools is one that Apple accepts`() throws {
         let key = try P256PrivateKey.generate()
         let token = try APIKey(issuerId: "i", keyId: "k", privateKey: key).secretToken(
-            bundleId: "b", now: APIDesk.start)
+            bundleId: "b", now: APIFixture.start)
         let parts = try #require(CompactJWS(Array(token.utf8)[...]))
         let signature = try #require(Base64.decode(parts.signature, .url))
         #expect(try key.publicKey().isValid(signature: signature, over: Array(parts.signed)))
     }
 
     @Test func `when every key is refused the text says which and what to check`() async throws {
-        try await APIDesk.scene(keys: 2) { _, _ in
+        try await APIFixture.scene(keys: 2) { _, _ in
             .answer(401)
-        } _: { desk, store in
-            let error = try await APIDesk.error { _ = try await desk.client(store.url).transactionInfo("1") }
+        } _: { fixture, store in
+            let error = try await APIFixture.error { _ = try await fixture.client(store.url).transactionInfo("1") }
             #expect(error.status == 401 && !error.isRetryable)
             #expect(error.description.contains("KEY1, KEY2") && error.description.contains("clock"))
             #expect(store.requests.count == 3)
@@ -120,10 +120,10 @@ import Testing
     }
 
     @Test func `without a key nothing is sent`() async throws {
-        try await APIDesk.scene(keys: 0) { _, _ in
+        try await APIFixture.scene(keys: 0) { _, _ in
             Self.info
-        } _: { desk, store in
-            let error = try await APIDesk.error { _ = try await desk.client(store.url).transactionInfo("1") }
+        } _: { fixture, store in
+            let error = try await APIFixture.error { _ = try await fixture.client(store.url).transactionInfo("1") }
             #expect(error.description == "there is no key for com.example.reader; list one in the file of API keys")
             #expect(store.requests.isEmpty)
         }
@@ -132,22 +132,22 @@ import Testing
     @Test(arguments: [7200.0, -7200.0])
     func `a clock of ours that is wrong is corrected by Apple's`(ahead: Double) async throws {
         // Refuses what is not issued now by its own clock, as Apple does.
-        try await APIDesk.scene { request, _ in
-            let issued = (try? APIDesk.token(request).claims["iat"]?.int64) ?? 0
-            return abs(Double(issued) - APIDesk.start.timeIntervalSince1970) < 300
+        try await APIFixture.scene { request, _ in
+            let issued = (try? APIFixture.token(request).claims["iat"]?.int64) ?? 0
+            return abs(Double(issued) - APIFixture.start.timeIntervalSince1970) < 300
                 ? Self.info : .answer(401, headers: [("Date", "Thu, 28 May 2026 20:26:40 GMT")])
-        } _: { desk, store in
-            let client = desk.client(store.url, ahead: ahead)
+        } _: { fixture, store in
+            let client = fixture.client(store.url, ahead: ahead)
             for _ in 0..<2 { _ = try await client.transactionInfo("1") }
             #expect(store.requests.count == 3, "once refused, then corrected for good")
         }
     }
 
     @Test func `a refusal at the right time does not move the clock`() async throws {
-        try await APIDesk.scene { _, _ in
+        try await APIFixture.scene { _, _ in
             .answer(401, headers: [("Date", "Thu, 28 May 2026 20:26:45 GMT")])
-        } _: { desk, store in
-            let error = try await APIDesk.error { _ = try await desk.client(store.url).transactionInfo("1") }
+        } _: { fixture, store in
+            let error = try await APIFixture.error { _ = try await fixture.client(store.url).transactionInfo("1") }
             #expect(error.status == 401 && store.requests.count == 1)
         }
     }
@@ -162,7 +162,7 @@ private final class KeyList: Sendable {
     func replace(_ other: Set<String>) { names.withLock { $0 = other } }
 
     func holds(_ request: ScriptedStore.Request) -> Bool {
-        let name = (try? APIDesk.token(request).header["kid"]?.string) ?? ""
+        let name = (try? APIFixture.token(request).header["kid"]?.string) ?? ""
         return names.withLock { $0.contains(name) }
     }
 }

@@ -4,16 +4,17 @@ import Testing
 @testable import AppStore
 
 @Suite struct APIRateLimitsTests {
-    private static func clock(_ ticking: HurryingClock) -> APIClock {
+    private static func clock(_ ticking: SkippingClock) -> APIClock {
         APIClock(
-            clock: ticking, now: { APIDesk.start.addingTimeInterval(ticking.now.offset / .seconds(1)) }, random: { 1 })
+            clock: ticking, now: { APIFixture.start.addingTimeInterval(ticking.now.offset / .seconds(1)) },
+            random: { 1 })
     }
 
     /// How long so many requests take, one after the other.
     private static func time(
         of count: Int, _ endpoint: APIEndpoint, in environment: AppStoreEnvironment, scale: Double = 1
     ) async throws -> Duration {
-        let ticking = HurryingClock()
+        let ticking = SkippingClock()
         let limits = APIRateLimits(environment: environment, scale: scale, clock: clock(ticking))
         for _ in 0..<count { try await limits.admit(endpoint, before: .seconds(1_000_000)) }
         return ticking.now.offset
@@ -48,19 +49,19 @@ import Testing
     }
 
     @Test func `one kind of call does not wait for another`() async throws {
-        let ticking = HurryingClock()
+        let ticking = SkippingClock()
         let limits = APIRateLimits(environment: .sandbox, clock: Self.clock(ticking))
         try await limits.admit(.testNotification, before: .zero)
         try await limits.admit(.transactionInfo, before: .zero)
         #expect(ticking.sleeps.isEmpty)
-        await #expect(throws: APIError.rateLimited(until: APIDesk.start.addingTimeInterval(10))) {
+        await #expect(throws: APIError.rateLimited(until: APIFixture.start.addingTimeInterval(10))) {
             try await limits.admit(.testNotification, before: .seconds(9))
         }
         #expect(ticking.sleeps.isEmpty, "a wait that is too long is not begun")
     }
 
-    @Test func `whoever waits while the bucket is closed waits on`() async throws {
-        let ticking = HurryingClock()
+    @Test func `TokenBucket keeps callers waiting while it is closed`() async throws {
+        let ticking = SkippingClock()
         // Sleeping on this clock lets Apple's answer to another request arrive first.
         let answered = AsyncStream<Void>.makeStream()
         let asleep = AsyncStream<Void>.makeStream()
@@ -69,7 +70,7 @@ import Testing
                 guard pause < .seconds(1) else { return }
                 asleep.continuation.yield()
                 for await _ in answered.stream { return }
-            }, now: { APIDesk.start }, random: { 1 })
+            }, now: { APIFixture.start }, random: { 1 })
         let limits = APIRateLimits(environment: .production, clock: clock)
         for _ in 0..<5 { try await limits.admit(.transactionInfo, before: .seconds(60)) }
         async let waiting: Void = limits.admit(.transactionInfo, before: .seconds(60))
@@ -83,13 +84,13 @@ import Testing
 
 /// A hurrying clock whose sleepers first do something.
 private struct PausingClock: Clock {
-    let ticking: HurryingClock
+    let ticking: SkippingClock
     let before: @Sendable (Duration) async -> Void
 
-    var now: HurryingClock.Instant { ticking.now }
+    var now: SkippingClock.Instant { ticking.now }
     var minimumResolution: Duration { ticking.minimumResolution }
 
-    func sleep(until deadline: HurryingClock.Instant, tolerance: Duration?) async throws {
+    func sleep(until deadline: SkippingClock.Instant, tolerance: Duration?) async throws {
         await before(ticking.now.duration(to: deadline))
         try await ticking.sleep(until: deadline, tolerance: tolerance)
     }

@@ -15,12 +15,12 @@ import Testing
         ("500000000", 86_400.0),
     ])
     func `a moment in milliseconds is meant, and what others write is understood`(header: String, seconds: Double) {
-        #expect(RetryAfter.pause(header, now: APIDesk.start) == .seconds(seconds))
+        #expect(RetryAfter.pause(header, now: APIFixture.start) == .seconds(seconds))
     }
 
     @Test(arguments: [nil, "", "soon", "-5", "nan", "inf", "Sun, 06 Nov 1994 08:49:37 GMT"])
     func `anything else is no time`(header: String?) {
-        #expect(RetryAfter.pause(header, now: APIDesk.start) == nil)
+        #expect(RetryAfter.pause(header, now: APIFixture.start) == nil)
     }
 }
 

@@ -14,32 +14,31 @@ import Testing
     }
 
     private static let request = NotificationHistoryRequest(
-        startDate: APIDesk.start, endDate: APIDesk.start, onlyFailures: true)
+        startDate: APIFixture.start, endDate: APIFixture.start, onlyFailures: true)
 
     private static func numbers(_ pages: [NotificationHistoryPage]) -> [String] {
         pages.flatMap(\.items).map { String(decoding: $0.signedPayload ?? [], as: UTF8.self) }
     }
 
     @Test func `all pages come in order, each asked for with the same body`() async throws {
-        try await APIDesk.scene(Self.script) { desk, store in
+        try await APIFixture.scene(Self.script) { fixture, store in
             var pages: [NotificationHistoryPage] = []
-            for try await page in desk.client(store.url).notificationHistory(Self.request) { pages.append(page) }
+            for try await page in fixture.client(store.url).notificationHistory(Self.request) { pages.append(page) }
             #expect(Self.numbers(pages) == (0..<25).map(String.init))
             #expect(Set(store.requests.map(\.body)).count == 1)
             #expect(store.requests.first?.target == "/inApps/v1/notifications/history")
         }
     }
 
-    @Test func `whoever stops goes on later from the last position, and no page is asked for in advance`() async throws
-    {
-        try await APIDesk.scene(Self.script) { desk, store in
+    @Test func `APIPages resumes from the last position and requests no page in advance`() async throws {
+        try await APIFixture.scene(Self.script) { fixture, store in
             var pages: [NotificationHistoryPage] = []
-            for try await page in desk.client(store.url).notificationHistory(Self.request) {
+            for try await page in fixture.client(store.url).notificationHistory(Self.request) {
                 pages.append(page)
                 if pages.count == 10 { break }
             }
             #expect(store.requests.count == 10)
-            let resumed = desk.client(store.url).notificationHistory(Self.request, from: pages.last?.position)
+            let resumed = fixture.client(store.url).notificationHistory(Self.request, from: pages.last?.position)
             for try await page in resumed { pages.append(page) }
             #expect(Self.numbers(pages) == (0..<25).map(String.init))
             #expect(store.requests.count == 25)
@@ -51,11 +50,11 @@ import Testing
             number == 3
                 ? .code(4_000_017, "Invalid request. The pagination token is expired.") : Self.script(request, number)
         }
-        try await APIDesk.scene(script) { desk, store in
-            var iterator = desk.client(store.url).notificationHistory(Self.request).makeAsyncIterator()
+        try await APIFixture.scene(script) { fixture, store in
+            var iterator = fixture.client(store.url).notificationHistory(Self.request).makeAsyncIterator()
             var pages: [NotificationHistoryPage] = []
             for _ in 0..<3 { pages.append(try #require(try await iterator.next())) }
-            let error = try await APIDesk.error { _ = try await iterator.next() }
+            let error = try await APIFixture.error { _ = try await iterator.next() }
             #expect(error.code == .paginationTokenExpired && !error.isRetryable)
             while let page = try await iterator.next() { pages.append(page) }
             #expect(Self.numbers(pages) == (0..<25).map(String.init))
@@ -67,14 +66,14 @@ import Testing
         #"{"hasMore":true,"paginationToken":"t","notificationHistory":[{}]}"#,
     ])
     func `behind a page that says there is more and not where comes an error and no loop`(answer: String) async throws {
-        try await APIDesk.scene { _, _ in
+        try await APIFixture.scene { _, _ in
             .json(answer)
-        } _: { desk, store in
-            var iterator = desk.client(store.url).notificationHistory(Self.request, from: "t").makeAsyncIterator()
+        } _: { fixture, store in
+            var iterator = fixture.client(store.url).notificationHistory(Self.request, from: "t").makeAsyncIterator()
             let page = try await iterator.next()
             #expect(page?.items.count == 1, "what the page holds is not lost")
             for _ in 0..<2 {
-                let error = try await APIDesk.error { _ = try await iterator.next() }
+                let error = try await APIFixture.error { _ = try await iterator.next() }
                 guard case .unreadable = error else {
                     Issue.record("\(error)")
                     return
@@ -85,14 +84,14 @@ import Testing
     }
 
     @Test func `the revision of the last page is handed out, to be stored`() async throws {
-        try await APIDesk.scene { request, _ in
+        try await APIFixture.scene { request, _ in
             request.target.contains("revision=1")
                 ? .json(#"{"revision":"2","hasMore":false}"#) : .json(#"{"revision":"1","hasMore":true}"#)
-        } _: { desk, store in
+        } _: { fixture, store in
             var query = TransactionHistoryQuery()
             query.revoked = true
             var positions: [String?] = []
-            for try await page in desk.client(store.url).transactionHistory(of: "7", query) {
+            for try await page in fixture.client(store.url).transactionHistory(of: "7", query) {
                 positions.append(page.position)
             }
             #expect(positions == ["1", "2"])
@@ -101,7 +100,7 @@ import Testing
                     "/inApps/v2/history/7?revoked=true", "/inApps/v2/history/7?revision=1&revoked=true",
                 ])
             var refunds = 0
-            for try await _ in desk.client(store.url).refundHistory(of: "7") { refunds += 1 }
+            for try await _ in fixture.client(store.url).refundHistory(of: "7") { refunds += 1 }
             #expect(refunds == 2)
         }
     }

@@ -58,8 +58,8 @@ final class ScriptedStore: Sendable {
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
-    /// An address at which nobody listens.
-    static func nobody() throws -> String {
+    /// A closed address.
+    static func closed() throws -> String {
         let (listener, port) = try listening()
         Glibc.close(listener)
         return "http://127.0.0.1:\(port)"

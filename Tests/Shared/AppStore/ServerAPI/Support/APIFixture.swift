@@ -7,7 +7,7 @@ import Testing
 @testable import AppStore
 
 /// What a test of the client needs: keys, a trusted signer, a clock that hurries, and a list of what was attempted.
-final class APIDesk: Sendable {
+final class APIFixture: Sendable {
     static let start = Date(timeIntervalSince1970: 1_780_000_000)
     static let app = AcceptedApp(bundleId: ForgeryMaterial.bundleId, appAppleId: ForgeryMaterial.appAppleId)
 
@@ -15,7 +15,7 @@ final class APIDesk: Sendable {
     let verifier: SignedDataVerifier
     let keys: [P256PrivateKey]
     let transport: APITransport
-    let ticking = HurryingClock()
+    let ticking = SkippingClock()
     private let attempted = Mutex<[APIAttempt]>([])
 
     private init(keys count: Int, maximumResponseBytes: Int) throws {
@@ -29,7 +29,7 @@ final class APIDesk: Sendable {
     static func scene<Result>(
         keys: Int = 1, maximumResponseBytes: Int = 1 << 20,
         _ script: @escaping @Sendable (ScriptedStore.Request, Int) -> ScriptedStore.Reply,
-        _ body: (APIDesk, ScriptedStore) async throws -> Result
+        _ body: (APIFixture, ScriptedStore) async throws -> Result
     ) async throws -> Result {
         let store = try ScriptedStore(script)
         defer { store.close() }
@@ -37,15 +37,15 @@ final class APIDesk: Sendable {
     }
 
     static func scene<Result>(
-        keys: Int = 1, maximumResponseBytes: Int = 1 << 20, _ body: (APIDesk) async throws -> Result
+        keys: Int = 1, maximumResponseBytes: Int = 1 << 20, _ body: (APIFixture) async throws -> Result
     ) async throws -> Result {
-        let desk = try APIDesk(keys: keys, maximumResponseBytes: maximumResponseBytes)
+        let fixture = try APIFixture(keys: keys, maximumResponseBytes: maximumResponseBytes)
         do {
-            let result = try await body(desk)
-            try await desk.transport.shutdown()
+            let result = try await body(fixture)
+            try await fixture.transport.shutdown()
             return result
         } catch {
-            try await desk.transport.shutdown()
+            try await fixture.transport.shutdown()
             throw error
         }
     }
@@ -53,7 +53,7 @@ final class APIDesk: Sendable {
     var attempts: [APIAttempt] { attempted.withLock(\.self) }
     var now: Date { Self.start.addingTimeInterval(ticking.now.offset / .seconds(1)) }
 
-    /// - Parameter ahead: How much our calendar is ahead of the rest of the world's.
+    /// - Parameter ahead: How much the local clock is ahead.
     func clock(ahead: Double = 0) -> APIClock {
         APIClock(clock: ticking, now: { self.now.addingTimeInterval(ahead) }, random: { 1 })
     }

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A clock on which sleeping takes no time: whoever sleeps moves it on.
-final class HurryingClock: Clock, Sendable {
+/// A clock on which sleeping takes no time and advances the clock.
+final class SkippingClock: Clock, Sendable {
     struct Instant: InstantProtocol {
         let offset: Duration
 
