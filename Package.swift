@@ -43,8 +43,7 @@ let libraries: [Target] = [
     library("AppStore", ["Signatures", "StrictJSON", httpClient]),
     library("Storage", ["Postgres", "Subscriptions", "Contracts", logging], resources: [.embedInCode("Migrations")]),
     library("Chassis", [logging, metrics, configuration, lifecycle, hummingbird, httpClient]),
-    library("Database", ["Chassis", "Postgres", "Storage"]),
-    library("AppleAccess", ["Chassis", "AppStore", "Signatures"]),
+    library("Bootstrap", ["Chassis", "Postgres", "Storage", "AppStore", "Signatures"]),
     library("Interpretation", ["AppStore", "Contracts", "Subscriptions", "Storage"]),
     library("Pipeline", ["Kafka", "Contracts", "Chassis", lifecycle]),
 ]
@@ -56,24 +55,24 @@ func service(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 let services: [Target] = [
-    service("Setup", ["Chassis", "Pipeline", "Kafka", "Contracts", "Storage", "Database", "Postgres"]),
+    service("Setup", ["Chassis", "Pipeline", "Kafka", "Contracts", "Storage", "Bootstrap", "Postgres"]),
     service("Ingest", ["Chassis", "Pipeline", "Kafka", "Contracts", "StrictJSON", hummingbird]),
     service(
-        "Verifier", ["Chassis", "Pipeline", "Contracts", "AppleAccess", "AppStore", "Signatures", httpClient]),
-    service("Deduplicator", ["Chassis", "Pipeline", "Contracts", "Storage", "Database", "Postgres"]),
+        "Verifier", ["Chassis", "Pipeline", "Contracts", "Bootstrap", "AppStore", "Signatures", httpClient]),
+    service("Deduplicator", ["Chassis", "Pipeline", "Contracts", "Storage", "Bootstrap", "Postgres"]),
     service(
         "StateUpdater",
-        ["Chassis", "Pipeline", "Kafka", "Contracts", "Interpretation", "Storage", "Database", "Postgres"]),
+        ["Chassis", "Pipeline", "Kafka", "Contracts", "Interpretation", "Storage", "Bootstrap", "Postgres"]),
     service(
         "Recovery",
         [
-            "Chassis", "Pipeline", "Kafka", "Contracts", "Interpretation", "AppleAccess", "AppStore", "Signatures",
-            "Subscriptions", "Storage", "Database", "Postgres",
+            "Chassis", "Pipeline", "Kafka", "Contracts", "Interpretation", "Bootstrap", "AppStore", "Signatures",
+            "Subscriptions", "Storage", "Postgres",
         ]),
     service(
         "Scheduler",
         [
-            "Chassis", "Pipeline", "Kafka", "Contracts", "AppleAccess", "AppStore", "Storage", "Database",
+            "Chassis", "Pipeline", "Kafka", "Contracts", "Bootstrap", "AppStore", "Storage",
             "Postgres",
         ]),
     service(
@@ -84,8 +83,8 @@ let services: [Target] = [
     service(
         "Storekeeper",
         [
-            "Chassis", "Threads", "Kafka", "Contracts", "StrictJSON", "AppleAccess", "AppStore", "Signatures",
-            "Interpretation", "Subscriptions", "Storage", "Database", "Pipeline", "Postgres", logging, signals,
+            "Chassis", "Threads", "Kafka", "Contracts", "StrictJSON", "Bootstrap", "AppStore", "Signatures",
+            "Interpretation", "Subscriptions", "Storage", "Pipeline", "Postgres", logging, signals,
             arguments, httpClient, hummingbird,
         ]),
 ]
@@ -112,10 +111,8 @@ let tests: [Target] = [
     tests("AppStoreTests", "Shared/AppStore", ["AppStore", "Signatures", "StrictJSON"]),
     tests("StorageTests", "Shared/Storage", ["Storage", "Postgres", "Contracts", "Subscriptions", "TestSupport"]),
     tests(
-        "DatabaseTests", "Shared/Database",
-        ["Database", "Chassis", "Postgres", "Storage", "TestSupport", logging, lifecycle]),
-    tests(
-        "AppleAccessTests", "Shared/AppleAccess", ["AppleAccess", "AppStore", "Chassis", "Signatures"]),
+        "BootstrapTests", "Shared/Bootstrap",
+        ["Bootstrap", "Chassis", "Postgres", "Storage", "AppStore", "Signatures", "TestSupport", logging, lifecycle]),
     tests(
         "InterpretationTests", "Shared/Interpretation",
         [
@@ -149,7 +146,7 @@ let tests: [Target] = [
     tests(
         "RecoveryTests", "Services/Recovery",
         [
-            "Recovery", "Verifier", "Simulator", "Interpretation", "AppleAccess", "Chassis", "Pipeline", "Kafka",
+            "Recovery", "Verifier", "Simulator", "Interpretation", "Bootstrap", "Chassis", "Pipeline", "Kafka",
             "Contracts", "AppStore", "Signatures", "Subscriptions", "Storage", "Postgres", "TestSupport", hummingbird,
             lifecycle,
         ]),

@@ -1,6 +1,6 @@
+import Bootstrap
 import Chassis
 import Contracts
-import Database
 import Foundation
 import Pipeline
 import Postgres

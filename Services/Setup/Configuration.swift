@@ -1,5 +1,5 @@
+import Bootstrap
 import Chassis
-import Database
 import Kafka
 import Pipeline
 import Postgres

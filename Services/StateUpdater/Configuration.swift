@@ -1,5 +1,5 @@
+import Bootstrap
 import Chassis
-import Database
 import Pipeline
 
 /// What the state-updater can be told.

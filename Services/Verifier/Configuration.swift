@@ -1,5 +1,5 @@
 import AppStore
-import AppleAccess
+import Bootstrap
 import Chassis
 import Foundation
 import Pipeline
@@ -38,8 +38,8 @@ extension Settings<Configuration> {
 
     /// What the files say now.
     /// - Throws: `ConfigurationProblems` with all that is wrong in them.
-    func trusted() throws(ConfigurationProblems) -> Trusted {
-        try Trusted(apps: self.apps, roots: self.roots ?? [], developmentMode: self.developmentMode)
+    func trusted() throws(ConfigurationProblems) -> TrustSettings {
+        try TrustSettings(apps: self.apps, roots: self.roots ?? [], developmentMode: self.developmentMode)
     }
 
     /// When which certificate is asked about.

@@ -1,5 +1,5 @@
 import AppStore
-import AppleAccess
+import Bootstrap
 import Chassis
 import Foundation
 import Synchronization
@@ -72,7 +72,7 @@ final class Reloading: Service {
         }
     }
 
-    private static func verifier(_ trusted: Trusted, _ revocations: RevocationRegister) -> SignedDataVerifier {
+    private static func verifier(_ trusted: TrustSettings, _ revocations: RevocationRegister) -> SignedDataVerifier {
         SignedDataVerifier(trust: trusted.trust, apps: trusted.apps, revocations: revocations)
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Threads
 
-/// A Postgres of one's own, for one's desk and for tests: needs nothing but the server's programs on this machine.
+/// A private Postgres for development and tests: needs only the server's executables on this machine.
 ///
 /// Anyone on this machine may log in, so it listens on the loopback address only. It ends, and a temporary directory
 /// with it, when `stop` is called, when this object goes, and when this process dies in whatever way.
@@ -93,7 +93,7 @@ private actor Starter {
         _ cluster: DevelopmentCluster, port: Int?, durability: DevelopmentPostgres.Durability, sharedBuffers: String
     ) async throws -> Server {
         try cluster.createIfMissing(durability: durability)
-        // Between finding a free port and taking it somebody else may take it; a few attempts are enough.
+        // Another process may take a free port before Postgres does; a few attempts are enough.
         for attempt in 1...5 {
             let candidate = try port ?? FreePort.find()
             let process = try cluster.serve(port: candidate, durability: durability, sharedBuffers: sharedBuffers)

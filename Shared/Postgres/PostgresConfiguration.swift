@@ -16,7 +16,7 @@ public struct PostgresConfiguration: Sendable {
     public var statementTimeout: Duration?
     /// Longest wait for a row or table lock; nil leaves the role's setting.
     public var lockTimeout: Duration?
-    /// How long a transaction may stand open with nobody talking; nil leaves the role's setting.
+    /// Maximum idle time of an open transaction; nil leaves the role's setting.
     public var idleInTransactionTimeout: Duration?
 
     /// All fields.

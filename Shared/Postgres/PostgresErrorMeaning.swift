@@ -21,7 +21,7 @@ extension PostgresError {
         case programming
     }
 
-    /// Whether the world is at fault, so that the same work may succeed later.
+    /// Whether the cause is outside of the statement, so that the same work may succeed later.
     public var isTransient: Bool {
         switch meaning {
         case .connectionLost, .commitUnknown, .repeatable, .unavailable: true

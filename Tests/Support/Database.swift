@@ -65,7 +65,7 @@ public enum TestDatabase {
     }
 
     private static func administer(_ server: String, _ sql: String) async throws {
-        // Many tests make and drop theirs at once.
+        // Many tests create and drop databases at once.
         var patient = configuration(url: server)
         patient.connectTimeout = .seconds(60)
         patient.statementTimeout = nil

@@ -2,12 +2,12 @@ import Foundation
 
 /// Certificates of our own for servers in tests, made by the `openssl` command: an authority, and keys it vouches for.
 public struct DevelopmentCertificates: Sendable {
-    /// Where everything lies; whoever makes one removes it.
+    /// The directory of all files; the creator removes it.
     public let directory: String
     /// The authority's certificate, PEM.
     public var authority: String { directory + "/authority.pem" }
 
-    /// Makes an authority in a new directory that anybody may enter and nobody else may change.
+    /// Makes an authority in a new directory that every user may enter and only the owner may change.
     public init() throws {
         directory = NSTemporaryDirectory() + "storekeeper-tls-\(UUID().uuidString)"
         try FileManager.default.createDirectory(

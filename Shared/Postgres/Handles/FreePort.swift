@@ -1,8 +1,8 @@
 import Foundation
 
-/// Asks the kernel for a port that nobody listens on, for what has to be told its port before it listens.
+/// Finds a free port, for servers that need their port before they listen.
 public enum FreePort {
-    /// A port of 127.0.0.1; somebody else may take it before it is used.
+    /// A port of 127.0.0.1; another process may take it before it is used.
     public static func find() throws(DevelopmentPostgres.Failure) -> Int {
         #if os(Linux)
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A new directory that only its owner can enter, under a name nobody can guess or occupy beforehand.
+/// A new directory that only its owner can enter, under an unpredictable name.
 enum TemporaryDirectory {
     static func make(prefix: String) throws(DevelopmentPostgres.Failure) -> String {
         let parent = FileManager.default.temporaryDirectory.path

@@ -87,10 +87,10 @@ import Testing
         }
     }
 
-    @Test func `where nobody listens the connection counts as lost, not as misconfigured`() async throws {
-        // Port 1 is reserved and nobody's.
+    @Test func `PostgresConnection counts a closed port as a lost connection, not as a configuration error`() async throws {
+        // No server listens on port 1.
         let connection = TestDatabase.connection(
-            PostgresConfiguration(url: "postgres://nobody@127.0.0.1:1/nothing", applicationName: "test"))
+            PostgresConfiguration(url: "postgres://none@127.0.0.1:1/nothing", applicationName: "test"))
         let error = await #expect(throws: PostgresError.self) { try await connection.connect() }
         #expect(error?.meaning == .connectionLost)
     }

@@ -17,7 +17,7 @@ import Testing
         #expect(PostgresError.meaning(ofSQLState: state) == meaning)
     }
 
-    @Test func `only the world's faults are worth another attempt`() {
+    @Test func `PostgresError is retryable only for causes outside of the statement`() {
         let transient: [PostgresError.Meaning] = [.connectionLost, .commitUnknown, .repeatable, .unavailable]
         let lasting: [PostgresError.Meaning] = [
             .uniqueViolation, .constraintViolation, .refusedValue, .notPermitted, .programming,

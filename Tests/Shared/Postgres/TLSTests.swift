@@ -67,7 +67,7 @@ import Testing
         defer { certificates.remove() }
         let (certificate, key) = try certificates.issue(for: name)
         let server = try await DevelopmentPostgres.start(durability: .none)
-        // The server wants the key to be its own and nobody else's to read; it owns its directory.
+        // The server requires a key that only its owner can read.
         let owned = server.directory + "/server.key"
         try FileManager.default.copyItem(atPath: key, toPath: owned)
         let owner = try FileManager.default.attributesOfItem(atPath: server.directory)

@@ -1,4 +1,4 @@
-import Database
+import Bootstrap
 import Foundation
 import Logging
 import Postgres
@@ -53,8 +53,8 @@ import Testing
         }
     }
 
-    @Test func `where nobody listens it is not ready and says so, and stops all the same`() async throws {
-        try await Self.running("postgres://nobody@127.0.0.1:1/nothing") { health in
+    @Test func `SchemaReadiness is not ready without a server, says so, and stops`() async throws {
+        try await Self.running("postgres://none@127.0.0.1:1/nothing") { health in
             #expect(health.notReady.count == 1)
             while !health.notReady.contains(where: { $0.hasPrefix("database: ") && $0.contains("refused") }) {
                 await Task.yield()

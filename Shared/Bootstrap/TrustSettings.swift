@@ -3,19 +3,19 @@ import Chassis
 import Foundation
 import Signatures
 
-/// Whom we trust and which apps are ours, as two kinds of file say it.
-public struct Trusted: Sendable {
+/// The trusted roots and the configured apps, read from files.
+package struct TrustSettings: Sendable {
     /// Apple's root and those of the files.
-    public let trust: TrustStore
-    /// The apps of the file.
-    public let apps: AppRegistry
+    package let trust: TrustStore
+    /// The configured apps.
+    package let apps: AppRegistry
 
-    /// Reads the files anew.
+    /// Reads the files.
     /// - Parameters:
     ///   - apps: the value of `STOREKEEPER_APPS_FILE`.
     ///   - roots: the values of `STOREKEEPER_ROOT_FILES`.
-    /// - Throws: `ConfigurationProblems` with all that is wrong in all of them.
-    public init(apps: String, roots: [String], developmentMode: Bool) throws(ConfigurationProblems) {
+    /// - Throws: `ConfigurationProblems` with all problems of all files.
+    package init(apps: String, roots: [String], developmentMode: Bool) throws(ConfigurationProblems) {
         var problems: [ConfigurationProblem] = []
         var trust = TrustStore.apple
         for file in roots {
@@ -47,8 +47,8 @@ public struct Trusted: Sendable {
     private static func objection(to root: Certificate, developmentMode: Bool) -> String? {
         if root.isForDevelopment, !developmentMode {
             return
-                "\(root.subject) is a root of the simulator's kind, under which anybody can sign purchases that cost "
-                + "nothing; remove it, or set STOREKEEPER_DEVELOPMENT_MODE=true where nothing is for sale"
+                "\(root.subject) is a development root, under which any client can sign free purchases; remove it, or "
+                + "set STOREKEEPER_DEVELOPMENT_MODE=true outside production"
         }
         guard root.isAuthority else { return "\(root.subject) is not a certificate authority; name its root instead" }
         return nil
@@ -61,5 +61,5 @@ public struct Trusted: Sendable {
 }
 
 private struct UnreadableFile: Error, CustomStringConvertible {
-    var description: String { "it cannot be read; check that it is there and that this user may read it" }
+    var description: String { "cannot be read; check the path and its permissions" }
 }

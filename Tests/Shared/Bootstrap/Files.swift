@@ -1,6 +1,6 @@
 import Foundation
 
-/// Files in a directory of a test's own, removed with it.
+/// Files in a temporary directory.
 final class Files: Sendable {
     let directory: URL
 

@@ -1,18 +1,20 @@
 import AppStore
-import AppleAccess
+import Bootstrap
 import Chassis
 import Foundation
 import Signatures
 import Testing
 
-@Suite struct TrustedTests {
+@Suite struct TrustSettingsTests {
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)
     private let files: Files
 
     init() throws { files = try Files() }
 
-    private func trusted(roots: [String] = [], developmentMode: Bool = false) throws(ConfigurationProblems) -> Trusted {
-        try Trusted(apps: files.path("apps.json"), roots: roots, developmentMode: developmentMode)
+    private func trusted(roots: [String] = [], developmentMode: Bool = false) throws(ConfigurationProblems)
+        -> TrustSettings
+    {
+        try TrustSettings(apps: files.path("apps.json"), roots: roots, developmentMode: developmentMode)
     }
 
     private func problems(roots: [String], developmentMode: Bool = false) -> [String] {
@@ -24,7 +26,7 @@ import Testing
         }
     }
 
-    /// A root that somebody else made for his own purposes.
+    /// An unrelated root.
     private func foreignRoot() throws -> Certificate {
         var profile = CertificateProfile.root(notBefore: Self.now, notAfter: Self.now.addingTimeInterval(86_400))
         profile.organization = "Example Ltd"

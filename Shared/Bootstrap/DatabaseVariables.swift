@@ -1,8 +1,8 @@
 import Chassis
 import Postgres
 
-/// The variables of a process that talks to the database.
-public protocol DatabaseVariables: VariableTable {
+/// The variables of a service with database access.
+package protocol DatabaseVariables: VariableTable {
     /// `DATABASE_URL`.
     var database: Variable<String> { get }
     /// `STOREKEEPER_DATABASE_PASSWORD_FILE`.
@@ -12,18 +12,18 @@ public protocol DatabaseVariables: VariableTable {
 }
 
 extension Variable where Value == String {
-    /// Where the database is.
-    public static var databaseURL: Variable {
+    /// The database URL.
+    package static var databaseURL: Variable {
         .parsed(
-            "DATABASE_URL", "the Postgres database, postgres://user@host:port/name; the password comes by file",
+            "DATABASE_URL", "Postgres URL, postgres://user@host:port/name, without password",
             expected: PostgresConfiguration.addressForm
         ) { PostgresConfiguration.isAddress($0) ? $0 : nil }
     }
 
-    /// The schema of our tables.
-    public static var databaseSchema: Variable {
+    /// The schema of the tables.
+    package static var databaseSchema: Variable {
         .parsed(
-            "STOREKEEPER_DATABASE_SCHEMA", "the schema that holds our tables", default: "public",
+            "STOREKEEPER_DATABASE_SCHEMA", "schema of the tables", default: "public",
             expected: PostgresConfiguration.schemaForm
         ) { PostgresConfiguration.isSchemaName($0) ? $0 : nil }
     }
@@ -31,15 +31,15 @@ extension Variable where Value == String {
 
 extension Variable where Value == String? {
     /// The database's password.
-    public static var databasePasswordFile: Variable {
+    package static var databasePasswordFile: Variable {
         Variable<String>.path("STOREKEEPER_DATABASE_PASSWORD_FILE", "file that holds the database password").optional
     }
 }
 
 extension Settings where Table: DatabaseVariables {
-    /// How to reach the database.
-    /// - Parameter service: the command's name, by which the connection is known to the database.
-    public func postgres(for service: String) -> PostgresConfiguration {
+    /// The connection settings.
+    /// - Parameter service: becomes the connection's application name.
+    package func postgres(for service: String) -> PostgresConfiguration {
         PostgresConfiguration(
             url: self.database, applicationName: "storekeeper \(service)", passwordFile: self.databasePasswordFile,
             schema: self.schema)

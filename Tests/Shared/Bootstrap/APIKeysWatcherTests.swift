@@ -3,9 +3,9 @@ import Foundation
 import Signatures
 import Testing
 
-@testable import AppleAccess
+@testable import Bootstrap
 
-@Suite struct WatchedKeysTests {
+@Suite struct APIKeysWatcherTests {
     private let files: Files
     private let apps = AppRegistry(apps: [AcceptedApp(bundleId: "com.example.reader", appAppleId: 1)])
 
@@ -24,40 +24,40 @@ import Testing
         try files.write("keys.json", "[\(entries.joined(separator: ","))]")
     }
 
-    private func watched() throws -> WatchedKeys {
+    private func watched() throws -> APIKeysWatcher {
         let path = files.path("keys.json")
-        return WatchedKeys(path: path, apps: apps, first: try APIKeysFile(contentsOf: path, apps: apps))
+        return APIKeysWatcher(path: path, apps: apps, first: try APIKeysFile(contentsOf: path, apps: apps))
     }
 
     @Test func `what has not changed is no news`() async throws {
         let keys = try watched()
-        #expect(await keys.look() == nil)
+        #expect(await keys.reload() == nil)
         try list("first")
-        #expect(await keys.look() == nil)
+        #expect(await keys.reload() == nil)
     }
 
     @Test func `a further key is news once`() async throws {
         let keys = try watched()
         try writeKey("second")
         try list("first", "second")
-        #expect(await keys.look() != nil)
-        #expect(await keys.look() == nil)
+        #expect(await keys.reload() != nil)
+        #expect(await keys.reload() == nil)
     }
 
     @Test func `another key under the same name is news`() async throws {
         let keys = try watched()
         try writeKey("first")
-        #expect(await keys.look() != nil)
+        #expect(await keys.reload() != nil)
     }
 
-    @Test func `a mistake changes nothing until it is mended`() async throws {
+    @Test func `APIKeysWatcher keeps its keys while the file is invalid`() async throws {
         let keys = try watched()
         try list("absent")
-        #expect(await keys.look() == nil)
+        #expect(await keys.reload() == nil)
         try list("first")
-        #expect(await keys.look() == nil)
+        #expect(await keys.reload() == nil)
         try writeKey("absent")
         try list("absent")
-        #expect(await keys.look() != nil)
+        #expect(await keys.reload() != nil)
     }
 }

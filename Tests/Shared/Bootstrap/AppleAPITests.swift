@@ -1,5 +1,5 @@
 import AppStore
-import AppleAccess
+import Bootstrap
 import Chassis
 import Foundation
 import Signatures
@@ -19,7 +19,7 @@ import Testing
     private func problems(keys: String = "keys.json", url: String?, developmentMode: Bool = false) async throws
         -> [String]
     {
-        let trusted = try Trusted(apps: files.path("apps.json"), roots: [], developmentMode: developmentMode)
+        let trusted = try TrustSettings(apps: files.path("apps.json"), roots: [], developmentMode: developmentMode)
         do {
             let api = try AppleAPI(
                 trusted, keys: files.path(keys), url: url, limitShare: 1, developmentMode: developmentMode,
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func `there is a client for each environment of an app that has a key`() async throws {
-        let trusted = try Trusted(apps: files.path("apps.json"), roots: [], developmentMode: false)
+        let trusted = try TrustSettings(apps: files.path("apps.json"), roots: [], developmentMode: false)
         let api = try AppleAPI(
             trusted, keys: files.path("keys.json"), url: nil, limitShare: 0.5, developmentMode: false,
             clock: APIClock(now: { Date() }, random: { 0 }))

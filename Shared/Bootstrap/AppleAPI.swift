@@ -3,22 +3,22 @@ import Chassis
 
 import struct Foundation.URL
 
-/// Apple's API as a process calls it: a client for each of our apps that has a key. As a part of the process it takes over
-/// keys that are exchanged, and closes the connections when everybody who calls has stopped.
-public struct AppleAPI: Service {
+/// Clients of Apple's API for all apps that have a key. As a service it reloads rotated keys, and closes the
+/// connections after all callers have stopped.
+package struct AppleAPI: Service {
     /// The clients, by app and environment.
-    public let clients: APIClients
+    package let clients: APIClients
     private let transport: APITransport
-    private let keys: WatchedKeys
+    private let keys: APIKeysWatcher
 
     /// - Parameters:
-    ///   - trusted: whose signatures are believed in answers, and whose apps there are.
+    ///   - trusted: the trusted roots and the configured apps.
     ///   - keys: the value of `STOREKEEPER_API_KEYS_FILE`.
     ///   - url: the value of `STOREKEEPER_API_URL`; nil is Apple.
-    ///   - limitShare: what part of Apple's limits to use.
-    /// - Throws: `ConfigurationProblems` with all that is wrong with keys and address.
-    public init(
-        _ trusted: Trusted, keys: String, url: String?, limitShare: Double, developmentMode: Bool, clock: APIClock
+    ///   - limitShare: share of Apple's rate limits to use.
+    /// - Throws: `ConfigurationProblems` with all problems of keys and URL.
+    package init(
+        _ trusted: TrustSettings, keys: String, url: String?, limitShare: Double, developmentMode: Bool, clock: APIClock
     ) throws(ConfigurationProblems) {
         var problems = url.flatMap { Self.objection(to: $0, developmentMode: developmentMode) }.map { [$0] } ?? []
         let file: APIKeysFile
@@ -32,7 +32,7 @@ public struct AppleAPI: Service {
         }
         guard problems.isEmpty else { throw ConfigurationProblems(problems) }
         transport = APITransport()
-        self.keys = WatchedKeys(path: keys, apps: trusted.apps, first: file)
+        self.keys = APIKeysWatcher(path: keys, apps: trusted.apps, first: file)
         clients = APIClients(
             apps: trusted.apps, keys: file, verifier: SignedDataVerifier(trust: trusted.trust, apps: trusted.apps),
             transport: transport, clock: clock, baseURL: url, limitScale: limitShare
@@ -43,37 +43,37 @@ public struct AppleAPI: Service {
         }
     }
 
-    /// Until the process is told to stop: takes keys that were exchanged. Then closes the connections.
-    public func run() async throws {
+    /// Reloads keys until shutdown, then closes the connections.
+    package func run() async throws {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 try? await Task.sleep(for: .seconds(5))
-                await takeChangedKeys()
+                await reloadKeys()
             }
         }
         try await close()
     }
 
-    /// Looks whether the file of keys, or a key, has changed, and takes it over. A file with a mistake changes nothing.
-    public func takeChangedKeys() async {
-        if let changed = await keys.look() { await clients.use(changed) }
+    /// Reloads the keys if they have changed. An invalid file changes nothing.
+    package func reloadKeys() async {
+        if let changed = await keys.reload() { await clients.use(changed) }
     }
 
-    /// Closes the connections; for who calls without being a process's part. Once.
-    public func close() async throws { try await transport.shutdown() }
+    /// Closes the connections; call once, where this is not run as a service.
+    package func close() async throws { try await transport.shutdown() }
 
-    /// Tokens go to this address: whoever reads them on the way can call Apple in our name.
+    /// Tokens are sent to this URL; a client that intercepts one can call Apple in the app's name.
     private static func objection(to text: String, developmentMode: Bool) -> ConfigurationProblem? {
         let name = "STOREKEEPER_API_URL"
         guard let url = URL(string: text), let host = url.host, ["http", "https"].contains(url.scheme) else {
-            return .unusable(name: name, reason: "is not an address such as http://127.0.0.1:8090")
+            return .unusable(name: name, reason: "is not a URL such as http://127.0.0.1:8090")
         }
         let isHere = ["127.0.0.1", "localhost", "::1", "[::1]"].contains(host)
         guard url.scheme == "https" || isHere || developmentMode else {
             return .unusable(
                 name: name,
-                reason: "would carry tokens for Apple's API unencrypted to \(host); use https, or set "
-                    + "STOREKEEPER_DEVELOPMENT_MODE=true where nothing is for sale")
+                reason: "would send tokens for Apple's API unencrypted to \(host); use https, or set "
+                    + "STOREKEEPER_DEVELOPMENT_MODE=true outside production")
         }
         return nil
     }

@@ -1,0 +1,28 @@
+import Chassis
+import Storage
+
+/// Limits of the retention settings.
+package enum RetentionVariables {
+    /// Days to keep payloads.
+    package static let ledgerRange = RetentionPolicy.leastLedgerDays...36_500
+    /// Days to keep seen notificationUUIDs.
+    package static let sightingRange = RetentionPolicy.leastSightingDays...365
+}
+
+extension Variable where Value == Int {
+    /// Retention of payloads.
+    package static var ledgerDays: Variable {
+        .int(
+            "STOREKEEPER_LEDGER_DAYS",
+            "days to keep payloads and signed originals, in whole months; the ledger's rows remain",
+            default: "400", in: RetentionVariables.ledgerRange)
+    }
+
+    /// Retention of seen notificationUUIDs.
+    package static var sightingDays: Variable {
+        .int(
+            "STOREKEEPER_SIGHTING_DAYS",
+            "days to keep seen notificationUUIDs; Apple retries for 157 hours",
+            default: "8", in: RetentionVariables.sightingRange)
+    }
+}

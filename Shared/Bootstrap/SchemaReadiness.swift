@@ -1,0 +1,46 @@
+import Chassis
+import Postgres
+import Storage
+
+/// Makes a service ready once the database is reachable and has this release's schema: a release that cannot work must
+/// not replace one that does.
+///
+/// Afterwards, an unavailable database does not affect readiness: the service retries, and a restart would not help.
+package struct SchemaReadiness: Service {
+    private let connection: PostgresConnection
+    private let schemaIsCurrent: ReadinessCheck
+    private let logger: Logger
+
+    /// - Parameter service: the executable's name.
+    package init(_ context: ServiceContext<some DatabaseVariables>, service: String) {
+        connection = PostgresConnection(context.settings.postgres(for: service), logger: context.logger)
+        schemaIsCurrent = context.health.readinessCheck("database", waitingFor: "the first connection")
+        logger = context.logger
+    }
+
+    /// Checks every second until the schema is current, then waits for shutdown.
+    package func run() async throws {
+        await cancelWhenGracefulShutdown { await ask() }
+        // A service that returns early counts as failed.
+        try? await gracefulShutdown()
+    }
+
+    private func ask() async {
+        var lastError = ""
+        while !Task.isCancelled {
+            do {
+                try await Migrator(connection).check()
+                schemaIsCurrent.passes()
+                await connection.close()
+                return
+            } catch {
+                schemaIsCurrent.fails("\(error)")
+                if lastError != "\(error)" {
+                    logger.warning("Database not ready; retrying", metadata: ["error": "\(error)"])
+                }
+                lastError = "\(error)"
+                try? await Task.sleep(for: .seconds(1))
+            }
+        }
+    }
+}
