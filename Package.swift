@@ -23,6 +23,7 @@ let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metri
 let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -56,9 +57,10 @@ func service(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let services: [Target] = [
     service("Setup", ["Chassis", "Pipeline", "Kafka", "Contracts", "Storage", "Bootstrap", "Postgres"]),
-    service("Ingest", ["Chassis", "Pipeline", "Kafka", "Contracts", "StrictJSON", hummingbird]),
+    service("Ingest", ["Chassis", "Pipeline", "Kafka", "Contracts", "StrictJSON", hummingbird, nio]),
     service(
-        "Verifier", ["Chassis", "Pipeline", "Contracts", "Bootstrap", "AppStore", "Signatures", httpClient]),
+        "Verifier",
+        ["Chassis", "Pipeline", "Contracts", "Bootstrap", "AppStore", "Signatures", "StrictJSON", httpClient]),
     service("Deduplicator", ["Chassis", "Pipeline", "Contracts", "Storage", "Bootstrap", "Postgres"]),
     service(
         "StateUpdater",
@@ -184,6 +186,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),

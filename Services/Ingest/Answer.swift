@@ -26,9 +26,10 @@ extension Receiver {
         if refusal == .method { headers[.allow] = "POST" }
         if refusal.status == 503 { headers[.retryAfter] = "60" }
         let status = HTTPResponse.Status(code: refusal.status)
-        let buffer = ByteBuffer(bytes: refusal.json)
+        // The answer to HEAD has no body; what followed would be taken for the next answer.
+        let buffer = request.method == .head ? ByteBuffer() : ByteBuffer(bytes: refusal.json)
         // Who asks before sending has sent nothing yet and is to be spared it; who is slow has had its time.
-        let isWorthReading = request.headers[.expect] == nil && refusal != .tooSlow
+        let isWorthReading = request.headers[.expect] == nil && refusal != .tooSlow && refusal != .tooManyBytes
         if isWorthReading, await reader.discard() {
             return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: buffer))
         }

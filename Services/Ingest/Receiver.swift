@@ -11,6 +11,8 @@ struct Receiver: Service {
 
     let address: ListenAddress
     let limits: Limits
+    let budget: BodyBudget
+    let shares: AddressShares
     let log: NotificationLog
     let tally: Tally
     let tracing: Tracing
@@ -23,9 +25,16 @@ struct Receiver: Service {
         // The server's own news, a line for each request included, is for those who debug it.
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .warning)
+        let connections = AddressShares(places: limits.connections, share: limits.addressShare)
+        let limits = limits
         let application = Application(
-            responder: CallbackResponder<BasicRequestContext> { request, _ in await answer(request) },
-            server: .http1(configuration: .init(idleTimeout: .nanoseconds(Int64(limits.reading / .nanoseconds(1))))),
+            responder: CallbackResponder<ConnectionContext> { request, context in
+                await answer(request, from: context.peer)
+            },
+            server: .http1(
+                configuration: .init(
+                    additionalChannelHandlers: [ConnectionGuard(writeDeadline: limits.reading, shares: connections)],
+                    idleTimeout: .nanoseconds(Int64(limits.reading / .nanoseconds(1))))),
             configuration: ApplicationConfiguration(
                 address: .hostname(address.host, port: address.port), serverName: nil, backlog: 1024,
                 availableConnectionsDelegate: .maximum(limits.connections, logger: quiet)),
@@ -42,17 +51,29 @@ struct Receiver: Service {
         }
     }
 
-    /// The whole way of a request, in the order in which it can fail.
-    private func answer(_ request: Request) async -> Response {
+    private func answer(_ request: Request, from peer: String?) async -> Response {
         var reader = RequestReader(request.body, limits: limits, instant: clock.instant)
         if let refusal = Self.refusal(of: request.head, limits: limits) {
             return await refuse(refusal, request, &reader)
         }
+        let source = SourceAddress.of(
+            peer: peer, forwardedFor: request.headers.last { $0.name.canonicalName == "x-forwarded-for" }?.value)
+        guard let source else { return await receive(request, &reader) }
+        guard shares.enter(source) else { return await refuse(.addressShare, request, &reader) }
+        defer { shares.leave(source) }
+        return await receive(request, &reader)
+    }
+
+    /// The whole way of a request, in the order in which it can fail.
+    private func receive(_ request: Request, _ reader: inout RequestReader) async -> Response {
+        let received = budget.begin()
+        defer { received.release() }
         let body: [UInt8]
-        switch await reader.read() {
+        switch await reader.read(into: received) {
         case .complete(let bytes): body = bytes
         case .tooLarge: return await refuse(.tooLarge(limit: limits.body), request, &reader)
         case .tooSlow: return await refuse(.tooSlow, request, &reader)
+        case .overBudget: return await refuse(.tooManyBytes, request, &reader)
         case .broken: return hangUp(status: 400)
         }
         let arrived = clock.instant()
@@ -60,10 +81,10 @@ struct Receiver: Service {
         case .refuse(let refusal):
             return await refuse(refusal, request, &reader)
         case .accept(let signedPayload):
-            let step = tracing.step(of: request)
+            let step = tracing.begin()
             let notification = ReceivedNotification(
                 signedPayload: signedPayload, source: .webhook, receivedAt: clock.now(),
-                traceparent: step.own.traceparent)
+                traceparent: step.traceparent)
             let refusal = await log.append(notification)
             tracing.finished(
                 step, from: notification.receivedAt, to: clock.now(), status: refusal?.status ?? 200, path: Self.path)
@@ -71,6 +92,18 @@ struct Receiver: Service {
             tally.accepted(after: arrived.duration(to: clock.instant()))
             return Response(status: .ok)
         }
+    }
+}
+
+/// What is known of the connection a request came by.
+struct ConnectionContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    /// The other end's address, without its port.
+    let peer: String?
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        peer = source.channel.remoteAddress?.ipAddress
     }
 }
 

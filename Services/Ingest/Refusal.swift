@@ -17,6 +17,8 @@ enum Refusal: Equatable {
     case tooSlow
     // What we want and cannot take now; Apple sends it again.
     case tooManyInFlight
+    case tooManyBytes
+    case addressShare
     case logUnavailable
 
     /// The HTTP status. 4xx only for what we never want.
@@ -28,7 +30,7 @@ enum Refusal: Equatable {
         case .tooSlow: 408
         case .tooLarge: 413
         case .contentType: 415
-        case .tooManyInFlight, .logUnavailable: 503
+        case .tooManyInFlight, .tooManyBytes, .addressShare, .logUnavailable: 503
         }
     }
 
@@ -47,6 +49,8 @@ enum Refusal: Equatable {
         case .tooLarge: "too-large"
         case .tooSlow: "too-slow"
         case .tooManyInFlight: "too-many-in-flight"
+        case .tooManyBytes: "too-many-bytes"
+        case .addressShare: "address-share"
         case .logUnavailable: "log-unavailable"
         }
     }
@@ -66,7 +70,9 @@ enum Refusal: Equatable {
         case .contentType: "The content type has to be application/json."
         case .tooLarge(let limit): "The body is larger than \(limit) bytes."
         case .tooSlow: "The request took too long to arrive."
-        case .tooManyInFlight: "Too many requests wait for the log; send it again later."
+        case .tooManyInFlight: "Too many requests wait for Kafka; send it again later."
+        case .tooManyBytes: "Requests in progress hold too many bytes, and this one took longest; send it again later."
+        case .addressShare: "Too many requests of this address are in progress; send it again later."
         case .logUnavailable: "The log did not take it; send it again later."
         }
     }

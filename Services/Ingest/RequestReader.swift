@@ -9,6 +9,8 @@ struct RequestReader {
         case complete([UInt8])
         case tooLarge
         case tooSlow
+        /// All requests together hold too much, and this one was the oldest of those that are not complete.
+        case overBudget
         /// The connection ended, or what came is not HTTP.
         case broken
     }
@@ -27,16 +29,16 @@ struct RequestReader {
         deadline = instant() + limits.reading
     }
 
-    mutating func read() async -> Outcome {
-        var bytes: [UInt8] = []
+    /// - Parameter received: where the bytes are kept, to be released with the answer.
+    mutating func read(into received: ReceivedBody) async -> Outcome {
         do {
             while let buffer = try await body.next() {
-                guard bytes.count + buffer.readableBytes <= limits.body else { return .tooLarge }
+                guard received.count + buffer.readableBytes <= limits.body else { return .tooLarge }
                 guard instant() < deadline else { return .tooSlow }
-                bytes.append(contentsOf: buffer.readableBytesView)
+                guard received.append(buffer.readableBytesView) else { return .overBudget }
             }
             isAtEnd = true
-            return .complete(bytes)
+            return received.complete().map(Outcome.complete) ?? .overBudget
         } catch {
             return .broken
         }

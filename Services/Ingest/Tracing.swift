@@ -1,6 +1,5 @@
 import Chassis
 import Contracts
-import Hummingbird
 
 import struct Foundation.Date
 
@@ -8,21 +7,18 @@ import struct Foundation.Date
 struct Tracing: Sendable {
     let tracer: Tracer
 
-    /// The step of a request: below the sender's, where one was named.
-    func step(of request: Request) -> (own: TraceContext, parent: TraceContext?) {
-        let named = HTTPFields.Element.Name(Headers.traceparent).flatMap { request.headers[$0] }
-        let parent = named.flatMap { TraceContext($0) }
-        return (tracer.step(below: parent), parent)
-    }
+    /// The first step of a trace of its own, whatever the request names: a stranger who chose the trace's id would choose
+    /// what is recorded.
+    func begin() -> TraceContext { tracer.step(below: nil) }
 
     /// The request was answered.
     func finished(
-        _ step: (own: TraceContext, parent: TraceContext?), from start: Date, to end: Date, status: Int, path: String
+        _ step: TraceContext, from start: Date, to end: Date, status: Int, path: String
     ) {
-        guard step.own.isSampled else { return }
+        guard step.isSampled else { return }
         tracer.finished([
             TraceSpan(
-                context: step.own, parent: step.parent?.span, name: "POST \(path)", kind: .server, start: start,
+                context: step, parent: nil, name: "POST \(path)", kind: .server, start: start,
                 end: end,
                 attributes: [
                     ("http.request.method", .text("POST")), ("url.path", .text(path)),

@@ -27,7 +27,8 @@ await ServiceProcess(
             },
             logger: context.logger),
         Receiver(
-            address: settings.address, limits: limits,
+            address: settings.address, limits: limits, budget: BodyBudget(limit: limits.bodies),
+            shares: AddressShares(places: limits.inFlight, share: limits.addressShare),
             log: NotificationLog(
                 producer: producer, limits: limits, instant: context.clock.instant, logger: context.logger),
             tally: tally,

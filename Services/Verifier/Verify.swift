@@ -1,6 +1,7 @@
 import AppStore
 import Contracts
 import Pipeline
+import StrictJSON
 
 import struct Foundation.Date
 
@@ -63,7 +64,10 @@ struct Verify: Stage {
         case .failure(let refusal):
             return Finding(
                 result: .deadLetter(
-                    .refused(refusal.reason, concernsOwnApp: refusal.concernsOwnApp), message: refusal.message),
+                    .refused(
+                        refusal.reason, concernsOwnApp: refusal.concernsOwnApp,
+                        purchase: refusal.concernsOwnApp ? CompactJWS.purchase(in: received.signedPayload) : nil),
+                    message: refusal.message),
                 refusal: refusal)
         }
     }
@@ -83,7 +87,7 @@ struct Verify: Stage {
 /// Why a posted payload went no further.
 enum VerifyReason: StageReason {
     case undecodable
-    case refused(RefusalReason, concernsOwnApp: Bool = false)
+    case refused(RefusalReason, concernsOwnApp: Bool = false, purchase: String? = nil)
 
     init?(rawValue: String) {
         guard rawValue != Self.undecodable.rawValue else {
@@ -97,7 +101,7 @@ enum VerifyReason: StageReason {
     var rawValue: String {
         switch self {
         case .undecodable: "undecodable"
-        case .refused(let reason, _): reason.rawValue
+        case .refused(let reason, _, _): reason.rawValue
         }
     }
 
@@ -106,11 +110,30 @@ enum VerifyReason: StageReason {
     var countsTowardsRejectionLimit: Bool {
         switch self {
         case .undecodable: true
-        case .refused(.body, let concernsOwnApp), .refused(.nestedMismatch, let concernsOwnApp),
-            .refused(.expiredAtSigning, let concernsOwnApp), .refused(.notYetValid, let concernsOwnApp),
-            .refused(.revocationUnknown, let concernsOwnApp):
+        case .refused(.body, let concernsOwnApp, _), .refused(.nestedMismatch, let concernsOwnApp, _),
+            .refused(.expiredAtSigning, let concernsOwnApp, _), .refused(.notYetValid, let concernsOwnApp, _),
+            .refused(.revocationUnknown, let concernsOwnApp, _):
             concernsOwnApp
         case .refused: false
         }
+    }
+
+    /// A customer can make Apple sign many notifications of his own purchase, and send each as often as he likes.
+    var subject: String? {
+        if case .refused(_, _, let purchase) = self { purchase } else { nil }
+    }
+}
+
+extension CompactJWS {
+    /// The purchase that a notification's transaction or renewal information names. Of use only where Apple signed the
+    /// notification: nothing is proven here.
+    static func purchase(in jws: [UInt8]) -> String? {
+        guard let root = object(in: jws), let data = root["data"] else { return nil }
+        return ["signedTransactionInfo", "signedRenewalInfo"].lazy
+            .compactMap { data[$0]?.unescapedBytes.flatMap(object)?["originalTransactionId"]?.string }.first
+    }
+
+    private static func object(in jws: [UInt8]) -> JSONValue? {
+        CompactJWS(jws[...]).flatMap { Base64.decode($0.payload, .url) }.flatMap { try? JSONDocument($0).root }
     }
 }

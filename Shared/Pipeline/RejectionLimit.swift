@@ -26,28 +26,49 @@ public struct RejectionLimitReached: FatalWorkerError, CustomStringConvertible {
 
     /// For people.
     public var description: String {
-        "\(stage) stopped: \(counted) records were rejected as \(reason), which points at this release rather than at "
-            + "the records. None of this batch was settled. Deploy a build that reads them, or raise "
+        "\(stage) stopped: \(counted) different records were rejected as \(reason), which points at this release rather "
+            + "than at the records. None of this batch was settled. Deploy a build that reads them, or raise "
             + "STOREKEEPER_REJECTION_RUN or STOREKEEPER_REJECTION_RATIO."
     }
 }
 
 /// Counts what was settled and says when to stop.
+///
+/// Counts subjects, not records: a customer can capture one genuine payload that this release refuses and send it a
+/// thousand times. What was counted once does not count again while it is remembered.
 struct RejectionCounter {
+    /// How many subjects are remembered; several windows of them, so that no mixture of old ones fills a window.
+    static let memory = 16_384
+
     private let limit: RejectionLimit
     private var run = 0
+    private var known: Set<Int> = []
+    /// In the order they were counted; the oldest is overwritten when the memory is full.
+    private var order: [Int] = []
+    private var oldest = 0
     /// The last records, newest last: true for a counted dead letter.
     private var recent: [Bool] = []
     private var counted = 0
 
     init(_ limit: RejectionLimit) { self.limit = limit }
 
+    /// How many subjects are remembered now.
+    var remembered: Int { known.count }
+
     /// Asked before a batch is settled: the reason that crosses the limit, or nil.
-    mutating func crossing<Output, Reason>(_ results: [StageResult<Output, Reason>]) -> (reason: String, counted: Int)?
-    {
-        for result in results {
+    mutating func crossing<S: Stage>(_ batch: ProcessedBatch<S>) -> (reason: String, counted: Int)? {
+        crossing(zip(batch.results, batch.batch.records.lazy.map { $0.wire.key ?? $0.wire.value }))
+    }
+
+    /// - Parameter results: each with what tells its record from others: the key, which is the purchase where there is one,
+    ///   else the value. A reason that knows its subject better says so itself.
+    mutating func crossing<Output, Reason>(
+        _ results: some Sequence<(StageResult<Output, Reason>, [UInt8])>
+    ) -> (reason: String, counted: Int)? {
+        for (result, identity) in results {
             switch result {
             case .deadLetter(let reason, _) where reason.countsTowardsRejectionLimit:
+                guard isNew(reason.subject?.hashValue ?? identity.hashValue) else { continue }
                 run += 1
                 remember(true)
                 if run >= limit.consecutive { return (reason.rawValue, run) }
@@ -63,6 +84,18 @@ struct RejectionCounter {
             }
         }
         return nil
+    }
+
+    private mutating func isNew(_ subject: Int) -> Bool {
+        guard known.insert(subject).inserted else { return false }
+        if order.count < Self.memory {
+            order.append(subject)
+        } else {
+            known.remove(order[oldest])
+            order[oldest] = subject
+            oldest = (oldest + 1) % Self.memory
+        }
+        return true
     }
 
     private mutating func remember(_ isRejected: Bool) {

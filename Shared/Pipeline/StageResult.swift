@@ -20,4 +20,13 @@ public protocol StageReason: RawRepresentable, Sendable, Hashable where RawValue
     /// Whether a run of such dead letters suggests that our own release is at fault. False for what a stranger can
     /// cause at will: otherwise a stranger could stop the worker.
     var countsTowardsRejectionLimit: Bool { get }
+
+    /// What was refused, where it is more than one record can say: the purchase. Rejections of the same subject count once
+    /// towards the limit.
+    var subject: String? { get }
+}
+
+extension StageReason {
+    /// The record's key, or else its value, tells it from others.
+    public var subject: String? { nil }
 }

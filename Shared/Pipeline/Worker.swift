@@ -90,7 +90,7 @@ public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
     private func settle(_ batch: Batch, _ gauge: inout RejectionCounter) async throws -> Settled {
         let started = monitor.started()
         let processed = try await batch.processed(by: stage)
-        if let (reason, counted) = gauge.crossing(processed.results) {
+        if let (reason, counted) = gauge.crossing(processed) {
             throw RejectionLimitReached(stage: monitor.stage, reason: reason, counted: counted)
         }
         let settled = try await settlement.settle(processed)

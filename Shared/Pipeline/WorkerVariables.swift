@@ -20,7 +20,8 @@ extension Variable where Value == Int {
     /// When a run of dead letters stops the worker.
     public static var rejectionRun: Variable {
         .int(
-            "STOREKEEPER_REJECTION_RUN", "dead letters in a row that stop the worker",
+            "STOREKEEPER_REJECTION_RUN",
+            "dead letters in a row, of different purchases or payloads, that stop the worker",
             default: "100", in: 1...1_000_000)
     }
 }

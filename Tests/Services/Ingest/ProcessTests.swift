@@ -54,7 +54,7 @@ import Testing
         let end = try await end(
             ["--config"], ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "KAFKA_SASL_PASSWORD": "hush"])
         #expect(end.code == 0)
-        #expect(end.output.contains("STOREKEEPER_INGEST_MAX_BODY=512KiB\n"))
+        #expect(end.output.contains("STOREKEEPER_INGEST_MAX_BODY=128KiB\n"))
         #expect(!end.output.contains("hush"))
     }
 

@@ -12,6 +12,7 @@ struct RunningReceiver: Sendable {
     let port: Int
     let broker: DevelopmentBroker
     let tally: Tally
+    let budget: BodyBudget
     let group: ServiceGroup
 
     static let payload = "eyJhbGciOiJFUzI1NiJ9.eyJhIjoxfQ.c2lnbmF0dXJl"
@@ -30,8 +31,10 @@ struct RunningReceiver: Sendable {
         try await producer.warmUp(topic: Topics.received.name)
         let tally = Tally()
         let (ports, signal) = AsyncStream.makeStream(of: Int.self)
+        let budget = BodyBudget(limit: limits.bodies)
         let receiver = Receiver(
-            address: ListenAddress(host: "127.0.0.1", port: 0), limits: limits,
+            address: ListenAddress(host: "127.0.0.1", port: 0), limits: limits, budget: budget,
+            shares: AddressShares(places: limits.inFlight, share: limits.addressShare),
             log: NotificationLog(producer: producer, limits: limits, instant: clock.instant, logger: logger),
             tally: tally,
             tracing: Tracing(tracer: tracer), clock: clock,
@@ -40,7 +43,8 @@ struct RunningReceiver: Sendable {
         async let run: Void = group.run()
         var iterator = ports.makeAsyncIterator()
         let port = try #require(await iterator.next())
-        let result = try await body(RunningReceiver(port: port, broker: broker, tally: tally, group: group))
+        let result = try await body(
+            RunningReceiver(port: port, broker: broker, tally: tally, budget: budget, group: group))
         await group.triggerGracefulShutdown()
         try await run
         await producer.close(deadline: .zero)

@@ -1,0 +1,73 @@
+import Synchronization
+
+/// Who holds how many of a number of places, by address. Once half of them are taken, nobody gets more than a share.
+///
+/// While there is room, everybody may have it: Apple posts from few addresses, and what is refused comes an hour later.
+final class AddressShares: Sendable {
+    private struct State {
+        var taken = 0
+        var byAddress: [String: Int] = [:]
+    }
+
+    private let places: Int
+    private let share: Int
+    private let state = Mutex(State())
+
+    /// - Parameter share: of the places, 0 to 1; at least one place.
+    init(places: Int, share: Double) {
+        self.places = places
+        self.share = max(1, Int(Double(places) * share))
+    }
+
+    /// Takes a place; false where the address has its share already.
+    func enter(_ address: String) -> Bool {
+        state.withLock { state in
+            let own = state.byAddress[address, default: 0]
+            guard own < share || state.taken < places / 2 else { return false }
+            state.byAddress[address] = own + 1
+            state.taken += 1
+            return true
+        }
+    }
+
+    /// Gives one back.
+    func leave(_ address: String) {
+        state.withLock { state in
+            guard let own = state.byAddress[address] else { return }
+            state.byAddress[address] = own > 1 ? own - 1 : nil
+            state.taken -= 1
+        }
+    }
+}
+
+/// Where a request came from.
+enum SourceAddress {
+    /// The peer's address, or what it says if it is a proxy of ours: the last entry of `X-Forwarded-For`, which the proxy
+    /// itself has added. Nil where a neighbour says nothing.
+    ///
+    /// A proxy of ours has a private address; what comes straight from the internet has none, and is not believed.
+    static func of(peer: String?, forwardedFor: String?) -> String? {
+        guard let peer else { return nil }
+        guard isPrivate(peer) else { return peer }
+        guard let last = forwardedFor?.split(separator: ",").last else { return nil }
+        let address = last.drop { $0 == " " }.prefix { $0 != " " }
+        // Longer than any address: not one.
+        return address.isEmpty || address.utf8.count > 45 ? nil : String(address)
+    }
+
+    /// Loopback, RFC 1918, link-local and unique local addresses.
+    static func isPrivate(_ address: String) -> Bool {
+        let text = address.lowercased()
+        if text == "::1" || text.hasPrefix("fc") || text.hasPrefix("fd") || text.hasPrefix("fe80:") { return true }
+        let mapped = text.hasPrefix("::ffff:") ? text.dropFirst("::ffff:".count) : text[...]
+        let numbers = mapped.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+        guard numbers.count == 4, let first = numbers[0], let second = numbers[1] else { return false }
+        switch first {
+        case 10, 127: return true
+        case 172: return (16...31).contains(second)
+        case 192: return second == 168
+        case 169: return second == 254
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Testing
+
+@testable import Ingest
+
+@Suite struct AddressSharesTests {
+    @Test func `One address has its share once half of all places are taken, and others still get in`() {
+        let shares = AddressShares(places: 40, share: 0.125)
+        let taken = (0..<40).filter { _ in shares.enter("203.0.113.7") }.count
+        #expect(taken == 20)
+        #expect((0..<5).allSatisfy { _ in shares.enter("17.58.0.1") })
+        #expect(!shares.enter("17.58.0.1"))
+        #expect(shares.enter("17.58.0.2"))
+    }
+
+    @Test func `A place that is given back is free again`() {
+        let shares = AddressShares(places: 2, share: 0.5)
+        #expect(shares.enter("a"))
+        #expect(!shares.enter("a"))
+        shares.leave("a")
+        #expect(shares.enter("a"))
+        shares.leave("never came")
+        #expect(!shares.enter("a"))
+    }
+
+    @Test(
+        arguments: [
+            ("203.0.113.7", nil, "203.0.113.7"),
+            // Only a proxy of ours is believed, and only in what it has added itself.
+            ("203.0.113.7", "17.1.1.1", "203.0.113.7"),
+            ("10.0.0.4", "17.1.1.1", "17.1.1.1"),
+            ("::ffff:172.20.0.3", "6.6.6.6, 17.1.1.1", "17.1.1.1"),
+            ("127.0.0.1", nil, nil),
+            ("192.168.1.1", "", nil),
+            ("fd00::3", "2001:db8::1", "2001:db8::1"),
+            ("10.0.0.4", String(repeating: "x", count: 9000), nil),
+            (nil, "17.1.1.1", nil),
+        ] as [(String?, String?, String?)])
+    func `Source is the peer, or what a proxy with a private address says`(
+        peer: String?, forwardedFor: String?, expected: String?
+    ) {
+        #expect(SourceAddress.of(peer: peer, forwardedFor: forwardedFor) == expected)
+    }
+}
