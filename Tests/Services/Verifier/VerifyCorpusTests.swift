@@ -91,7 +91,7 @@ import Testing
         }
         let results = try await stage(try material.verifier()).process(deliveries(payloads))
         #expect(reasons(results) == ["expired-at-signing", "expired-at-signing", "expired-at-signing"])
-        var counter = RejectionCounter(RejectionLimit(consecutive: 2, ratio: 0, window: 1))
+        var counter = RejectionCounter(RejectionLimit(consecutive: 2, ratio: 1, window: 1000))
         #expect(counter.crossing(Self.numbered((0..<1442).flatMap { _ in results })) == nil)
     }
 

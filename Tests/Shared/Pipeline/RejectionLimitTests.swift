@@ -11,7 +11,7 @@ import Testing
     typealias TestResult = StageResult<Int, Reason>
 
     static let good = TestResult.forward(1)
-    static let poison = TestResult.deadLetter(.undecodable, message: "")
+    static let rejected = TestResult.deadLetter(.undecodable, message: "")
     static let forgery = TestResult.deadLetter(.forged, message: "")
 
     @Test func `a run of dead letters stops the worker`() {

@@ -67,7 +67,7 @@ import Testing
 
     @Test func `Worker stops at a run of rejections and leaves the rest of the topic as it is`() async throws {
         let bench = try await Bench(rejectionLimit: RejectionLimit(consecutive: 10))
-        try await bench.write([String](repeating: "x", count: 50))
+        try await bench.write((0..<50).map { "x\($0)" })
         let stopped = await #expect(throws: RejectionLimitReached.self) {
             try await bench.whileWorking(Even()) { try await bench.becomesUnready() }
         }
