@@ -104,13 +104,13 @@ let tests: [Target] = [
     .target(
         name: "TestSupport", dependencies: ["Postgres", "Storage", logging], path: "Tests/Support", swiftSettings: house
     ),
-    tests("StrictJSONTests", "Shared/StrictJSON", ["StrictJSON"]),
+    tests("StrictJSONTests", "Shared/StrictJSON", ["StrictJSON", "TestSupport"]),
     tests("KafkaTests", "Shared/Kafka", ["Kafka", "CRDKafka", "TestSupport", logging]),
     tests("PostgresTests", "Shared/Postgres", ["Postgres", "TestSupport"]),
     tests("SignaturesTests", "Shared/Signatures", ["Signatures"]),
     tests("ContractsTests", "Shared/Contracts", ["Contracts"], exclude: ["Golden"]),
     tests("SubscriptionsTests", "Shared/Subscriptions", ["Subscriptions", "Contracts"]),
-    tests("AppStoreTests", "Shared/AppStore", ["AppStore", "Signatures", "StrictJSON"]),
+    tests("AppStoreTests", "Shared/AppStore", ["AppStore", "Signatures", "StrictJSON", "TestSupport"]),
     tests("StorageTests", "Shared/Storage", ["Storage", "Postgres", "Contracts", "Subscriptions", "TestSupport"]),
     tests(
         "BootstrapTests", "Shared/Bootstrap",
@@ -160,7 +160,10 @@ let tests: [Target] = [
         ]),
     tests(
         "SimulatorTests", "Services/Simulator",
-        ["Simulator", "AppStore", "Signatures", "Contracts", "StrictJSON", logging, httpClient, hummingbird]),
+        [
+            "Simulator", "AppStore", "Signatures", "Contracts", "StrictJSON", "TestSupport", logging, httpClient,
+            hummingbird,
+        ]),
     tests(
         "StorekeeperTests", "Services/Storekeeper",
         [

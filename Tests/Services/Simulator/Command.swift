@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The built simulator, started by a test.
 ///

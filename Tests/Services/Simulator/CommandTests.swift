@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Hummingbird
 import StrictJSON
+import TestSupport
 import Testing
 
 @testable import Simulator

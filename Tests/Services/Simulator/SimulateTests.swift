@@ -3,6 +3,7 @@ import Contracts
 import Foundation
 import Hummingbird
 import StrictJSON
+import TestSupport
 import Testing
 
 @testable import Simulator

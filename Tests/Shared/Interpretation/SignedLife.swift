@@ -4,6 +4,7 @@ import Foundation
 import Pipeline
 import Signatures
 import Storage
+import TestSupport
 
 @testable import StateUpdater
 @testable import Verifier
@@ -27,7 +28,7 @@ struct SignedLife {
     ]
 
     init(seed: UInt64, length: Int = 9) throws {
-        var generator = Generator(state: seed)
+        var generator = SeededGenerator(state: seed)
         let signer = PayloadSigner(authority: try Self.authority.get())
         for index in 0..<length {
             // Few different moments: of two that fall together the id decides.
@@ -71,7 +72,7 @@ struct SignedLife {
         }
     }
 
-    private static func uuid(_ generator: inout Generator) -> String {
+    private static func uuid(_ generator: inout SeededGenerator) -> String {
         String(
             format: "%08x-0000-4000-8000-%012x", UInt32.random(in: 1 ... .max, using: &generator),
             UInt32.random(in: 0 ... .max, using: &generator))
@@ -104,16 +105,4 @@ struct SignedLife {
         var result: String
     }
 
-    /// SplitMix64: small, and the same everywhere.
-    struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-            return mixed ^ (mixed >> 31)
-        }
-    }
 }

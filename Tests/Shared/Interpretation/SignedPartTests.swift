@@ -58,7 +58,7 @@ import Testing
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
     func `the parts of a life beside its notifications, in any order, change nothing`(seed: UInt64) async throws {
         let life = try SignedLife(seed: seed)
-        var generator = SignedLife.Generator(state: seed &+ 1000)
+        var generator = SeededGenerator(state: seed &+ 1000)
         let letters = life.letters.map { ($0, NotificationSource.webhook) }
         let parts = life.parts.map { ($0, NotificationSource.upload) }
         let expected = try await Self.belief(after: SignedLife.entries(letters))

@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Storage
 import Subscriptions
+import TestSupport
 
 /// Ledger entries of made-up customers, the same for the same seed.
 struct Fixtures {
@@ -102,14 +103,3 @@ struct Fixtures {
 }
 
 /// SplitMix64: small, and the same everywhere.
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
-}

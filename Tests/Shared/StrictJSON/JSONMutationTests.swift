@@ -1,21 +1,10 @@
 import Foundation
 import StrictJSON
+import TestSupport
 import Testing
 
 /// Ten thousand documents of chance, the same in every run: whatever we accept, Foundation accepts with the same values.
 @Suite struct JSONMutationTests {
-    /// SplitMix64: small, seeded, good enough to vary documents.
-    private struct SeededGenerator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
 
     private static let seeds = [
         #"{"notificationType":"DID_RENEW","data":{"appAppleId":123,"bundleId":"a.b","x":[1.5,-2e3,true,false,null]}}"#,

@@ -6,6 +6,7 @@ import Hummingbird
 import Signatures
 import StrictJSON
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Simulator

@@ -2,6 +2,7 @@ import AppStore
 import Contracts
 import Foundation
 import Signatures
+import TestSupport
 import Testing
 
 @testable import Storekeeper

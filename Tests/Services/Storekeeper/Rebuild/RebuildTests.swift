@@ -15,19 +15,6 @@ import Testing
     static let bundleId = "com.example.app"
     static let epoch = Date(timeIntervalSince1970: 1_750_000_000)
 
-    /// SplitMix64: small, and the same everywhere.
-    struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     static let happenings: [(NotificationType, NotificationSubtype?)] = [
         (.subscribed, .initialBuy), (.didRenew, nil), (.didChangeRenewalStatus, .autoRenewDisabled),
         (.didChangeRenewalStatus, .autoRenewEnabled), (.didFailToRenew, .gracePeriod), (.expired, .voluntary),
@@ -38,7 +25,7 @@ import Testing
     static func notifications(
         _ count: Int, seed: UInt64, environment: AppStoreEnvironment = .production
     ) -> [VerifiedNotification] {
-        var generator = Generator(state: seed)
+        var generator = SeededGenerator(state: seed)
         return (0..<count).map { index in
             let purchase = "2\(Int.random(in: 0..<12, using: &generator))"
             let (type, subtype) = happenings[Int.random(in: 0..<10, using: &generator)]
@@ -116,7 +103,7 @@ import Testing
     ) async throws {
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
-            var generator = Generator(state: seed)
+            var generator = SeededGenerator(state: seed)
             let told = notifications(160, seed: seed) + notifications(20, seed: seed + 1, environment: .sandbox)
             let repeated = told + told.filter { _ in Bool.random(using: &generator) }
             try await apply(entries(repeated.shuffled(using: &generator)), connection)

@@ -1,6 +1,7 @@
 import AppStore
 import Foundation
 import Signatures
+import TestSupport
 
 extension ForgeryMaterial {
     /// Genuine payloads changed by chance, the same for the same seed: in the text, or before signing in payload, header
@@ -50,16 +51,4 @@ extension ForgeryMaterial {
         return bytes
     }
 
-    /// SplitMix64: small, seeded, good enough to vary payloads.
-    private struct SeededGenerator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
 }

@@ -1,6 +1,7 @@
 import AppStore
 import Foundation
 import Signatures
+import TestSupport
 import Testing
 
 @testable import Simulator
