@@ -46,7 +46,7 @@ import Testing
             #expect(await second.end(by: SIGTERM) == 0)
 
             let said = first.output + second.output
-            #expect(said.contains("History window opened") || said.contains("Coverage is kept"))
+            #expect(said.contains("History window opened") || said.contains("Coverage of app begins"))
             for secret in try fixture.secrets + ["PRIVATE KEY", "eyJ"] {
                 #expect(!said.contains(secret), "\(secret.prefix(12))")
             }

@@ -95,7 +95,7 @@ import Testing
             #expect(await CommandOutcome.of(policy, environment: environment).errorOutput == "")
             let typo = await CommandOutcome.of(
                 ["customers", "policy", "--app", "com.nosuch"], environment: environment)
-            #expect(typo.code == 0 && typo.errorOutput.contains("com.nosuch is not among the apps"))
+            #expect(typo.code == 0 && typo.errorOutput.contains("The scheduler does not know com.nosuch"))
         }
     }
 

@@ -61,14 +61,14 @@ struct AttentionTests {
             ),
             ("no receiver", { $0.receivers = .read([]) }),
             (
-                "receiver a has been silent",
+                "receiver a has sent no heartbeat",
                 {
                     let minute = Self.now.addingTimeInterval(-300)
                     $0.receivers = .read([.init(instance: "a", lastMinute: minute, accepted: 1, refused: 0)])
                 }
             ),
             (
-                "rejected list --stage state-updater",
+                "dead-letters list --stage state-updater",
                 {
                     $0.refused = .read([.init(stage: "state-updater", reason: "undecodable", count: 1)])
                 }
@@ -101,7 +101,7 @@ struct AttentionTests {
                 }
             ),
             (
-                "window w stands open for 2 h",
+                "window w has been open for 2 h",
                 {
                     let before = Self.now.addingTimeInterval(-7200)
                     $0.recovery = .read(
@@ -109,7 +109,7 @@ struct AttentionTests {
                 }
             ),
             (
-                "3 customers of app Production wait to be asked about: the key",
+                "3 customers of app Production wait for their history: the key",
                 {
                     let before = Self.now.addingTimeInterval(-7200)
                     $0.recovery = .read(
