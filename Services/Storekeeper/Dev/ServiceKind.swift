@@ -22,7 +22,7 @@ enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
         case .recovery:
             [
                 (Topics.historyPages.route, ServiceName.recovery.group + ".pages"),
-                (Topics.rejected.route, ServiceName.recovery.group + ".letters"),
+                (Topics.rejected.route, ServiceName.recovery.group + ".dead-letters"),
                 (Topics.recoveryRequests.route, ServiceName.recovery.group + ".requests"),
             ]
         case .scheduler: [(Topics.heartbeats.route, ServiceName.scheduler.group + ".heartbeats")]
