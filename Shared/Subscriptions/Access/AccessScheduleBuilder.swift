@@ -180,11 +180,13 @@ struct AccessScheduleBuilder {
         }
     }
 
-    /// Whether a renewal info with a grace period is about the end of this period: the newest status is 4, or it was
-    /// signed in the second half of the period. A period that was taken back since the status has no grace.
+    /// Whether a renewal info with a grace period is about the end of this period: the newest status is 4, or its renewal
+    /// date is that end, or, in older payloads, it was signed in the second half of the period. A period that was taken
+    /// back since the status has no grace.
     private func isAbout(_ period: PaidPeriod, _ renewal: RenewalFacts) -> Bool {
         let inGrace = subscription.status == 4 ? subscription.statusVersion : nil
         if period.facts.revocationDate != nil { return inGrace.map { period.transaction.version <= $0 } ?? false }
+        if let date = renewal.renewalDate, let end = period.facts.expiresDate { return inGrace != nil || date >= end }
         return inGrace != nil
             || renewal.signedDate.timeIntervalSince(period.start) > period.end.timeIntervalSince(renewal.signedDate)
     }

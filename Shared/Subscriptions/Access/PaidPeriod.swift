@@ -40,7 +40,7 @@ struct PaidPeriod {
                 if !running.contains(where: { next.addsSeats(to: periods[$0]) }) { purchase = next }
             } else if let purchase, next.wasChargedBefore(purchase) {
                 next.end = next.start
-            } else {
+            } else if !next.isEmpty {
                 // It renews a period that is unknown, and what runs longer than Apple charges early was replaced by that.
                 for index in running where periods[index].end > next.start.addingTimeInterval(early) {
                     periods[index].end = next.start

@@ -8,7 +8,7 @@ import Testing
 /// `ACCESS_SCENARIOS=100000 ACCESS_SEED=1 swift test --filter AccessScenarioTests` runs more of them or others. A failure
 /// names the shortest scenario found that shows it, and its seed.
 @Suite struct AccessScenarioTests {
-    static let count = UInt64(ProcessInfo.processInfo.environment["ACCESS_SCENARIOS"] ?? "") ?? 3000
+    static let count = UInt64(ProcessInfo.processInfo.environment["ACCESS_SCENARIOS"] ?? "") ?? 1500
     static let seed = UInt64(ProcessInfo.processInfo.environment["ACCESS_SEED"] ?? "") ?? 0
 
     /// Runs a check over many scenarios and shrinks the first that fails. The check says what is wrong, nil if nothing.

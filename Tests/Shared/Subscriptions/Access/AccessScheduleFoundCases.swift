@@ -86,6 +86,28 @@ extension AccessScheduleTests {
                 start, tell("TRANSACTION", 12, nil, bought("3", "platinum", 17, 24, signed: 17, reason: "RENEWAL")),
             ], access: [(16.9, "gold"), (17, "platinum"), (23.9, "platinum"), (24, nil), (29, nil)]),
         Case(
+            name: "the renewal was charged early and refunded before it began, then the running period is extended",
+            events: [
+                start,
+                tell(
+                    "REFUND", 29.5, 1, bought("2", "gold", 30, 60, signed: 29.5, reason: "RENEWAL", revoked: 29.5),
+                    renewal("gold", 30, signed: 29.5)),
+                tell(
+                    "RENEWAL_EXTENDED", 29.6, 1, bought("1", "gold", 0, 40, signed: 29.6),
+                    renewal("gold", 40, signed: 29.6)),
+                tell("SUBSCRIBED/RESUBSCRIBE", 50, 1, bought("3", "gold", 50, 80), renewal("gold", 80, signed: 50)),
+            ], access: [(29, "gold"), (39.9, "gold"), (40, nil), (49, nil), (51, "gold")]),
+        Case(
+            name: "grace told early, after an addition of seats in the last days",
+            events: [
+                start,
+                tell(
+                    "METADATA_UPDATE", 29.1, 1, seats(bought("2", "gold", 29.1, 30)), renewal("gold", 30, signed: 29.1)),
+                tell(
+                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 29.2, 1, seats(bought("2", "gold", 29.1, 30, signed: 29.2)),
+                    renewal("gold", 30, signed: 29.2, grace: 46)),
+            ], access: [(29, "gold"), (29.5, "gold"), (30, "gold"), (45.9, "gold"), (46, nil)]),
+        Case(
             name: "grace after an addition of seats, whose first transaction is refunded",
             events: [
                 start,

@@ -111,6 +111,8 @@ struct AccessReference {
             return false
         }
         if chargedBefore(purchase, one) { return false }
+        // Refunded before it began.
+        if isRenewal(purchase), let revoked = purchase.revocationDate, revoked <= from { return false }
         return start < from || chargedBefore(one, purchase)
     }
 
@@ -168,7 +170,10 @@ struct AccessReference {
         }
         if isRevoked(since: status, at: moment) || wasReplaced { return [nil] }
         let ends = [renewal?.renewalDate, status.transaction.flatMap(endIfUnbroken)].compactMap(\.self)
-        if let end = ends.max(), moment < end { return [named] }
+        if let end = ends.max(), moment < end {
+            // Less than a second is no missing transaction.
+            return end.timeIntervalSince(moment) < 1 ? [named, nil] : [named]
+        }
         return [graceProduct(at: moment)]
     }
 
