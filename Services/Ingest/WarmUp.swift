@@ -18,7 +18,7 @@ struct WarmUp: Service {
     private func connect() async {
         while !Task.isCancelled {
             do {
-                try await producer.warmUp(topic: Topics.received.name)
+                try await producer.warmUp()
                 isWarm.passes()
                 logger.info("The log is reachable; ready for notifications")
                 return

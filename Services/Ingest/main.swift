@@ -14,7 +14,7 @@ await ServiceProcess(
     let limits = settings.limits
     // What is confirmed later is repeated by Apple anyway: it was answered 503.
     let producerService = try ProducerService(
-        try settings.kafka(), messageTimeout: limits.acknowledgement, logger: context.logger)
+        try settings.kafka(), for: .ingest, messageTimeout: limits.acknowledgement, logger: context.logger)
     let producer = producerService.producer
     let tally = Tally()
     return [

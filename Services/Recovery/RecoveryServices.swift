@@ -19,7 +19,7 @@ struct RecoveryServices {
     init(_ context: ServiceContext<Configuration>, newId: @escaping @Sendable () -> UUID) throws {
         self.context = context
         self.newId = newId
-        producerService = try ProducerService(try context.settings.kafka(), logger: context.logger)
+        producerService = try ProducerService(try context.settings.kafka(), for: .recovery, logger: context.logger)
     }
 
     /// All services, in the order of their dependencies.

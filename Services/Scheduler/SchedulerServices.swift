@@ -29,7 +29,7 @@ struct SchedulerServices {
         apple = try AppleAPI(
             trusted, keys: settings.keys, url: settings.api, limitShare: settings.limitShare,
             developmentMode: settings.developmentMode, clock: clock)
-        producerService = try ProducerService(try settings.kafka(), logger: context.logger)
+        producerService = try ProducerService(try settings.kafka(), for: .scheduler, logger: context.logger)
         accepted = Set(
             trusted.apps.all.flatMap { app in
                 app.environments.compactMap { StoreEnvironment(rawValue: $0.rawValue) }

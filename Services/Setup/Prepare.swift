@@ -18,8 +18,10 @@ struct Prepare {
 
     func run() async throws {
         try await createTopics()
+        let differences = try await mendTopics()
         try await migrate()
         try await grant()
+        guard differences.isEmpty else { throw TopicsDiffer(differences: differences) }
     }
 
     private func createTopics() async throws {
@@ -30,10 +32,6 @@ struct Prepare {
             switch result.outcome {
             case .created:
                 logger.info("Topic created", metadata: name)
-            case .exists(let partitions) where partitions < specification.partitions:
-                logger.warning(
-                    "The topic has \(partitions) partitions where \(specification.partitions) were meant: fewer workers can share it",
-                    metadata: name)
             case .exists:
                 logger.info("Topic was there", metadata: name)
             case .failed(let error):
@@ -41,6 +39,35 @@ struct Prepare {
             }
         }
         guard failures.isEmpty else { throw TopicsMissing(failures: failures) }
+    }
+
+    /// Compares every setting of every topic and sets what can be set.
+    /// - Returns: what only an operator can change.
+    private func mendTopics() async throws -> [TopicDifference] {
+        let specifications = Topics.all.map { TopicSpecification($0, replicationFactor: replicationFactor) }
+        if specifications.allSatisfy({ $0.configuration["min.insync.replicas"] == "1" }) {
+            logger.warning(
+                "One broker alone holds what ingest answers 200 for: set STOREKEEPER_REPLICATION_FACTOR to 3 or more",
+                metadata: ["replication_factor": "\(replicationFactor)"])
+        }
+        let states = try await admin.states(of: specifications.map(\.name))
+        var left: [TopicDifference] = []
+        for specification in specifications {
+            guard let state = states[specification.name] else { continue }
+            var changes: [String: String] = [:]
+            for difference in TopicDifference.all(specification, state) {
+                switch difference.remedy {
+                case .set(let value): changes[difference.setting] = value
+                case .command: left.append(difference)
+                }
+            }
+            guard !changes.isEmpty else { continue }
+            try await admin.alter(specification.name, changes)
+            logger.notice(
+                "Topic settings changed to what is meant",
+                metadata: ["topic": "\(specification.name)", "settings": "\(changes)"])
+        }
+        return left
     }
 
     private func migrate() async throws {
@@ -86,12 +113,23 @@ struct TopicsMissing: Error, CustomStringConvertible {
     }
 }
 
+/// Topics that exist otherwise than meant, and that setup does not change by itself. All else was done.
+struct TopicsDiffer: Error, CustomStringConvertible {
+    var differences: [TopicDifference]
+
+    var description: String {
+        "topics differ from what is meant, as they do where a broker created them by itself:\n"
+            + tableText(differences.map(\.row))
+    }
+}
+
 extension TopicSpecification {
     /// What the broker is asked for. One replica fewer than there are must confirm a write, so that one may be away.
     init(_ route: Route, replicationFactor: Int) {
         self.init(
             name: route.name, partitions: route.partitions, replicationFactor: replicationFactor,
             configuration: [
+                "cleanup.policy": "delete",
                 "retention.ms": String(route.retention.components.seconds * 1000),
                 "min.insync.replicas": String(max(1, replicationFactor - 1)),
             ])

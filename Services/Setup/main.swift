@@ -7,13 +7,26 @@ import Storage
 
 await ServiceProcess(
     name: "setup", summary: "Creates the topics, migrates the database, and ends; everything else waits for it.",
-    adminAddress: "127.0.0.1:9100", variables: Configuration()
+    adminAddress: "127.0.0.1:9100", variables: Configuration(),
+    flags: [
+        "--check": "compare topics, schema, grants and roles with what is meant, change nothing; exit 1 if they differ"
+    ]
 ).perform(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
 ) { context in
     let database = PostgresConnection(context.settings.migration, logger: context.logger)
+    let admin = try KafkaAdmin(try context.settings.kafka(), logger: context.logger)
+    if context.flag == "--check" {
+        let rows = try await Check(
+            admin: admin, replicationFactor: context.settings.replicationFactor, migrator: Migrator(database),
+            grants: Grants(database), audit: PrivilegeAudit(database)
+        ).rows()
+        guard !rows.isEmpty else { return print("Topics, schema, grants and roles are as meant.") }
+        print(tableText(rows), terminator: "")
+        throw SetupDiffers(count: rows.count)
+    }
     try await Prepare(
-        admin: try KafkaAdmin(try context.settings.kafka(), logger: context.logger),
+        admin: admin,
         replicationFactor: context.settings.replicationFactor, migrator: Migrator(database),
         retention: RetentionStore(database), grants: Grants(database), audit: PrivilegeAudit(database),
         now: context.clock.now, logger: context.logger

@@ -12,6 +12,8 @@ public struct AccessRule: Sendable, Hashable {
     public enum Operation: String, Sendable, Hashable {
         case create = "Create"
         case describe = "Describe"
+        case describeConfigs = "DescribeConfigs"
+        case alterConfigs = "AlterConfigs"
         case read = "Read"
         case write = "Write"
     }
@@ -32,12 +34,17 @@ public struct AccessRule: Sendable, Hashable {
 
     /// Every rule of the house, service by service: `setup` first, then in the order a message meets them.
     public static let all: [AccessRule] =
-        Topics.all.map { AccessRule(service: "setup", resource: .topic($0.name), operations: [.describe, .create]) }
+        Topics.all.map {
+            AccessRule(
+                service: "setup", resource: .topic($0.name),
+                operations: [.describe, .describeConfigs, .create, .alterConfigs])
+        }
         + ServiceName.allCases.flatMap { rules(of: $0) }
 
     private static func rules(of service: ServiceName) -> [AccessRule] {
         let topics = Topics.all.compactMap { route -> AccessRule? in
-            var operations: [Operation] = [.describe]
+            // The command line's status compares the settings of topics with what is meant.
+            var operations: [Operation] = service == .storekeeper ? [.describe, .describeConfigs] : [.describe]
             // The command line shows how far everybody is behind, and reads the oldest that waits to say since when.
             let isWatched = service == .storekeeper && !route.readers.isEmpty
             if isWatched || route.readers.contains(service) { operations.append(.read) }

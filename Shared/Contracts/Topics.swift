@@ -44,6 +44,13 @@ public enum Topics {
         recoveryRequests.route, historyPages.route,
     ]
 
+    /// The topics that a service writes to or reads, and how many partitions each has at least.
+    public static func required(by service: ServiceName) -> [String: Int] {
+        Dictionary(
+            uniqueKeysWithValues: all.filter { $0.writers.contains(service) || $0.readers.contains(service) }
+                .map { ($0.name, $0.partitions) })
+    }
+
     static let day: Int64 = 24 * 60 * 60
 }
 

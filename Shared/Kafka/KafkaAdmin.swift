@@ -44,6 +44,21 @@ public actor KafkaAdmin {
     /// Every topic and how many partitions it has.
     public func topics() throws -> [String: Int] { try handle.topics(timeout: patience) }
 
+    /// The named topics as they are, with their settings where the broker tells them. Those that do not exist are left out.
+    public func states(of names: [String]) throws -> [String: TopicState] {
+        var states = try handle.states(timeout: patience).filter { names.contains($0.key) }
+        guard !states.isEmpty, let settings = try handle.settings(of: states.keys.sorted(), timeout: patience) else {
+            return states
+        }
+        for (name, settings) in settings { states[name]?.configuration = settings }
+        return states
+    }
+
+    /// Sets settings of a topic by the broker's names, and leaves its others as they are.
+    public func alter(_ topic: String, _ changes: [String: String]) throws {
+        try handle.alter(topic, changes, timeout: patience)
+    }
+
     /// The cluster's id; positions belong to it.
     public func clusterId() throws -> String { try handle.client.clusterId(timeout: patience) }
 

@@ -11,19 +11,25 @@ public final class Producer: Sendable {
         var pump: DeliveryPump
         var retired = 0
         var isClosed = false
+        /// Whether the topics it requires were found as they are meant.
+        var isVerified: Bool
     }
 
     private let state: Mutex<State>
+    private let required: [String: Int]
     private let makePump: @Sendable () throws -> DeliveryPump
 
     /// Does not connect: a broker that is away shows in `warmUp`, or in the first `send`.
     /// - Parameter onStatistics: called on the producer's own thread every `statistics.interval.ms` (10 s if not set); must
     ///   return quickly.
+    ///   - requiring: topics and how many partitions each has at least. Nothing is sent before ``warmUp()`` has seen them: a
+    ///     broker with `auto.create.topics.enable` would create what a record names, with one partition.
     ///   - messageTimeout: how long a record may wait for its confirmation, unless the operator sets `message.timeout.ms`.
     ///     The default outlasts a broker that crashed (fenced after 9 s) and the election that follows.
     /// - Throws: `KafkaConfigurationError`.
     public init(
-        _ configuration: KafkaConfiguration, messageTimeout: Duration = .seconds(60), logger: Logger,
+        _ configuration: KafkaConfiguration, requiring required: [String: Int] = [:],
+        messageTimeout: Duration = .seconds(60), logger: Logger,
         onStatistics: (@Sendable (KafkaStatistics) -> Void)? = nil
     ) throws {
         try configuration.validate()
@@ -33,7 +39,8 @@ public final class Producer: Sendable {
             try DeliveryPump(settings: settings, logger: logger, onStatistics: onStatistics)
         }
         self.makePump = makePump
-        state = Mutex(State(pump: try makePump()))
+        self.required = required
+        state = Mutex(State(pump: try makePump(), isVerified: required.isEmpty))
     }
 
     deinit { state.withLock { $0.pump.drain(within: .zero) } }
@@ -46,6 +53,7 @@ public final class Producer: Sendable {
     /// - Returns: where the record lies (its own offset, not the next).
     /// - Throws: `KafkaError`, `CancellationError`.
     public func send(_ record: ProducerRecord, deadline: Duration? = nil) async throws -> TopicPartitionOffset {
+        try checkVerified()
         let pump = try runningPump()
         let delivery = Delivery()
         delivery.expect()
@@ -71,6 +79,7 @@ public final class Producer: Sendable {
     /// - Throws: `CancellationError` at once, with records possibly under way; `KafkaError` if none was handed over.
     public func deliver(_ records: [ProducerRecord]) async throws -> [Int: any Error] {
         guard !records.isEmpty else { return [:] }
+        try checkVerified()
         let pump = try runningPump()
         let delivery = Delivery()
         for (index, record) in records.enumerated() {
@@ -121,6 +130,32 @@ public final class Producer: Sendable {
         }
     }
 
+    /// Connects and compares the required topics, to be awaited before readiness.
+    /// - Throws: `KafkaError`; `missing` if a topic does not exist or has fewer partitions than it is meant to have.
+    public func warmUp() async throws {
+        let pump = try runningPump()
+        let found = try await Inquiry().ask {
+            try pump.withHandle { try $0.partitionCounts(timeout: .seconds(10)) }
+        }
+        guard let found else { throw KafkaError.closed("producer") }
+        for (topic, partitions) in required.sorted(by: { $0.key < $1.key }) {
+            guard let count = found[topic] else {
+                throw KafkaError(
+                    RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART,
+                    detail: "the topic \(topic) does not exist: run setup against this cluster")
+            }
+            guard count >= partitions else {
+                throw KafkaError(
+                    RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART,
+                    detail:
+                        "the topic \(topic) has \(count) of \(partitions) partitions: the broker may have created it "
+                        + "by itself; delete it if it is empty and run setup, which says what else differs")
+            }
+        }
+        state.withLock { $0.isVerified = true }
+        if let topic = required.keys.sorted().first { try await warmUp(topic: topic) }
+    }
+
     /// The cluster's id; positions belong to it.
     public func clusterId() async throws -> String {
         let pump = try runningPump()
@@ -149,6 +184,13 @@ public final class Producer: Sendable {
     /// The effective value of a librdkafka setting.
     func setting(_ name: String) -> String? {
         (try? runningPump())?.withHandle { $0.setting(name) } ?? nil
+    }
+
+    private func checkVerified() throws {
+        guard state.withLock({ $0.isVerified }) else {
+            throw KafkaError(
+                RD_KAFKA_RESP_ERR__IN_PROGRESS, detail: "the topics have not been compared with what is meant yet")
+        }
     }
 
     private func runningPump() throws -> DeliveryPump {

@@ -1,4 +1,5 @@
 import Chassis
+import Contracts
 import Kafka
 
 /// A producer for the length of a process: shows its health, and closes it after all senders have stopped.
@@ -9,16 +10,19 @@ public struct ProducerService: Service {
 
     /// Does not connect.
     /// - Parameters:
+    ///   - service: its topics must be there before anything is sent.
     ///   - messageTimeout: how long a record may wait for its confirmation.
     ///   - clock: waits between looks at the producer's health.
     /// - Throws: `KafkaConfigurationError`.
     public init(
-        _ configuration: KafkaConfiguration, messageTimeout: Duration = .seconds(60),
+        _ configuration: KafkaConfiguration, for service: ServiceName, messageTimeout: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(), logger: Logger
     ) throws {
         self.clock = clock
         for warning in configuration.warnings() { logger.warning("\(warning)") }
-        producer = try Producer(configuration, messageTimeout: messageTimeout, logger: logger) { statistics in
+        producer = try Producer(
+            configuration, requiring: Topics.required(by: service), messageTimeout: messageTimeout, logger: logger
+        ) { statistics in
             Metric.producerQueue.gauge().record(statistics.queuedRecords)
             for broker in statistics.brokers {
                 Metric.brokerRoundTrip.gauge(broker.name).record(broker.roundTrip)

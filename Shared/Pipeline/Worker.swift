@@ -82,6 +82,7 @@ public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
                 throw end
             } catch {
                 mustRewind = true
+                if !isWarm { monitor.isNotReady(error) }
                 await pause(after: error, &backoff)
             }
         }

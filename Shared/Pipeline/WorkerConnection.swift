@@ -38,7 +38,7 @@ public struct WorkerConnection: Sendable {
         let kafka = try context.settings.kafka()
         let suffix = part.map { ".\($0)" } ?? ""
         consumer = try Consumer(kafka, group: stage.group + suffix, offsetReset: offsetReset, logger: context.logger)
-        self.producerService = try producerService ?? ProducerService(kafka, logger: context.logger)
+        self.producerService = try producerService ?? ProducerService(kafka, for: stage, logger: context.logger)
         isProducerShared = producerService != nil
         worker = stage.rawValue + suffix
         rejections = Rejections(stage: stage, build: BuildInformation.version, now: context.clock.now)
@@ -61,7 +61,7 @@ public struct WorkerConnection: Sendable {
         let source = KafkaSource(
             consumer, for: worker, startingAt: starting ?? CommittedPositions(consumer), limit: limit, logger: logger)
         let loop = Worker(
-            warmUp: { [producer] in try await producer.warmUp(topic: Topics.rejected.name) }, source: source,
+            warmUp: { [producer] in try await producer.warmUp() }, source: source,
             stage: stage, settlement: settlement, rejectionLimit: rejectionLimit, monitor: monitor, logger: logger)
         let own: [any Service] = [
             LagReporter(source, worker: worker, progress: monitor.progress, now: now), loop,

@@ -44,6 +44,9 @@ public struct WorkerMonitor: Sendable {
     /// The source answered, with records or without.
     func turned() { readiness.passes() }
 
+    /// What it needs before its first turn is not there, or not as meant.
+    func isNotReady(_ error: any Error) { readiness.fails("\(error)") }
+
     func stopped(_ reason: String) { readiness.fails(reason) }
 
     func failed(_ error: any Error) {

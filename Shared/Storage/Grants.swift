@@ -41,6 +41,50 @@ public struct Grants: Sendable {
         }
     }
 
+    /// What ``apply()`` would change, one sentence each; everything is rolled back.
+    public func differences() async throws -> [String] {
+        struct RolledBack: Error { var differences: [String] }
+        let script = String(decoding: PackageResources.grants_sql, as: UTF8.self)
+        do {
+            return try await connection.transaction { transaction -> [String] in
+                _ = try transaction.pipeline([
+                    Command(MigratorStatements.setting, "lock_timeout", "0"), Command(MigratorStatements.lock),
+                ])
+                func privileges() throws -> [String: String] {
+                    Dictionary(
+                        uniqueKeysWithValues: try transaction.execute(Self.privileges)
+                            .map { row in (try row.value("name"), try row.value("privileges")) })
+                }
+                let missing: [String] = try transaction.execute(Self.missing, Role.allCases.map(\.rawValue))
+                    .map { row in "role \(try row.value("role", as: String.self)) is missing" }
+                let before = try privileges()
+                try transaction.run(unsafeScript: script)
+                let changed = try privileges().filter { before[$0.key] != $0.value }.keys.sorted()
+                throw RolledBack(differences: missing + changed.map { "privileges of \($0) differ" })
+            }
+        } catch let end as RolledBack {
+            return end.differences
+        }
+    }
+
+    static let privileges = Statement(
+        "grants-privileges",
+        """
+        with object as (
+            select 'table ' || c.oid::regclass::text as name, c.relacl as acl
+            from pg_class c
+            where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+            union all
+            select 'function ' || p.oid::regprocedure::text, p.proacl
+            from pg_proc p where p.pronamespace = current_schema()::regnamespace
+            union all
+            select 'schema ' || n.nspname::text, n.nspacl from pg_namespace n where n.nspname = current_schema()
+        )
+        select name,
+            coalesce((select string_agg(item::text, ' ' order by item::text) from unnest(acl) item), '') as privileges
+        from object order by name
+        """)
+
     static let missing = Statement(
         "grants-missing", "select role from unnest($1::text[]) as given (role) where to_regrole(role) is null")
 

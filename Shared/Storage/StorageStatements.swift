@@ -5,7 +5,8 @@ public enum StorageStatements {
     /// In no particular order.
     public static let all: [Statement] =
         MigratorStatements.all + [
-            Grants.missing, PrivilegeAudit.open, RetentionStore.missing, RetentionStore.copy, RetentionStore.make, RetentionStore.months,
+            Grants.missing, Grants.privileges, PrivilegeAudit.open, RetentionStore.missing, RetentionStore.copy,
+            RetentionStore.make, RetentionStore.months,
             RetentionStore.drop,
         ]
         + LedgerPages.statements + ledger + coverage + recovery + [

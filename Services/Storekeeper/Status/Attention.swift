@@ -10,7 +10,7 @@ struct Attention: Sendable {
     /// Most urgent first: unreadable sections, lost notifications, delays, rejections.
     func sentences(on report: StatusReport) -> [String] {
         unreadable(report) + (report.recovery.value.map { $0.attention(at: report.at) } ?? []) + receivers(report)
-            + behind(report) + rejections(report)
+            + report.topicProblems + behind(report) + rejections(report)
     }
 
     private func unreadable(_ report: StatusReport) -> [String] {
@@ -42,6 +42,11 @@ struct Attention: Sendable {
     private func behind(_ report: StatusReport) -> [String] {
         (report.stages.value ?? []).compactMap { stage in
             guard let seconds = stage.behindSeconds, seconds > lag else { return nil }
+            if stage.isStalled {
+                return
+                    "\(stage.name) is \(StatusText.age(seconds)) behind and settled none of the \(stage.waiting) records that "
+                    + "wait while this looked: its /readyz says why; restart it if none of its instances can be asked"
+            }
             return
                 "\(stage.name) is \(StatusText.age(seconds)) behind, \(stage.waiting) records: check that it runs, or "
                 + "start more instances"

@@ -17,6 +17,8 @@ struct StageLag: Sendable {
     let positions: PositionStore
 
     private static let patience: Duration = .seconds(5)
+    /// A worker that works settles several batches meanwhile.
+    private static let secondLook: Duration = .seconds(3)
 
     /// In pipeline order.
     static let readers = ServiceKind.allCases.reversed().flatMap { role in
@@ -43,6 +45,20 @@ struct StageLag: Sendable {
 
     private func stage(_ reader: Reader, now: Date) async throws -> StatusReport.Stage {
         let admin = try KafkaAdmin(configuration, patience: Self.patience, logger: .silent)
+        let lags = try await lags(reader, admin)
+        let oldest = try await oldest(lags.filter { $0.records > 0 })
+        let behind = oldest.map { max(0, now.timeIntervalSince($0)) }
+        var isStalled = false
+        if let behind, behind > Attention().lag {
+            try await Task.sleep(for: Self.secondLook)
+            isStalled = try await self.lags(reader, admin).map(\.committed) == lags.map(\.committed)
+        }
+        return StatusReport.Stage(
+            name: reader.name, topic: reader.topic, waiting: lags.reduce(0) { $0 + $1.records }, behindSeconds: behind,
+            isStalled: isStalled)
+    }
+
+    private func lags(_ reader: Reader, _ admin: KafkaAdmin) async throws -> [PartitionLag] {
         var lags = try await admin.lag(group: reader.group, topics: [reader.topic])
         if reader.group == ServiceName.stateUpdater.group {
             // Where the database cannot be asked the screen says so elsewhere; Kafka's copy is better than nothing.
@@ -55,10 +71,7 @@ struct StageLag: Sendable {
                 for index in lags.indices { lags[index].committed = offsets[lags[index].partition] }
             }
         }
-        let oldest = try await oldest(lags.filter { $0.records > 0 })
-        return StatusReport.Stage(
-            name: reader.name, topic: reader.topic, waiting: lags.reduce(0) { $0 + $1.records },
-            behindSeconds: oldest.map { max(0, now.timeIntervalSince($0)) })
+        return lags
     }
 
     /// When the oldest unread record was written; nil where the broker does not return it in time.

@@ -15,6 +15,7 @@ struct StatusReader: Sendable {
         async let stages = Section {
             try await StageLag(configuration: kafka, positions: PositionStore(connection)).stages(now: now)
         }
+        async let topics = (try? await TopicProblems(configuration: kafka).sentences()) ?? []
         // One connection runs the queries in sequence, Kafka in parallel.
         let ledger = await Section { try await self.ledger(connection) }
         let refused = await Section { try await self.refused(connection, now) }
@@ -23,6 +24,7 @@ struct StatusReader: Sendable {
         var report = StatusReport(
             at: now, stages: await stages, ledger: ledger, refused: refused, receivers: receivers, recovery: recovery)
         report.isYoung = (try? await isYoung(connection, now)) ?? false
+        report.topicProblems = await topics
         report.attention = Attention().sentences(on: report)
         await connection.close()
         return report

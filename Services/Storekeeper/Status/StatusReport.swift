@@ -10,6 +10,8 @@ struct StatusReport: Sendable, Encodable {
         var waiting: Int64
         /// Age of the oldest unread record in seconds; nil where there is none, or its age is unknown.
         var behindSeconds: Double?
+        /// Far behind, and not one record was settled while status looked.
+        var isStalled = false
     }
 
     /// The newest notifications of the ledger.
@@ -47,6 +49,8 @@ struct StatusReport: Sendable, Encodable {
     var recovery: Section<RecoveryStatus>
     /// The deployment is so young that no receiver can have sent a heartbeat yet.
     var isYoung = false
+    /// Topics that are not as meant, one sentence each.
+    var topicProblems: [String] = []
     /// Problems, most urgent first; filled by ``Attention``.
     var attention: [String] = []
 }

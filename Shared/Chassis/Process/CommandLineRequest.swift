@@ -3,13 +3,17 @@
 /// Everything that configures it is in the environment.
 enum CommandLineRequest: Equatable {
     case run
+    /// One of the service's own, with its dashes.
+    case flag(String)
     case help
     case version
     case configuration
     case misunderstood(String)
 
-    /// - Parameter arguments: without the name of the executable.
-    init(_ arguments: some Collection<String>) {
+    /// - Parameters:
+    ///   - arguments: without the name of the executable.
+    ///   - flags: those of the service.
+    init(_ arguments: some Collection<String>, flags: [String: String] = [:]) {
         guard let argument = arguments.first else {
             self = .run
             return
@@ -22,6 +26,7 @@ enum CommandLineRequest: Equatable {
         case "--help", "-h": self = .help
         case "--version": self = .version
         case "--config": self = .configuration
+        case let flag where flags[flag] != nil: self = .flag(flag)
         default: self = .misunderstood("\"\(argument)\" is not an argument of this service; see --help.")
         }
     }

@@ -2,6 +2,7 @@
 struct HelpText {
     let name: String
     let summary: String
+    var flags: [String: String] = [:]
     let own: [any DeclaredVariable]
     let common: [any DeclaredVariable]
 
@@ -11,12 +12,12 @@ struct HelpText {
         \(name) \(BuildInformation.version)
         \(summary)
 
-        usage: \(name) [--help | --version | --config]
+        usage: \(name) [\((["--help", "--version", "--config"] + flags.keys.sorted()).joined(separator: " | "))]
 
           --help      print this text
           --version   print the version
           --config    print the effective configuration, secrets hidden, without starting
-
+        \(flags.sorted { $0.key < $1.key }.map { "  \($0.key)     \($0.value)\n" }.joined())
         Everything else is read from the environment.
         \(own.isEmpty ? "" : "\nVariables of \(name):\n\n" + described(own))
         Variables of every service:

@@ -14,4 +14,6 @@ public struct ServiceContext<Table: VariableTable>: Sendable {
     public let instance: String
     /// For the libraries that read settings of their own by prefix.
     public let environment: [String: String]
+    /// What the command line asks for besides, with its dashes.
+    public var flag: String?
 }

@@ -15,13 +15,18 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
     private let summary: String
     private let table: Table
     private let common: CommonVariables
+    private let flags: [String: String]
 
     /// - Parameters:
     ///   - name: the command, as logs and metrics show it.
     ///   - summary: one sentence for `--help`.
     ///   - adminAddress: default of `STOREKEEPER_ADMIN_ADDRESS`; each service has a port of its own.
     ///   - variables: the service's own variables.
-    public init(name: String, summary: String, adminAddress: String, variables: Table) {
+    ///   - flags: arguments of the service's own, such as `--check`, and what they do.
+    public init(
+        name: String, summary: String, adminAddress: String, variables: Table, flags: [String: String] = [:]
+    ) {
+        self.flags = flags
         self.name = name
         self.summary = summary
         table = variables
@@ -57,7 +62,7 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
         work: (ServiceContext<Table>, Settings<CommonVariables>, MetricRegistry) async throws -> Void
     ) async -> Never {
         let environment = ProcessInfo.processInfo.environment
-        let request = CommandLineRequest(CommandLine.arguments.dropFirst())
+        let request = CommandLineRequest(CommandLine.arguments.dropFirst(), flags: flags)
         let (settings, commonSettings) = configured(request, environment: EnvironmentReader(environment))
 
         let format = commonSettings.logFormat
@@ -75,9 +80,10 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
         let tracer = Tracer(
             isOn: commonSettings.traceEndpoint != nil, ratio: commonSettings.traceRatio,
             random: { .random(in: .min ... .max) })
-        let context = ServiceContext(
+        var context = ServiceContext(
             settings: settings, logger: logger, health: Health(instant: clock.instant), tracer: tracer, clock: clock,
             instance: instance, environment: environment)
+        if case .flag(let flag) = request { context.flag = flag }
         do {
             try await work(context, commonSettings, registry)
             end(.settled)
@@ -107,12 +113,13 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
     private func configured(
         _ request: CommandLineRequest, environment: EnvironmentReader
     ) -> (Settings<Table>, Settings<CommonVariables>) {
-        let help = HelpText(name: name, summary: summary, own: table.variables, common: common.variables)
+        let help = HelpText(
+            name: name, summary: summary, flags: flags, own: table.variables, common: common.variables)
         switch request {
         case .help: end(.settled, printing: help.manual)
         case .version: end(.settled, printing: "\(name) \(BuildInformation.version)\n")
         case .misunderstood(let sentence): end(.usage, saying: sentence)
-        case .configuration, .run: break
+        case .configuration, .run, .flag: break
         }
         do throws(ConfigurationProblems) {
             let both = try Self.settings(table, common, in: environment)

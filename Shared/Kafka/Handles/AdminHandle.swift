@@ -16,6 +16,10 @@ final class AdminHandle {
         try Metadata(of: client, topic: nil, timeout: timeout).partitionCounts()
     }
 
+    func states(timeout: Duration) throws -> [String: TopicState] {
+        try Metadata(of: client, topic: nil, timeout: timeout).states()
+    }
+
     /// - Returns: per topic nil for success, or what the broker said.
     func create(_ specifications: [TopicSpecification], timeout: Duration) throws -> [String: KafkaError?] {
         var topics: [OpaquePointer?] = []

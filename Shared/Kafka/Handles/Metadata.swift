@@ -32,6 +32,25 @@ final class Metadata {
         return counts
     }
 
+    /// The numbers of the brokers that are there.
+    var brokers: Set<Int32> {
+        Set((0..<Int(pointer.pointee.broker_cnt)).map { pointer.pointee.brokers[$0].id })
+    }
+
+    /// Name to partitions and copies.
+    func states() throws -> [String: TopicState] {
+        let counts = try partitionCounts()
+        var states: [String: TopicState] = [:]
+        for index in 0..<Int(pointer.pointee.topic_cnt) {
+            let topic = pointer.pointee.topics[index]
+            let name = String(cString: topic.topic)
+            guard let partitions = counts[name] else { continue }
+            let copies = (0..<Int(topic.partition_cnt)).map { Int(topic.partitions[$0].replica_cnt) }
+            states[name] = TopicState(partitions: partitions, replicationFactor: copies.min() ?? 0)
+        }
+        return states
+    }
+
     func partitionCount(of topic: String) throws -> Int {
         guard let count = try partitionCounts()[topic] else {
             throw KafkaError(

@@ -83,6 +83,11 @@ final class ProducerHandle: Sendable {
         client.withPointer { _ = rd_kafka_purge($0, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT) }
     }
 
+    /// Blocks up to the timeout. Names no topic, so that a broker that creates what it is asked for creates none.
+    func partitionCounts(timeout: Duration) throws -> [String: Int] {
+        try Metadata(of: client, topic: nil, timeout: timeout).partitionCounts()
+    }
+
     /// Asks a broker, blocking up to the timeout.
     func clusterId(timeout: Duration) throws -> String { try client.clusterId(timeout: timeout) }
 

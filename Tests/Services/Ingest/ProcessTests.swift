@@ -76,7 +76,7 @@ import Testing
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         let broker = try DevelopmentBroker(
-            topics: [(Topics.received.name, 1), (Topics.heartbeats.name, 1)], logger: logger)
+            topics: [Topics.received.route, Topics.heartbeats.route].map { ($0.name, $0.partitions) }, logger: logger)
         let file = FileManager.default.temporaryDirectory.appending(path: "port-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
         let ingest = try SpawnedIngest(environment: [

@@ -92,7 +92,7 @@ import Testing
             let uuids = (0..<10).map { _ in UUID() }
             try await history.fetch([history.page(0, uuids.map { History.item($0) })])
             let context = try history.context()
-            let keeper = try ProducerService(try context.settings.kafka(), logger: History.logger)
+            let keeper = try ProducerService(try context.settings.kafka(), for: .recovery, logger: History.logger)
             let connection = try await WorkerConnection(
                 context, stage: .recovery, part: "pages", reading: Topics.historyPages.route, sharing: keeper)
             let nowhere = TestDatabase.connection(

@@ -44,7 +44,7 @@ struct History {
         broker = try DevelopmentBroker(
             topics: [
                 Topics.received.route, Topics.rejected.route, Topics.historyPages.route, Topics.recoveryRequests.route,
-            ].map { ($0.name, 4) })
+            ].map { ($0.name, $0.partitions) })
         producer = try Producer(broker.configuration, logger: Self.logger)
     }
 
@@ -136,7 +136,9 @@ struct History {
         let consumer = try Consumer(
             broker.configuration, group: UUID().uuidString, offsetReset: .earliest, logger: Self.logger)
         try await consumer.assign(
-            (0..<4).map { TopicPartitionOffset(TopicPartition(topic: topic.name, partition: $0), offset: 0) })
+            (0..<Int32(topic.route.partitions)).map {
+                TopicPartitionOffset(TopicPartition(topic: topic.name, partition: $0), offset: 0)
+            })
         var messages: [Message] = []
         let deadline = ContinuousClock.now.advanced(by: .seconds(60))
         while messages.count < count, ContinuousClock.now < deadline {
@@ -160,7 +162,8 @@ struct History {
         let consumer = try Consumer(
             broker.configuration, group: UUID().uuidString, offsetReset: .earliest, logger: Self.logger)
         var end: Int64 = 0
-        for partition: Int32 in 0..<4 {
+        let partitions = Topics.all.first { $0.name == topic }?.partitions ?? 0
+        for partition in 0..<Int32(partitions) {
             end += try await consumer.watermarks(TopicPartition(topic: topic, partition: partition)).high
         }
         await consumer.close(deadline: .seconds(5))

@@ -42,6 +42,18 @@ import Testing
         }
     }
 
+    @Test func `setup refuses topics that the broker created by itself, after everything else is done`() async throws {
+        let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, min($0.partitions, 1)) })
+        try await TestDatabase.use(isMigrated: false) { database in
+            let error = await #expect(throws: TopicsDiffer.self) { try await Self.prepare(broker, database).run() }
+            #expect(error?.differences.count == Topics.all.count { $0.partitions > 1 })
+            #expect(error?.description.contains("kafka-topics.sh --alter --topic notifications.received") == true)
+            let connection = TestDatabase.connection(database)
+            try await Migrator(connection).check()
+            await connection.close()
+        }
+    }
+
     @Test func `one replica fewer than there are must confirm a write`() {
         let route = Topics.received.route
         #expect(TopicSpecification(route, replicationFactor: 3).configuration["min.insync.replicas"] == "2")

@@ -69,6 +69,20 @@ import Testing
         #expect(try await recovered(producer).offset == count)
     }
 
+    @Test func `Producer sends nothing before its topics are as meant, and creates none`() async throws {
+        let producer = try Producer(broker.configuration, requiring: ["things": 1, "others": 2], logger: quiet)
+        let other = ProducerRecord(topic: "others", key: nil, value: [1])
+        #expect(try await failure { _ = try await producer.send(other) }.meaning == .retry)
+        #expect(try await failure { try await producer.warmUp() }.meaning == .missing)
+        #expect(try await KafkaAdmin(broker.configuration, logger: quiet).topics()["others"] == nil)
+        try broker.createTopic("others", partitions: 1)
+        #expect(try await failure { try await producer.warmUp() }.message.contains("1 of 2 partitions"))
+        #expect(try await failure { try await producer.send([other]) }.meaning == .retry)
+        let content = try Producer(broker.configuration, requiring: ["things": 1, "others": 1], logger: quiet)
+        try await content.warmUp()
+        _ = try await content.send(other)
+    }
+
     @Test func `no confirmation within the message's time is a failure to try again`() async throws {
         let producer = try producer(["message.timeout.ms": "300"])
         try broker.takeDown()

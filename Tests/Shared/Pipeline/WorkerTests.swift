@@ -161,7 +161,7 @@ private struct Bench {
         input = Topic("in", key: .none, partitions: 4, writers: [], readers: [])
         output = Topic("out", key: .none, partitions: 4, writers: [], readers: [])
         broker = try DevelopmentBroker(
-            topics: [input.route, output.route, Topics.rejected.route].map { ($0.name, $0.partitions) })
+            topics: ([input.route, output.route] + Topics.all).map { ($0.name, $0.partitions) })
         producer = try Producer(broker.configuration, logger: logger)
         var environment = broker.environment
         environment["STOREKEEPER_REJECTION_RUN"] = String(rejectionLimit.consecutive)

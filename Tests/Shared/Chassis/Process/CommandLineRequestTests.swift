@@ -11,6 +11,11 @@ import Testing
         #expect(CommandLineRequest(["--config"]) == .configuration)
     }
 
+    @Test func `a service may have a flag of its own`() {
+        #expect(CommandLineRequest(["--check"], flags: ["--check": "compare"]) == .flag("--check"))
+        #expect(CommandLineRequest(["--check"]) != .flag("--check"))
+    }
+
     @Test(arguments: [["--port"], ["help"], [""], ["--help", "--version"]])
     func `anything else is misunderstood, with a pointer to the help`(arguments: [String]) {
         guard case .misunderstood(let sentence) = CommandLineRequest(arguments) else {

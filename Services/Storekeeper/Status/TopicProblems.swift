@@ -1,0 +1,26 @@
+import Contracts
+import Kafka
+
+/// Compares the topics with what every release means, whatever the replication factor that setup was given.
+struct TopicProblems: Sendable {
+    let configuration: KafkaConfiguration
+
+    func sentences() async throws -> [String] {
+        let admin = try KafkaAdmin(configuration, patience: .seconds(5), logger: .silent)
+        let states = try await admin.states(of: Topics.all.map(\.name))
+        return Topics.all.compactMap { route in states[route.name].flatMap { Self.sentence(on: route, $0) } }
+    }
+
+    static func sentence(on route: Route, _ state: TopicState) -> String? {
+        guard state.partitions >= route.partitions else {
+            return
+                "\(route.name) has \(state.partitions) of \(route.partitions) partitions: the broker may have created it by "
+                + "itself; setup --check shows what differs"
+        }
+        let confirming = state.configuration?["min.insync.replicas"].flatMap { Int($0.value) }
+        guard state.replicationFactor > 1, confirming == 1 else { return nil }
+        return
+            "\(route.name) has \(state.replicationFactor) copies and min.insync.replicas=1: one broker alone may hold what was "
+            + "answered 200; use a replication factor of 3"
+    }
+}

@@ -1,0 +1,81 @@
+import Contracts
+import Kafka
+import Logging
+import Postgres
+import Storage
+import TestSupport
+import Testing
+
+@testable import Setup
+
+@Suite struct CheckTests {
+    private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    private static func rows(_ broker: DevelopmentBroker, _ connection: PostgresConnection) async throws -> [[String]] {
+        try await Check(
+            admin: try KafkaAdmin(broker.configuration, patience: .seconds(3), logger: logger), replicationFactor: 1,
+            migrator: Migrator(connection), grants: Grants(connection), audit: PrivilegeAudit(connection)
+        ).rows()
+    }
+
+    @Test func `setup --check finds nothing where setup has just run, and changes nothing where it finds something`()
+        async throws
+    {
+        let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, $0.partitions) })
+        try await TestDatabase.use { database in
+            let connection = TestDatabase.connection(database)
+            let before = try await Self.rows(broker, connection)
+            #expect(before.contains { $0[1] == "grants" }, "\(before)")
+            #expect(try await Self.rows(broker, connection) == before, "the first check granted")
+            _ = try await Grants(connection).apply()
+            let after = try await Self.rows(broker, connection)
+            #expect(after.isEmpty, "\(after)")
+            await connection.close()
+        }
+    }
+
+    @Test func `setup --check names missing topics and partitions, and a schema that was never migrated`() async throws
+    {
+        let broker = try DevelopmentBroker(topics: [(Topics.received.name, 1)])
+        try await TestDatabase.use(isMigrated: false) { database in
+            let connection = TestDatabase.connection(database)
+            let rows = try await Self.rows(broker, connection)
+            #expect(rows.first?.prefix(4) == [Topics.received.name, "partitions", "64", "1"])
+            #expect(rows.count { $0[3] == "missing" } == Topics.all.count - 1)
+            #expect(rows.last?[1] == "schema")
+            let lines = tableText(rows).split(separator: "\n")
+            #expect(lines.count == rows.count + 1)
+            await connection.close()
+        }
+    }
+}
+
+@Suite struct TopicDifferenceTests {
+    private let meant = TopicSpecification(Topics.received.route, replicationFactor: 3)
+
+    private func state(_ settings: [String: String], partitions: Int = 64, copies: Int = 3) -> TopicState {
+        let all = ["cleanup.policy": "delete", "min.insync.replicas": "2", "retention.ms": "604800000"]
+            .merging(settings) { $1 }
+        return TopicState(
+            partitions: partitions, replicationFactor: copies,
+            configuration: all.mapValues { TopicState.Setting(value: $0, isOverridden: true) })
+    }
+
+    @Test func `TopicDifference finds every setting that is less than meant, and what setup can do about it`() {
+        let found = TopicDifference.all(
+            meant,
+            state(
+                ["cleanup.policy": "compact", "min.insync.replicas": "1", "retention.ms": "1000"], partitions: 1,
+                copies: 1))
+        #expect(
+            found.map(\.setting)
+                == ["partitions", "replication factor", "cleanup.policy", "min.insync.replicas", "retention.ms"])
+        #expect(found.suffix(3).map(\.remedy) == [.set("delete"), .set("2"), .set("604800000")])
+    }
+
+    @Test func `TopicDifference leaves alone what an operator made more of`() {
+        #expect(TopicDifference.all(meant, state([:])).isEmpty)
+        #expect(TopicDifference.all(meant, state(["retention.ms": "-1"], partitions: 128, copies: 5)).isEmpty)
+        #expect(TopicDifference.all(meant, state(["retention.ms": "1209600000"])).isEmpty)
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import Kafka
+import Logging
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+@testable import Chassis
+@testable import Contracts
+@testable import Pipeline
+
+/// Every kind of request a worker makes, with every error that a broker gives while leaders and coordinators move: afterwards
+/// everything is settled, without help. Prints what was tried, one line a request and error.
+///
+/// With `STOREKEEPER_SWEEP=30` each error also comes ten times in a row, and for so many seconds. Ten times take a minute
+/// where the worker itself asks again, because its pauses grow.
+@Suite struct ErrorSweepTests {
+    /// The protocol's numbers, and librdkafka's for a connection that is cut.
+    private static let cut = DevelopmentBroker.disconnect
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        var request: DevelopmentBroker.Request
+        var errors: [Int32]
+        /// Makes the client send such a request.
+        var trigger: (error: Int32, request: DevelopmentBroker.Request)?
+        /// The request is made once in a worker's life only.
+        var isOfTheStart = false
+        var testDescription: String { "\(request)" }
+    }
+
+    static let rows = [
+        Row(request: .produce, errors: [cut, 3, 5, 6, 7, 13, 19, 20, 56]),
+        Row(request: .fetch, errors: [cut, 3, 6, 7, 13, 56, 74, 75]),
+        Row(request: .listOffsets, errors: [cut, 5, 6, 7, 13, 56, 74, 75], isOfTheStart: true),
+        Row(request: .metadata, errors: [cut, 5, 7, 13], trigger: (6, .fetch)),
+        Row(request: .offsetCommit, errors: [cut, 7, 13, 14, 15, 16, 22, 25, 27]),
+        Row(request: .offsetFetch, errors: [cut, 7, 13, 14, 15, 16, 22, 25, 88]),
+        Row(request: .findCoordinator, errors: [cut, 7, 13, 14, 15], trigger: (16, .heartbeat)),
+        Row(request: .joinGroup, errors: [cut, 13, 14, 15, 16, 25], trigger: (27, .heartbeat)),
+        Row(request: .syncGroup, errors: [cut, 13, 15, 16, 22, 25, 27], trigger: (27, .heartbeat)),
+        Row(request: .heartbeat, errors: [cut, 13, 15, 16, 22, 25, 27]),
+    ]
+
+    @Test(arguments: rows) func `Worker settles everything after any retriable error of a request`(row: Row)
+        async throws
+    {
+        let seconds = ProcessInfo.processInfo.environment["STOREKEEPER_SWEEP"].flatMap { Int($0) }
+        var harness = try await SweepHarness()
+        var repetitions: [SweepHarness.Repetition] = [.times(1)]
+        if let seconds { repetitions += [.times(10), .seconds(seconds)] }
+        for error in row.errors {
+            for repetition in repetitions {
+                if row.isOfTheStart {
+                    _ = try await harness.stop()
+                    harness = try await SweepHarness()
+                }
+                let took = try await harness.settles(error, repetition, in: row)
+                print("sweep: \(row.request) error \(error) \(repetition): settled after \(took)")
+            }
+        }
+        #expect(try await harness.stop() == 0)
+    }
+}
+
+/// A broker and a worker between two topics, whose stage can be made to fail.
+private final class SweepHarness: Sendable {
+    enum Repetition: CustomStringConvertible {
+        case times(Int)
+        case seconds(Int)
+
+        var description: String {
+            switch self {
+            case .times(let count): "\(count) times"
+            case .seconds(let seconds): "for \(seconds) s"
+            }
+        }
+    }
+
+    struct NeverSettled: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// Fails as long as the gate is closed, so that the worker goes back and asks for everything again.
+    struct Gate: Stage {
+        struct Closed: Error {}
+        final class Switch: Sendable {
+            let value = Mutex((isClosed: false, refused: 0))
+        }
+
+        let state: Switch
+
+        func process(_ deliveries: [Delivery<Even.Text>]) throws -> [StageResult<Even.Text, Even.Reason>] {
+            let isClosed = state.value.withLock { state in
+                state.refused += state.isClosed ? 1 : 0
+                return state.isClosed
+            }
+            guard !isClosed else { throw Closed() }
+            return Even().process(deliveries)
+        }
+    }
+
+    /// Tells how far the worker has settled without asking the broker, whose errors are meant for the worker.
+    struct Observed: Settlement {
+        final class Position: Sendable {
+            let next = Mutex(Int64(0))
+        }
+
+        let inner: KafkaSettlement<Gate>
+        let position: Position
+
+        func settle(_ processed: ProcessedBatch<Gate>) async throws -> Settled {
+            let settled = try await inner.settle(processed)
+            if settled == .settled { position.next.withLock { $0 = processed.spans.map(\.next).max() ?? $0 } }
+            return settled
+        }
+    }
+
+    private struct Variables: WorkerVariables {
+        let brokers = Variable.kafkaBrokers
+        let batch = Variable.batchLimit
+        let rejectionRun = Variable.rejectionRun
+        let rejectionRatio = Variable.rejectionRatio
+        let kafkaSettings = Variable.kafkaSettings
+    }
+
+    private let broker: DevelopmentBroker
+    private let gate = Gate.Switch()
+    private let settled = Observed.Position()
+    private let producer: Producer
+    private let admin: KafkaAdmin
+    private let group: ServiceGroup
+    private let running: Task<Void, any Error>
+    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    private let next = Mutex(0)
+
+    init() async throws {
+        let input = Topic<Even.Text>("in", key: .none, partitions: 1, writers: [], readers: [])
+        let output = Topic<Even.Text>("out", key: .none, partitions: 1, writers: [], readers: [])
+        broker = try DevelopmentBroker(
+            topics: ([input.route, output.route] + Topics.all).map { ($0.name, $0.partitions) }, logger: logger)
+        producer = try Producer(broker.configuration, logger: logger)
+        admin = try KafkaAdmin(broker.configuration, patience: .seconds(2), logger: logger)
+        var environment = broker.environment
+        environment["KAFKA_SESSION_TIMEOUT_MS"] = "2500"
+        environment["KAFKA_HEARTBEAT_INTERVAL_MS"] = "300"
+        let context = ServiceContext(
+            settings: try Settings(Variables(), environment: environment), logger: logger,
+            health: Health(instant: { .now }), tracer: Tracer(isOn: false, random: { 7 }),
+            clock: ProcessClock(now: { Date() }, instant: { .now }), instance: "sweep", environment: environment)
+        let connection = try await WorkerConnection(context, stage: .verifier, reading: input.route)
+        let services = connection.parts(
+            running: Gate(state: gate),
+            settlement: Observed(inner: KafkaSettlement(connection, to: output), position: settled))
+        let group = ServiceGroup(configuration: .init(services: services.map { .init(service: $0) }, logger: logger))
+        self.group = group
+        running = Task { try await group.run() }
+    }
+
+    /// - Returns: records that the group has not settled, by the broker.
+    func stop() async throws -> Int64 {
+        await group.triggerGracefulShutdown()
+        try? await running.value
+        return try await admin.lag(group: ServiceName.verifier.group, topics: ["in"]).reduce(0) { $0 + $1.records }
+    }
+
+    /// - Returns: how long it took from the end of the trouble.
+    func settles(_ error: Int32, _ repetition: Repetition, in row: ErrorSweepTests.Row) async throws -> Duration {
+        let cell = "\(row.request) error \(error) \(repetition)"
+        gate.value.withLock { $0 = (true, 0) }
+        let first = next.withLock { next in
+            next += 4
+            return next - 4
+        }
+        try await producer.send(
+            (first..<first + 4).map { ProducerRecord(topic: "in", key: nil, value: Array("\($0 * 2)".utf8)) })
+        if !row.isOfTheStart {
+            try await until("\(cell): no batch failed") { gate.value.withLock { $0.refused } > 0 }
+        }
+        let count = if case .times(let count) = repetition { count } else { 10_000 }
+        broker.inject([Int32](repeating: error, count: count), into: row.request)
+        if let trigger = row.trigger { broker.inject([trigger.error], into: trigger.request) }
+        gate.value.withLock { $0.isClosed = false }
+        if case .seconds(let seconds) = repetition {
+            try await Task.sleep(for: .seconds(seconds))
+            broker.clearErrors(of: row.request)
+        }
+        let start = ContinuousClock.now
+        try await until("\(cell): not settled") { settled.next.withLock { $0 } == Int64(first + 4) }
+        broker.clearErrors(of: row.request)
+        return ContinuousClock.now - start
+    }
+
+    private func until(_ what: String, _ isSo: () async throws -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(90)
+        while try await !isSo() {
+            guard ContinuousClock.now < end else { throw NeverSettled(description: what) }
+            await Task.yield()
+        }
+    }
+}
