@@ -170,7 +170,8 @@ extension EndToEnd {
             let stored = try await apple.ledger.uuids()
             #expect(genuine.subtracting(stored).isEmpty, "missing")
             let check = RunCheck(
-                ledger: try await apple.ledger.entries(), refused: [], finalStates: try await apple.ledger.finalStates(),
+                ledger: try await apple.ledger.entries(), refused: [],
+                finalStates: try await apple.ledger.finalStates(),
                 effectsTwice: try await apple.ledger.effectsTwice(except: []))
             var findings = check.against(book)
             findings.forgedMissing = []

@@ -59,7 +59,8 @@ struct CheckRun: Subcommand {
                 let before = try await ledger.uuids().subtracting(known)
                 let check = RunCheck(
                     ledger: try await ledger.entries(), before: before, refused: letters.all,
-                    finalStates: try await ledger.finalStates(), effectsTwice: try await ledger.effectsTwice(except: before))
+                    finalStates: try await ledger.finalStates(),
+                    effectsTwice: try await ledger.effectsTwice(except: before))
                 return RunReport(
                     findings: check.against(book), droppedByBroker: 0, stalled: !hasArrived, latency: nil,
                     seconds: (clock.now - start).seconds, seed: nil)

@@ -25,7 +25,8 @@ import Testing
         try await RecoveryServices(history.context(), newId: { UUID() }).all(api: nil)
     }
 
-    @Test func `recovery sends missing notifications through the pipeline, and closes the window when they have arrived`() async throws {
+    @Test func `recovery republishes missing notifications and closes the window when they have arrived`() async throws
+    {
         try await History.use { history async throws in
             let uuids = (0..<45).map { _ in UUID() }
             let present = Array(uuids[..<20])

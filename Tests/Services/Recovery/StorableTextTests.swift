@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct StorableTextTests {
     @Test func `Text of one character is cut at 512 bytes, not at 512 characters`() {
-        // One character for Swift, of as many marks as somebody cares to send.
+        // One character for Swift, of any number of marks.
         let tower = "e" + String(repeating: "\u{0301}", count: 100_000)
         #expect(tower.count == 1)
         #expect(tower.storable.utf8.count == 511)

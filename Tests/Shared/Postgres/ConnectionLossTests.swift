@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `PostgresConnection counts a closed port as a lost connection, not as a configuration error`() async throws {
+    @Test func `PostgresConnection counts a closed port as a lost connection, not as misconfigured`() async throws {
         // No server listens on port 1.
         let connection = TestDatabase.connection(
             PostgresConfiguration(url: "postgres://none@127.0.0.1:1/nothing", applicationName: "test"))
