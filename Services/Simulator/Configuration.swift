@@ -20,11 +20,20 @@ struct SigningOptions: ParsableArguments {
     @Option(help: "Production or Sandbox; repeat to mix them.")
     var environment: [String] = ["Sandbox"]
 
+    @Option(
+        help: "Sign with a renewed intermediate and leaf what is dated within so many days. Default: one chain for all."
+    )
+    var rotatedDays: Double?
+
     func validate() throws {
         guard bundleId.count == appAppleId.count else {
             throw ValidationError("there must be as many --app-apple-id as --bundle-id")
         }
-        for name in environment where StoreEnvironment(rawValue: name) == nil {
+        try Self.validate(environments: environment)
+    }
+
+    static func validate(environments: [String]) throws {
+        for name in environments where StoreEnvironment(rawValue: name) == nil {
             let names = StoreEnvironment.allCases.map(\.rawValue).joined(separator: ", ")
             throw ValidationError("--environment \(name) is none of \(names)")
         }
@@ -45,11 +54,14 @@ struct SigningOptions: ParsableArguments {
         return try DevelopmentAuthority.loadOrCreate(in: directory, now: now, ocspAddress: ocspURL)
     }
 
-    /// The hand that signs, and an impostor's, made anew each time.
+    /// Signs for the authority, and for an impostor made anew each time.
     func notificationSigner(now: Date) throws -> NotificationSigner {
-        NotificationSigner(
-            authority: try developmentAuthority(now: now),
-            impostor: try DevelopmentAuthority(now: now))
+        let authority = try developmentAuthority(now: now)
+        let successor = try rotatedDays.map {
+            (authority: try authority.renewed(now: now), from: now.adding(-$0 * 86_400))
+        }
+        return NotificationSigner(
+            authority: authority, impostor: try DevelopmentAuthority(now: now), successor: successor)
     }
 }
 
@@ -72,6 +84,30 @@ struct RunOptions: ParsableArguments {
 
     @Option(help: "How many times faster than real a production subscription purchases; sandbox keeps Apple's table.")
     var timeScale = 1.0
+
+    @Option(help: "Minutes that a month takes in the sandbox: 5, 30 or 60; Apple's table gives the other periods.")
+    var sandboxSpeed = TimeScale.SandboxSpeed.fiveMinutes.rawValue
+
+    @Option(help: "Renewals after which the sandbox ends a subscription.")
+    var sandboxRenewals = 12
+
+    @Option(help: "Days of the billing grace period: 3, 16, 28, or 0 for none.")
+    var gracePeriod = 16
+
+    @Flag(inversion: .prefixedNo, help: "Have test accounts that cannot cancel or no longer renew in the sandbox.")
+    var sandboxQuirks = true
+
+    @Option(help: "Play one scenario and nothing else; see `simulator scenarios`.")
+    var scenario: String?
+
+    @Option(help: "How often to play --scenario.")
+    var plays = 1
+
+    @Option(help: #"File with a mix of scenarios, {"NAME": WEIGHT, …}; "anything" is a purchase that follows none."#)
+    var mix: String?
+
+    @Option(help: "Seconds by which Apple's clock is ahead of this one; negative is behind.")
+    var clockSkew = 0.0
 
     @Option(help: "Subscriptions alive at once. Default: a tenth of --count, at least 10; 1000 if endless.")
     var subscriptions: Int?
@@ -108,15 +144,52 @@ struct RunOptions: ParsableArguments {
         if let subscriptions, subscriptions < 1 { problems.append("--subscriptions must be at least 1") }
         if timeScale <= 0 { problems.append("--time-scale must be above 0") }
         if retryScale <= 0 { problems.append("--retry-scale must be above 0") }
+        if TimeScale.SandboxSpeed(rawValue: sandboxSpeed) == nil {
+            problems.append("--sandbox-speed must be 5, 30 or 60")
+        }
+        if sandboxRenewals < 0 { problems.append("--sandbox-renewals must not be negative") }
+        if ![0, 3, 16, 28].contains(gracePeriod) { problems.append("--grace-period must be 0, 3, 16 or 28") }
+        if let scenario, Scenario.named(scenario) == nil {
+            problems.append("--scenario \(scenario) is none of those that `simulator scenarios` lists")
+        }
+        if scenario != nil, mix != nil || count > 0 {
+            problems.append("--scenario goes with --plays, not with --mix or --count")
+        }
+        if plays < 1 { problems.append("--plays must be at least 1") }
         if !problems.isEmpty { throw ValidationError(problems.joined(separator: "; ")) }
     }
 
-    func plan(for apps: [App]) -> Plan {
-        Plan(
-            apps: apps, count: count, subscriptions: subscriptions ?? (count == 0 ? 1000 : max(10, count / 10)),
-            seed: seed, timeScale: timeScale, repeatedShare: duplicates, reorderWindow: reorder, invalidShare: tampered,
+    /// What a purchase may do, and how fast.
+    var conditions: Conditions {
+        Conditions(
+            timeScale: timeScale, sandboxSpeed: TimeScale.SandboxSpeed(rawValue: sandboxSpeed) ?? .fiveMinutes,
+            sandboxRenewals: sandboxRenewals, graceDays: gracePeriod == 0 ? nil : gracePeriod,
+            hasSandboxQuirks: sandboxQuirks)
+    }
+
+    /// - Throws: ``Failure`` where the mix cannot be read.
+    func plan(for apps: [App]) throws -> Plan {
+        var mix = ScenarioMix.everything
+        var count = count
+        var size = subscriptions ?? (count == 0 ? 1000 : max(10, count / 10))
+        if let scenario = scenario.flatMap(Scenario.named) {
+            mix = .only(scenario)
+            count = plays * scenario.steps.count
+            // One after the other, each to its end.
+            size = 1
+        } else if let path = self.mix {
+            guard let json = FileManager.default.contents(atPath: path) else {
+                throw Failure("\(path) cannot be read: give a file with a mix of scenarios")
+            }
+            mix = try ScenarioMix(json: json)
+        }
+        // Who plays a story wants to know how it ends.
+        let toldPurchases = scenario != nil || self.mix != nil ? 100 : 0
+        return Plan(
+            apps: apps, count: count, subscriptions: size, seed: seed, conditions: conditions, mix: mix,
+            repeatedShare: duplicates, reorderWindow: reorder, invalidShare: tampered,
             retries: RetrySchedule(
                 scale: retryScale, retriesSandbox: retrySandbox, retriesBadRequests: !noRetryBadRequest),
-            concurrency: concurrency, rate: rate)
+            concurrency: concurrency, rate: rate, toldPurchases: toldPurchases)
     }
 }

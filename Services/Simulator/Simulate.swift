@@ -61,7 +61,7 @@ struct Simulate: Sendable {
         var lastAnswer = start
         let deliveryService = deliveryService ?? DeliveryService(Outbox(plan: plan, now: present()))
         var pace = Pace(rate: plan.rate)
-        var count = Count()
+        var count = Count(toldPurchases: plan.toldPurchases)
         try await withThrowingTaskGroup(of: Event.self) { group in
             var underway = 0
             var alarm: ContinuousClock.Instant?

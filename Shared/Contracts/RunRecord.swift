@@ -28,14 +28,19 @@ public struct RunRecord: Sendable {
         public var signedDate: Int64
         /// Why the line must refuse it: the verifier's reason. Nil for what is genuine.
         public var expectedRejection: String?
-        /// What must be believed once this is the newest stored notification of its original transaction id.
+        /// What it says of its purchase; see ``RunRecord/expectedFacts(where:)``.
         public var facts: Facts?
+        /// Apple's raw product type; nil without a transaction.
+        public var productType: String?
+        /// When its purchase gives access from now on, known to the simulator from what happened; nil where the
+        /// notification before says so, too.
+        public var access: [AccessPeriod]?
 
-        /// All fields.
+        /// - Parameters: see the properties.
         public init(
             uuid: String, notificationType: String, subtype: String?, environment: StoreEnvironment, bundleId: String,
             originalTransactionId: String?, transactionId: String?, signedDate: Int64, expectedRejection: String?,
-            facts: Facts?
+            facts: Facts?, productType: String? = nil, access: [AccessPeriod]? = nil
         ) {
             self.uuid = uuid
             self.notificationType = notificationType
@@ -47,6 +52,28 @@ public struct RunRecord: Sendable {
             self.signedDate = signedDate
             self.expectedRejection = expectedRejection
             self.facts = facts
+            self.productType = productType
+            self.access = access
+        }
+    }
+
+    /// A stretch of time in which a purchase gives access. Dates are milliseconds since 1970.
+    public struct AccessPeriod: Sendable, Equatable, Decodable {
+        /// What may be used, by its App Store Connect id.
+        public var productId: String
+        /// The first moment of access.
+        public var startsAt: Int64
+        /// The first moment without it; nil is for ever.
+        public var endsAt: Int64?
+        /// Nobody paid for it: the charge failed, and Apple gives the customer time.
+        public var isGrace: Bool
+
+        /// - Parameter endsAt: nil is for ever.
+        public init(productId: String, startsAt: Int64, endsAt: Int64?, isGrace: Bool) {
+            self.productId = productId
+            self.startsAt = startsAt
+            self.endsAt = endsAt
+            self.isGrace = isGrace
         }
     }
 
@@ -184,18 +211,60 @@ public struct RunRecord: Sendable {
         return refusals == attempts.count ? .impossible : .possible
     }
 
-    /// Per subscription or one-time purchase the newest genuine notification of those that are stored: its ``Facts``
-    /// are what must be believed.
+    /// The genuine notifications about each purchase that are stored, in the order of their signing.
     /// - Parameter isStored: whether the ledger has this uuid (lower case).
-    public func newest(where isStored: (String) -> Bool) -> [Purchase: Notification] {
-        var newest: [Purchase: Notification] = [:]
+    private func histories(where isStored: (String) -> Bool) -> [Purchase: (stored: [Notification], isWhole: Bool)] {
+        var histories: [Purchase: (stored: [Notification], isWhole: Bool)] = [:]
         for notification in notifications where notification.expectedRejection == nil {
-            guard let id = notification.originalTransactionId, isStored(notification.uuid) else { continue }
+            guard let id = notification.originalTransactionId else { continue }
             let purchase = Purchase(environment: notification.environment, originalTransactionId: id)
-            if let known = newest[purchase], known.signedDate >= notification.signedDate { continue }
-            newest[purchase] = notification
+            if isStored(notification.uuid) {
+                histories[purchase, default: ([], true)].stored.append(notification)
+            } else {
+                histories[purchase, default: ([], true)].isWhole = false
+            }
         }
-        return newest
+        return histories.compactMapValues { history in
+            guard !history.stored.isEmpty else { return nil }
+            return (history.stored.sorted { $0.signedDate < $1.signedDate }, history.isWhole)
+        }
+    }
+
+    /// What a receiver must know of each purchase: status and renewal as the newest stored notification says them, and
+    /// the newest transaction as the newest notification about it says it. A refund of an older period is newer than
+    /// both and changes only the first.
+    /// - Parameter isStored: whether the ledger has this uuid (lower case).
+    public func expectedFacts(where isStored: (String) -> Bool) -> [Purchase: Facts] {
+        histories(where: isStored).compactMapValues { history in
+            guard var facts = history.stored.last?.facts else { return nil }
+            let newest = history.stored.max { left, right in
+                guard let old = left.facts, let new = right.facts else { return left.facts == nil }
+                return (old.purchaseDate, left.transactionId ?? "", left.signedDate)
+                    < (new.purchaseDate, right.transactionId ?? "", right.signedDate)
+            }
+            guard let transaction = newest?.facts else { return facts }
+            facts.productId = transaction.productId
+            facts.purchaseDate = transaction.purchaseDate
+            facts.expiresDate = transaction.expiresDate
+            facts.revocationDate = transaction.revocationDate
+            facts.revocationReason = transaction.revocationReason
+            facts.appAccountToken = transaction.appAccountToken
+            return facts
+        }
+    }
+
+    /// When each purchase gives access by the simulator's own book-keeping, where the ledger has every notification
+    /// about it; and until when it was followed.
+    /// - Parameter isStored: whether the ledger has this uuid (lower case).
+    public func expectedAccess(
+        where isStored: (String) -> Bool
+    ) -> [Purchase: (periods: [AccessPeriod], followedUntil: Int64)] {
+        histories(where: isStored).compactMapValues { history in
+            guard history.isWhole, let last = history.stored.last,
+                let periods = history.stored.last(where: { $0.access != nil })?.access
+            else { return nil }
+            return (periods, last.signedDate)
+        }
     }
 
     /// What state is kept of: an original transaction id within its environment.

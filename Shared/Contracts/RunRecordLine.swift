@@ -53,6 +53,8 @@ extension RunRecord.Notification {
         json.said("transactionId", transactionId)
         json.member("signedDate", signedDate)
         json.said("expectedRejection", expectedRejection)
+        json.said("productType", productType)
+        if let access { write(access, to: &json) }
         guard let facts else { return }
         json.beginObject("facts")
         json.said("status", facts.status.map(Int64.init))
@@ -68,6 +70,21 @@ extension RunRecord.Notification {
         json.said("gracePeriodExpiresDate", facts.gracePeriodExpiresDate)
         json.said("expirationIntent", facts.expirationIntent.map(Int64.init))
         json.endObject()
+    }
+}
+
+extension RunRecord.Notification {
+    private func write(_ access: [RunRecord.AccessPeriod], to json: inout JSONWriter) {
+        json.beginArray("access")
+        for period in access {
+            json.beginObject()
+            json.member("productId", period.productId)
+            json.member("startsAt", period.startsAt)
+            json.said("endsAt", period.endsAt)
+            json.member("isGrace", period.isGrace)
+            json.endObject()
+        }
+        json.endArray()
     }
 }
 

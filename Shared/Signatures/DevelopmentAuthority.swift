@@ -47,6 +47,20 @@ public struct DevelopmentAuthority: Sendable {
         self.leafKey = leafKey
     }
 
+    /// The same root with a new intermediate and a new leaf, as after a change of Apple's certificates.
+    public func renewed(now: Date) throws -> DevelopmentAuthority {
+        let day = 86_400.0
+        var intermediateProfile = CertificateProfile.intermediate(
+            notBefore: now.addingTimeInterval(-401 * day), notAfter: now.addingTimeInterval(10 * 365 * day))
+        intermediateProfile.organizationalUnit = "G7"
+        let leafProfile = CertificateProfile.leaf(
+            notBefore: now.addingTimeInterval(-401 * day), notAfter: now.addingTimeInterval(401 * day))
+        let key = try P256PrivateKey.generate()
+        let intermediate = try rootIssuer.issueAuthority(intermediateProfile, for: try .generate(.p384))
+        let leaf = try intermediate.issue(leafProfile, for: IssuingKey(key))
+        return DevelopmentAuthority(root: rootIssuer, intermediate: intermediate, leaf: leaf, leafKey: key)
+    }
+
     /// The chain as a JWS header names it: standard base64 of leaf, intermediate and root.
     public var x5c: [String] { [leaf, intermediate, root].map { Data($0).base64EncodedString() } }
 

@@ -26,7 +26,7 @@ struct APIOptions: ParsableArguments {
     @Option(name: .customLong("api-limit-scale"), help: "Multiplies Apple's limits of requests per second.")
     var limitScale = 1.0
 
-    @Option(name: .customLong("api-token-simulated"), help: "Seconds until a paginationToken expires.")
+    @Option(name: .customLong("api-token-life"), help: "Seconds until a paginationToken expires.")
     var tokenLife = 3600.0
 
     @Option(
@@ -48,7 +48,7 @@ struct APIOptions: ParsableArguments {
             throw ValidationError("--api-address must be like 127.0.0.1:8891, not \(address)")
         }
         if limitScale <= 0 { throw ValidationError("--api-limit-scale must be above 0") }
-        if tokenLife <= 0 { throw ValidationError("--api-token-simulated must be above 0") }
+        if tokenLife <= 0 { throw ValidationError("--api-token-life must be above 0") }
         if remember < 1 { throw ValidationError("--api-remember must be at least 1") }
         // The moment enters their ends only.
         do { _ = try faultList(now: .distantPast) } catch { throw ValidationError("--api-fault: \(error)") }

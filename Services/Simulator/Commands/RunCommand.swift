@@ -48,9 +48,10 @@ struct RunCommand: SimulatorWork {
     }
 
     func run(in surroundings: Surroundings) async throws {
-        var plan = options.plan(for: signing.apps)
+        var plan = try options.plan(for: signing.apps)
         let present = options.now.map { Date(milliseconds: $0) }
-        let now: @Sendable () -> Date = { present ?? surroundings.now() }
+        let skew = options.clockSkew
+        let now: @Sendable () -> Date = { present ?? surroundings.now().addingTimeInterval(skew) }
         let signer = try signing.notificationSigner(now: surroundings.now())
         let recordWriter = try record.map { try RunRecordWriter(path: $0) }
         let client = Target.client(concurrency: plan.concurrency)
@@ -67,6 +68,12 @@ struct RunCommand: SimulatorWork {
         try recordWriter?.close()
         let tally = try result.get()
         print(json ? try tally.json() : tally.sentence)
+        if !json, let access = tally.expectedAccess {
+            print("\nExpected access:")
+            for (purchase, periods) in access.sorted(by: { $0.key < $1.key }) {
+                for period in periods.isEmpty ? ["none"] : periods { print("\(purchase)  \(period)") }
+            }
+        }
         // What was given up is not lost where it can be asked for.
         if tally.givenUp > 0, !plan.isOpenEnded { throw ExitCode.failure }
     }

@@ -13,7 +13,10 @@ struct SimulatorCommand: ParsableCommand {
             Exit codes: 0 everything was accepted, or the run was stopped by a signal; 1 something was given up, or the \
             simulator itself failed; 64 the command line is wrong.
             """,
-        subcommands: [RunCommand.self, MakeCommand.self, SendCommand.self, OCSPCommand.self])
+        subcommands: [
+            RunCommand.self, ScenariosCommand.self, CoverageCommand.self, MakeCommand.self, SendCommand.self,
+            OCSPCommand.self,
+        ])
 }
 
 /// A command that does something, given what it may not fetch for itself.

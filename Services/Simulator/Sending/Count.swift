@@ -2,10 +2,21 @@
 struct Count: Sendable {
     private var tally = Tally()
     private var latencies = Latencies()
+    private var access: [String: [String]] = [:]
+    /// Purchases whose expected access is told at the end.
+    private let toldPurchases: Int
+
+    init(toldPurchases: Int = 0) { self.toldPurchases = toldPurchases }
 
     mutating func begin(_ pending: PendingNotification) {
         tally.notifications += 1
         if pending.invalidVariant != nil { tally.forgeries += 1 }
+        guard pending.invalidVariant == nil, let periods = pending.event.access,
+            let purchase = pending.event.purchase
+        else { return }
+        let name = "\(pending.event.app.environment.rawValue) \(purchase.originalTransactionId)"
+        guard access[name] != nil || access.count < toldPurchases else { return }
+        access[name] = periods.map { $0.sentence(in: pending.event.app.bundleId) }
     }
 
     mutating func end(_ delivery: Delivery, _ answer: Answer, _ consequence: Outbox.Consequence) {
@@ -25,6 +36,7 @@ struct Count: Sendable {
 
     func tally(unfinished: Int, duration: Duration) -> Tally {
         var tally = tally
+        if toldPurchases > 0 { tally.expectedAccess = access }
         tally.unfinished = unfinished
         tally.seconds = duration.milliseconds / 1000
         tally.perSecond = tally.seconds > 0 ? Double(tally.deliveries) / tally.seconds : 0

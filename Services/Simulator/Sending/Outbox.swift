@@ -3,7 +3,7 @@ import struct Foundation.UUID
 
 /// What is to be sent next, and when: pure, without a clock, a network or a signature.
 ///
-/// The four queues of a post deliveryService: what was asked for, what is due again, what is to be repeated, what is new.
+/// Four queues: what was asked for, what is due again, what is to be repeated, what is new.
 struct Outbox: Sendable {
     typealias Instant = ContinuousClock.Instant
 
@@ -38,7 +38,8 @@ struct Outbox: Sendable {
     init(plan: Plan, now: Date) {
         self.plan = plan
         population = Population(
-            apps: plan.apps, size: plan.subscriptions, timeScale: plan.timeScale, seed: plan.seed, now: now)
+            apps: plan.apps, size: plan.subscriptions, conditions: plan.conditions, mix: plan.mix, seed: plan.seed,
+            now: now)
         // A stream of its own: repeating and reordering do not change the purchases.
         random = SeededRandom(seed: ~plan.seed)
     }
@@ -72,7 +73,12 @@ struct Outbox: Sendable {
         population.assign(appAccountToken, to: originalTransactionId)
     }
 
-    /// An identity for a event that is about nobody's simulated.
+    /// The developer sent consumption information: Apple asks no more.
+    mutating func answerConsumptionRequest(of transactionId: String, originalTransactionId: String) {
+        population.answerConsumptionRequest(of: transactionId, originalTransactionId: originalTransactionId)
+    }
+
+    /// An identity for an event that is about nobody's purchase.
     mutating func uuid() -> UUID { population.uuid() }
 
     /// Takes what is next. What is taken must be answered to ``answered(_:with:at:)``.

@@ -7,8 +7,8 @@ struct Plan: Sendable {
     /// Lives at once.
     var subscriptions = 100
     var seed: UInt64 = 1
-    /// See ``TimeScale``.
-    var timeScale = 1.0
+    var conditions = Conditions()
+    var mix = ScenarioMix.everything
     /// Share of accepted notifications that are sent once more, 0 to 1.
     var repeatedShare = 0.0
     /// How many notifications one may be overtaken by before it is taken; 0 keeps the order of taking.
@@ -22,6 +22,8 @@ struct Plan: Sendable {
     var concurrency = 64
     /// Deliveries begun per second; 0 is as fast as possible.
     var rate = 0.0
+    /// Purchases whose expected access is told at the end; 0 for none.
+    var toldPurchases = 0
     /// Goes on when everything was sent, until it is stopped: who asks Apple's API may ask for more.
     var isOpenEnded = false
 }

@@ -24,6 +24,9 @@ struct Tally: Sendable, Codable, Equatable {
     var p95 = 0.0
     var p99 = 0.0
 
+    /// By purchase, what a receiver should make of it; nil where nobody asked.
+    var expectedAccess: [String: [String]]?
+
     /// One line for people.
     var sentence: String {
         let codes = answers.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")

@@ -48,6 +48,7 @@ struct APIFault: Error, Sendable, Equatable {
         4_000_187: "Invalid request. The transaction ID provided is not an original transaction ID.",
         4_030_004: "The subscription is not eligible for an extension.",
         4_030_005: "The subscription has reached the maximum number of extensions.",
+        4_030_007: "Family Sharing subscriptions are not eligible for an extension.",
         4_040_002: "Account not found. Please try again.",
         4_040_004: "App not found. Please try again.",
         4_040_005: "Original transaction id not found.",

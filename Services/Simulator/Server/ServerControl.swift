@@ -56,14 +56,16 @@ struct ServerControl: Sendable {
         }
     }
 
-    /// Whom one can ask about.
+    /// Customers whose purchases can be asked about and extended: those who have access by another's purchase are left out.
     private func customers(limit: Int?) -> APIAnswer {
         let limit = min(max(limit ?? 20, 0), Self.customerLimit)
         return APIAnswer { json in
             json.beginArray("customers")
             for app in historyStore.apps {
                 let subscribers = historyStore.withHistory(of: app) { Array($0.allSubscribers.prefix(limit)) }
-                for subscriber in subscribers { json.element(raw: Self.description(of: subscriber)) }
+                for subscriber in subscribers where subscriber.newest.customer?.ownership == .purchased {
+                    json.element(raw: Self.description(of: subscriber))
+                }
             }
             json.endArray()
         }

@@ -1,7 +1,7 @@
 import Contracts
 import Foundation
 
-/// The App Store Server API, answered from the historyStore. No HTTP in it: ``StoreServer`` puts it on a port.
+/// The App Store Server API, answered from the history. No HTTP in it: ``StoreServer`` puts it on a port.
 struct StoreAPI: Sendable {
     /// Records of a page, Apple's.
     static let pageSize = 20

@@ -24,6 +24,6 @@ enum InvalidVariant: Sendable, CaseIterable {
         }
     }
 
-    /// Whether a event has what this one falsifies.
+    /// Whether an event has what this one falsifies.
     func applies(to event: EventPayload) -> Bool { self != .foreignTransaction || event.renewal != nil }
 }

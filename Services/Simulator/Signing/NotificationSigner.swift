@@ -2,9 +2,14 @@ import AppStore
 import Contracts
 import Signatures
 
+import struct Foundation.Date
+
 /// Writes and signs notifications as the App Store does.
 struct NotificationSigner: Sendable {
     private let signer: PayloadSigner
+    /// Signs with a younger intermediate and leaf what is dated from a day on: Apple's certificates change every other
+    /// year or so, and a receiver meets both.
+    private let successor: (signer: PayloadSigner, from: Date)?
     /// Looks like Apple's to everyone who does not check the root.
     private let impostor: PayloadSigner
     /// Its header says that nothing is signed.
@@ -13,7 +18,12 @@ struct NotificationSigner: Sendable {
     /// - Parameters:
     ///   - authority: the one to be believed.
     ///   - impostor: any other.
-    init(authority: DevelopmentAuthority, impostor: DevelopmentAuthority) {
+    ///   - successor: the same root with a new intermediate and leaf, and from when it signs; nil where nothing changes.
+    init(
+        authority: DevelopmentAuthority, impostor: DevelopmentAuthority,
+        successor: (authority: DevelopmentAuthority, from: Date)? = nil
+    ) {
+        self.successor = successor.map { (PayloadSigner(authority: $0.authority), $0.from) }
         signer = PayloadSigner(authority: authority)
         self.impostor = PayloadSigner(authority: impostor)
         denier = PayloadSigner(
@@ -23,7 +33,8 @@ struct NotificationSigner: Sendable {
     /// - Throws: if OpenSSL cannot sign.
     func write(_ pending: PendingNotification) throws -> SignedNotification {
         let payload =
-            try pending.invalidVariant.map { try forged(pending.event, $0) } ?? seal(pending.event, with: signer)
+            try pending.invalidVariant.map { try forged(pending.event, $0) }
+            ?? seal(pending.event, with: signer(at: pending.event.signedDate))
         return SignedNotification(
             app: pending.event.app, entry: Self.entry(for: pending), payload: payload,
             isToBeRepeated: pending.isToBeRepeated)
@@ -32,7 +43,11 @@ struct NotificationSigner: Sendable {
     /// The compact JWS of a genuine notification.
     /// - Parameter omitsSignedDate: Apple's oldest notifications had none.
     func sign(_ event: EventPayload, omitsSignedDate: Bool = false) throws -> [UInt8] {
-        try seal(event, with: signer, omitsSignedDate: omitsSignedDate).jws
+        try seal(event, with: signer(at: event.signedDate), omitsSignedDate: omitsSignedDate).jws
+    }
+
+    private func signer(at date: Date) -> PayloadSigner {
+        if let successor, date >= successor.from { successor.signer } else { signer }
     }
 
     /// The compact JWS of a notification that must be refused.
@@ -86,10 +101,18 @@ struct NotificationSigner: Sendable {
                 renewal = SealedPayload.shortened(signed, by: signer)
             }
         }
+        var appTransaction: [UInt8]?
+        if event.object == .appData {
+            let signed = try signer.sign(PayloadBuilder.appTransaction(of: event).json)
+            appTransaction = SealedPayload.shortened(signed, by: signer)
+        }
         var payload = PayloadBuilder.notification(
-            event, signedTransactionInfo: transaction, signedRenewalInfo: renewal)
+            event, signedTransactionInfo: transaction, signedRenewalInfo: renewal,
+            signedAppTransactionInfo: appTransaction)
         if omitsSignedDate { payload.signedDate = nil }
-        return try SealedPayload(claims: payload.json, signer: signer)
+        var claims = payload.json
+        if event.object == .unknown { claims = PayloadBuilder.addingUnknownObject(to: claims, of: event) }
+        return try SealedPayload(claims: claims, signer: signer)
     }
 
     private static func someoneElses(_ purchase: Purchase) -> Purchase {
@@ -115,18 +138,28 @@ struct NotificationSigner: Sendable {
             bundleId: event.app.bundleId,
             originalTransactionId: event.purchase?.originalTransactionId,
             transactionId: event.purchase?.transactionId, signedDate: event.signedDate.milliseconds,
-            expectedRejection: pending.invalidVariant?.reason.rawValue, facts: event.facts)
+            expectedRejection: pending.invalidVariant?.reason.rawValue, facts: event.facts,
+            productType: event.purchase?.product.kind.type.rawValue,
+            access: pending.invalidVariant == nil ? event.recordedAccess : nil)
     }
 }
 
 extension EventPayload {
-    /// What must be believed once this is the newest news, in the words of the record.
+    fileprivate var recordedAccess: [RunRecord.AccessPeriod]? {
+        access?.map {
+            RunRecord.AccessPeriod(
+                productId: $0.product.id(in: app.bundleId), startsAt: $0.start.milliseconds,
+                endsAt: $0.end?.milliseconds, isGrace: $0.transactionId == nil)
+        }
+    }
+
+    /// What it says of its purchase, in the words of the record.
     var facts: RunRecord.Facts? {
         guard let purchase else { return nil }
         return RunRecord.Facts(
             status: status, productId: purchase.product.id(in: app.bundleId),
             purchaseDate: purchase.purchaseDate.milliseconds, expiresDate: purchase.expiresDate?.milliseconds,
-            revocationDate: purchase.revocationDate?.milliseconds, revocationReason: purchase.revocationReason,
+            revocationDate: purchase.revocation?.date.milliseconds, revocationReason: purchase.revocation?.reason,
             appAccountToken: customer?.appAccountToken?.uuidString.lowercased(),
             autoRenewStatus: renewal.map { $0.willRenew ? 1 : 0 },
             autoRenewProductId: renewal?.nextProduct.id(in: app.bundleId),

@@ -1,10 +1,9 @@
 import AppStore
 import Contracts
+import StrictJSON
 
-/// Puts a event into Apple's words.
+/// Writes an event in Apple's words.
 enum PayloadBuilder {
-    static let subscriptionGroup = "21447302"
-
     static func transaction(_ purchase: Purchase, in event: EventPayload) -> JWSTransactionDecodedPayload {
         var payload = JWSTransactionDecodedPayload()
         payload.originalTransactionId = purchase.originalTransactionId
@@ -15,27 +14,38 @@ enum PayloadBuilder {
         payload.purchaseDate = purchase.purchaseDate
         payload.originalPurchaseDate = purchase.originalPurchaseDate
         payload.expiresDate = purchase.expiresDate
-        payload.quantity = 1
-        payload.type = type(of: purchase)
-        if purchase.product.period != nil { payload.subscriptionGroupIdentifier = subscriptionGroup }
+        payload.quantity = purchase.quantity
+        payload.type = purchase.product.kind.type
+        payload.subscriptionGroupIdentifier = purchase.product.group
         if purchase.isUpgraded { payload.isUpgraded = true }
         payload.appAccountToken = event.customer?.appAccountToken?.uuidString.lowercased()
-        payload.inAppOwnershipType = .purchased
+        payload.inAppOwnershipType = event.customer?.ownership.type ?? .purchased
         payload.signedDate = event.signedDate
-        payload.revocationDate = purchase.revocationDate
-        payload.revocationReason = purchase.revocationReason.map { RevocationReason(rawValue: Int64($0)) }
+        if let revocation = purchase.revocation {
+            payload.revocationDate = revocation.date
+            payload.revocationReason = RevocationReason(rawValue: Int64(revocation.reason))
+            payload.revocationType = revocation.type
+            payload.revocationPercentage = revocation.percentage
+        }
         payload.environment = environment(of: event)
         payload.transactionReason = purchase.reason == .purchase ? .purchase : .renewal
         payload.storefront = event.customer?.storefront.country
         payload.storefrontId = event.customer?.storefront.id
         payload.currency = event.customer?.storefront.currency
-        payload.price = purchase.product.price
+        payload.price = purchase.price
         payload.appTransactionId = event.customer?.appTransactionId
+        if let offer = purchase.offer {
+            payload.offerType = offer.type
+            payload.offerIdentifier = offer.identifier
+            payload.offerDiscountType = offer.discountType
+            payload.offerPeriod = (offer.period ?? purchase.product.period)?.rawValue
+        }
+        if purchase.product.hasCommitment { payload.billingPlanType = .monthly }
+        if let seats = purchase.product.seats {
+            payload.multiSeatInfo = RawJSON(Array(#"{"quantity":\#(seats)}"#.utf8))
+        }
+        if event.kind.isAdvancedCommerce { payload.advancedCommerceInfo = advancedCommerceInfo(of: purchase) }
         return payload
-    }
-
-    static func type(of purchase: Purchase) -> TransactionType {
-        purchase.product.period == nil ? .consumable : .autoRenewableSubscription
     }
 
     static func renewal(_ renewal: Renewal, of purchase: Purchase, in event: EventPayload)
@@ -46,25 +56,59 @@ enum PayloadBuilder {
         payload.productId = renewal.product.id(in: event.app.bundleId)
         payload.autoRenewProductId = renewal.nextProduct.id(in: event.app.bundleId)
         payload.autoRenewStatus = renewal.willRenew ? .on : .off
+        payload.renewalDate = renewal.date
         if renewal.willRenew {
-            payload.renewalPrice = renewal.nextProduct.price
-            payload.renewalDate = purchase.expiresDate
+            payload.renewalPrice =
+                renewal.nextOffer?.price(of: renewal.nextProduct) ?? renewal.nextPrice ?? renewal.nextProduct.price
         }
         payload.currency = event.customer?.storefront.currency
         payload.isInBillingRetryPeriod = renewal.spokenBillingRetry
         payload.gracePeriodExpiresDate = renewal.graceExpiresDate
         payload.expirationIntent = renewal.expirationIntent.map { ExpirationIntent(rawValue: Int64($0)) }
+        payload.priceIncreaseStatus = renewal.priceIncreaseStatus.map { PriceIncreaseStatus(rawValue: $0) }
         payload.signedDate = event.signedDate
         payload.environment = environment(of: event)
         payload.recentSubscriptionStartDate = renewal.recentStartDate
         payload.appAccountToken = event.customer?.appAccountToken?.uuidString.lowercased()
         payload.appTransactionId = event.customer?.appTransactionId
+        if let offer = renewal.nextOffer {
+            payload.offerType = offer.type
+            payload.offerIdentifier = offer.identifier
+            payload.offerDiscountType = offer.discountType
+            payload.offerPeriod = (offer.period ?? renewal.nextProduct.period)?.rawValue
+        }
+        if !renewal.winBackOffers.isEmpty { payload.eligibleWinBackOfferIds = renewal.winBackOffers }
+        if renewal.nextProduct.hasCommitment { payload.renewalBillingPlanType = .monthly }
+        if event.kind.isAdvancedCommerce { payload.advancedCommerceInfo = advancedCommerceInfo(of: purchase) }
         return payload
     }
 
     static func notification(
-        _ event: EventPayload, signedTransactionInfo: [UInt8]?, signedRenewalInfo: [UInt8]?
+        _ event: EventPayload, signedTransactionInfo: [UInt8]?, signedRenewalInfo: [UInt8]?,
+        signedAppTransactionInfo: [UInt8]? = nil
     ) -> ResponseBodyV2DecodedPayload {
+        var payload = ResponseBodyV2DecodedPayload()
+        payload.notificationType = event.kind.type
+        payload.subtype = event.kind.subtype
+        payload.notificationUUID = event.uuid.uuidString.lowercased()
+        // Exactly one of them.
+        switch event.object {
+        case .data:
+            payload.data = data(
+                of: event, signedTransactionInfo: signedTransactionInfo, signedRenewalInfo: signedRenewalInfo)
+        case .summary(let summary): payload.summary = summary
+        case .externalPurchaseToken(let token): payload.externalPurchaseToken = token
+        case .appData: payload.appData = appData(of: event, signedAppTransactionInfo)
+        case .unknown: break
+        }
+        payload.version = "2.0"
+        payload.signedDate = event.signedDate
+        return payload
+    }
+
+    private static func data(
+        of event: EventPayload, signedTransactionInfo: [UInt8]?, signedRenewalInfo: [UInt8]?
+    ) -> NotificationData {
         var data = NotificationData()
         data.environment = environment(of: event)
         // Apple's number exists for what was bought in the real store only.
@@ -75,15 +119,26 @@ enum PayloadBuilder {
         data.signedRenewalInfo = signedRenewalInfo.map { String(decoding: $0, as: UTF8.self) }
         data.status = event.status.map { SubscriptionStatus(rawValue: Int64($0)) }
         if event.kind.type == .consumptionRequest { data.consumptionRequestReason = .unintendedPurchase }
-        var payload = ResponseBodyV2DecodedPayload()
-        payload.notificationType = event.kind.type
-        payload.subtype = event.kind.subtype
-        payload.notificationUUID = event.uuid.uuidString.lowercased()
-        // One of the two, never both.
-        if let summary = event.summary { payload.summary = summary } else { payload.data = data }
-        payload.version = "2.0"
-        payload.signedDate = event.signedDate
-        return payload
+        return data
+    }
+
+    private static func appData(of event: EventPayload, _ signedAppTransactionInfo: [UInt8]?) -> NotificationAppData {
+        var data = NotificationAppData()
+        if event.app.environment == .production { data.appAppleId = event.app.appAppleId }
+        data.bundleId = event.app.bundleId
+        data.environment = environment(of: event)
+        data.signedAppTransactionInfo = signedAppTransactionInfo.map { String(decoding: $0, as: UTF8.self) }
+        return data
+    }
+
+    /// A notification whose only object is one that no client knows: all the same, Apple signed it.
+    static func addingUnknownObject(to json: [UInt8], of event: EventPayload) -> [UInt8] {
+        var number = ""
+        if event.app.environment == .production { number = #","appAppleId":\#(event.app.appAppleId)"# }
+        let object =
+            #","unclaimInfo":{"environment":"\#(event.app.environment.rawValue)"\#(number)"#
+            + #","bundleId":"\#(event.app.bundleId)","count":1}}"#
+        return json.dropLast() + Array(object.utf8)
     }
 
     /// How the app itself came to the device.
@@ -94,16 +149,43 @@ enum PayloadBuilder {
         payload.bundleId = event.app.bundleId
         payload.applicationVersion = "241"
         payload.receiptCreationDate = event.signedDate
-        payload.originalPurchaseDate = event.purchase?.originalPurchaseDate
+        payload.originalPurchaseDate = event.purchase?.originalPurchaseDate ?? event.signedDate
         payload.originalApplicationVersion = "1"
         payload.appTransactionId = event.customer?.appTransactionId
         payload.originalPlatform = .iOS
         return payload
     }
 
+    /// What apps that manage their own catalogue are told beside.
+    private static func advancedCommerceInfo(of purchase: Purchase) -> RawJSON {
+        RawJSON(
+            Array(
+                """
+                {"requestReferenceId":"\(purchase.transactionId)","taxCode":"C003-00-2","displayName":"Everything",\
+                "description":"All titles","period":"\(purchase.product.period?.rawValue ?? "")"}
+                """.utf8))
+    }
+
     private static func environment(of event: EventPayload) -> AppStoreEnvironment {
         AppStoreEnvironment(rawValue: event.app.environment.rawValue)
     }
+}
+
+extension Product.Kind {
+    /// Apple's name of it.
+    var type: TransactionType {
+        switch self {
+        case .autoRenewable: .autoRenewableSubscription
+        case .nonRenewing: .nonRenewingSubscription
+        case .nonConsumable: .nonConsumable
+        case .consumable: .consumable
+        case .unknown: TransactionType(rawValue: "Subscription Bundle")
+        }
+    }
+}
+
+extension NotificationKind {
+    var isAdvancedCommerce: Bool { [.metadataUpdate, .migration, .priceChange].contains(type) }
 }
 
 extension Renewal {

@@ -1,8 +1,9 @@
+import AppStore
 import Contracts
 
 import struct Foundation.UUID
 
-/// One of our apps in one of Apple's environments.
+/// An app in one of Apple's environments.
 struct App: Sendable, Hashable {
     var bundleId: String
     var appAppleId: Int64
@@ -27,13 +28,38 @@ struct Storefront: Sendable, Equatable {
     ]
 }
 
-/// Who buys: what stays the same through a simulated.
+/// Who bought, or who was given access: what stays the same through all renewals.
 struct Customer: Sendable, Equatable {
+    enum Ownership: Sendable, Equatable {
+        case purchased, familyShared
+        /// A seat of somebody's volume purchase.
+        case assigned
+
+        var type: InAppOwnershipType {
+            switch self {
+            case .purchased: .purchased
+            case .familyShared: .familyShared
+            case .assigned: .assigned
+            }
+        }
+    }
+
+    /// What developers report of test accounts in the sandbox.
+    enum SandboxQuirk: Sendable, Equatable {
+        /// Automatic renewal cannot be turned off.
+        case cannotCancel
+        /// After so many transactions of one account, charges fail.
+        case renewalsFail(after: Int)
+    }
+
     var app: App
     var storefront: Storefront
-    /// Nil for those whose app never set one.
+    /// Nil for those whose app never set one, and for everyone who did not buy.
     var appAccountToken: UUID?
+    /// One per Apple account and app: several purchases of one account share it.
     var appTransactionId: String
+    var ownership = Ownership.purchased
+    var quirk: SandboxQuirk?
 
     init(of app: App, random: inout SeededRandom, identities: inout Identities) {
         self.app = app
@@ -41,5 +67,14 @@ struct Customer: Sendable, Equatable {
         let token = identities.uuid()
         appAccountToken = random.chance(0.85) ? token : nil
         appTransactionId = identities.appTransactionId()
+    }
+
+    /// Another customer who did not buy, but has access.
+    func sharing(_ ownership: Ownership, identities: inout Identities) -> Customer {
+        var other = self
+        other.ownership = ownership
+        other.appAccountToken = nil
+        other.appTransactionId = identities.appTransactionId()
+        return other
     }
 }

@@ -1,102 +1,214 @@
+import Contracts
+
 import struct Foundation.Date
 import typealias Foundation.TimeInterval
 
-/// Decides what happens next in a simulated, and when. The likelihoods are ours: lively rather than true.
-struct EventGenerator: Sendable {
-    struct Decision: Sendable, Equatable {
-        var event: LifecycleEvent
-        var date: Date
-        var product: Product
-    }
+/// What happens next to a purchase, and when.
+struct Decision: Sendable, Equatable {
+    var event: LifecycleEvent
+    var date: Date
+    var product: Product
+    var offer: Offer?
+}
 
+/// Decides what happens next to a purchase that follows no scenario. The likelihoods are ours: lively rather than true.
+struct EventGenerator: Sendable {
     private var random: SeededRandom
 
     init(random: SeededRandom) { self.random = random }
 
-    /// - Returns: nil where the simulated ends: nothing more will be heard of it.
-    mutating func next(in simulated: SimulatedPurchase) -> Decision? {
-        switch simulated.phase {
-        case .unborn: decide(.subscribe, in: simulated, within: simulated.timeScale.scaled(60))
-        case .active: nextWhileActive(in: simulated)
-        case .grace(let end): nextInGrace(in: simulated, until: end)
-        case .billingRetry(let end): nextInBillingRetry(in: simulated, until: end)
-        case .expired: nextAfterExpiry(in: simulated)
-        case .revoked: nextAfterRefund(in: simulated)
+    /// - Returns: nil where nothing more will be heard of it.
+    mutating func next(in purchase: SimulatedPurchase) -> Decision? {
+        switch purchase.phase {
+        // What is bought first is settled together with who buys it: see ``Population``.
+        case .notBought: nil
+        case .owned: nextWhileOwned(purchase)
+        case .active: nextWhileActive(purchase)
+        case .grace(let end): nextInGrace(purchase, until: end)
+        case .billingRetry(let end): nextInBillingRetry(purchase, until: end)
+        case .expired: nextAfterExpiry(purchase)
+        case .revoked: nextAfterRefund(purchase)
         }
     }
 
-    private mutating func nextWhileActive(in simulated: SimulatedPurchase) -> Decision? {
-        let end = simulated.purchase?.expiresDate ?? simulated.now
-        let willRenew = simulated.renewal?.willRenew ?? false
-        if end > simulated.now, random.chance(willRenew ? 0.30 : 0.45) {
-            // The candidates stand with their weights: a change of mind is commoner than a refund.
-            var candidates: [LifecycleEvent] = [
-                .turnRenewalOff, .turnRenewalOff, .turnRenewalOff, .turnRenewalOn, .turnRenewalOn, .upgrade,
-                .downgrade, .downgrade, .keepProduct, .requestRefund, .declineRefund, .declineRefund, .refund,
-            ]
-            candidates.removeAll { !simulated.permits($0) }
-            let room = end.timeIntervalSince(simulated.now) * 0.8
-            return decide(random.element(of: candidates), in: simulated, within: room)
-        }
-        guard willRenew else { return decide(.expireVoluntarily, in: simulated, notBefore: end) }
+    private mutating func nextWhileOwned(_ purchase: SimulatedPurchase) -> Decision? {
+        if purchase.refundRequest != nil { return nextOfRefundRequest(purchase) }
+        let events: [(LifecycleEvent, Double)] = [(.revoke, 0.6), (.requestRefund, 0.3), (.refund, 0.15)]
         let roll = random.fraction()
-        let event: LifecycleEvent = roll < 0.80 ? .renew : roll < 0.90 ? .failToRenew : .failToRenewWithGrace
-        return decide(event, in: simulated, notBefore: end)
+        var sum = 0.0
+        for (event, share) in events where purchase.permits(event) {
+            sum += share
+            if roll < sum { return decide(event, in: purchase, within: purchase.timeScale.scaled(30 * 86_400)) }
+        }
+        return nil
     }
 
-    private mutating func nextInGrace(in simulated: SimulatedPurchase, until end: Date) -> Decision? {
-        let room = end.timeIntervalSince(simulated.now) * 0.9
+    /// Apple asks again until it is answered or twelve hours are over, then decides.
+    private mutating func nextOfRefundRequest(_ purchase: SimulatedPurchase) -> Decision? {
+        guard let request = purchase.refundRequest else { return nil }
+        let hours = purchase.now.timeIntervalSince(request.requestedAt) / purchase.timeScale.scaled(3600)
+        if purchase.permits(.repeatConsumptionRequest), hours < 12, random.chance(0.5) {
+            return decide(.repeatConsumptionRequest, in: purchase, within: purchase.timeScale.scaled(4 * 3600))
+        }
+        let isGranted = purchase.permits(.refund) && random.chance(0.5)
+        return decide(
+            isGranted ? .refund : .declineRefund, in: purchase, within: purchase.timeScale.scaled(24 * 3600))
+    }
+
+    /// Changes of mind are commoner than refunds.
+    private static let whileActive: [(event: LifecycleEvent, weight: Int)] = [
+        (.turnRenewalOff, 12), (.turnRenewalOn, 8), (.upgrade, 5), (.crossgrade, 3), (.downgrade, 8),
+        (.keepProduct, 4), (.requestRefund, 4), (.requestRefundOfEarlierPeriod, 4), (.refund, 2),
+        (.refundEarlierPeriod, 3), (.redeemOffer, 3), (.redeemOfferAndUpgrade, 2), (.redeemOfferAndDowngrade, 2),
+        (.announcePriceIncrease, 6), (.acceptPriceIncrease, 10), (.raisePrice, 2), (.extend, 2), (.failToExtend, 2),
+        (.revoke, 10), (.unclaimSeats, 12), (.updateMetadata, 1), (.migrate, 1), (.changePrice, 1),
+        (.somethingNew, 1),
+    ]
+
+    private mutating func nextWhileActive(_ purchase: SimulatedPurchase) -> Decision? {
+        let paidEnd = purchase.purchase?.expiresDate ?? purchase.now
+        let willRenew = purchase.renewal?.willRenew ?? false
+        if purchase.refundRequest != nil, let decision = nextOfRefundRequest(purchase), decision.date < paidEnd {
+            return decision
+        }
+        if paidEnd > purchase.now, random.chance(willRenew ? 0.35 : 0.45) {
+            let candidates = Self.whileActive.filter { purchase.permits($0.event) }
+            let room = paidEnd.timeIntervalSince(purchase.now) * 0.8
+            return decide(random.element(of: candidates), in: purchase, within: room)
+        }
+        return nextAtTheEnd(purchase, of: paidEnd, willRenew: willRenew)
+    }
+
+    private mutating func nextAtTheEnd(
+        _ purchase: SimulatedPurchase, of paidEnd: Date, willRenew: Bool
+    ) -> Decision? {
+        let environment = purchase.customer.app.environment
+        guard willRenew else {
+            let roll = random.fraction()
+            let event: LifecycleEvent =
+                roll < 0.85 ? .expireVoluntarily : roll < 0.93 ? .expireOtherwise : .expireProductNotForSale
+            return decide(event, in: purchase, notBefore: paidEnd)
+        }
+        if purchase.permits(.expireAfterPriceIncrease, at: paidEnd), random.chance(0.7) {
+            return decide(.expireAfterPriceIncrease, in: purchase, notBefore: paidEnd)
+        }
+        if environment != .production, purchase.renewals >= purchase.timeScale.sandboxRenewals {
+            let room = paidEnd.timeIntervalSince(purchase.now) * 0.9
+            return room > 0 ? decide(.turnRenewalOff, in: purchase, within: room) : nil
+        }
+        if case .renewalsFail(let count) = purchase.customer.quirk, purchase.renewals >= count {
+            return decide(.failToRenew, in: purchase, notBefore: paidEnd)
+        }
+        let roll = random.fraction()
+        let event: LifecycleEvent =
+            roll < 0.79 ? .renew : roll < 0.80 ? .renewInANewWay : roll < 0.89 ? .failToRenew : .failToRenewWithGrace
+        guard purchase.permits(event, at: paidEnd) else {
+            return decide(.failToRenew, in: purchase, notBefore: paidEnd)
+        }
+        // Apple charges up to a day before the end, and says so of a failure, too.
+        if event != .failToRenew, random.chance(0.6) {
+            // In the second half of that day a failed charge already has status 4.
+            let early = purchase.timeScale.earlyCharge * (event == .failToRenewWithGrace ? 0.5 : 1)
+            return decide(event, in: purchase, at: paidEnd.adding(-early * random.fraction()))
+        }
+        return decide(event, in: purchase, notBefore: paidEnd)
+    }
+
+    private mutating func nextInGrace(_ purchase: SimulatedPurchase, until end: Date) -> Decision? {
+        if purchase.permits(.revoke), random.chance(0.2) {
+            return decide(.revoke, in: purchase, within: end.timeIntervalSince(purchase.now) * 0.5)
+        }
+        // In grace proper: before the paid period is over there is nothing to recover.
+        let paidEnd = purchase.purchase?.expiresDate ?? purchase.now
+        let begin = max(paidEnd, purchase.now)
+        let room = end.timeIntervalSince(begin) * 0.9
         return random.chance(0.6) && room > 0
-            ? decide(.recover, in: simulated, within: room) : decide(.outliveGrace, in: simulated, notBefore: end)
+            ? decide(.recover, in: purchase, at: begin.adding(room * random.fraction()))
+            : decide(.outliveGrace, in: purchase, notBefore: end)
     }
 
-    private mutating func nextInBillingRetry(in simulated: SimulatedPurchase, until end: Date) -> Decision? {
-        let room = end.timeIntervalSince(simulated.now) * 0.9
+    private mutating func nextInBillingRetry(_ purchase: SimulatedPurchase, until end: Date) -> Decision? {
+        let room = end.timeIntervalSince(purchase.now) * 0.9
         return random.chance(0.5) && room > 0
-            ? decide(.recover, in: simulated, within: room)
-            : decide(.expireInBillingRetry, in: simulated, notBefore: end)
+            ? decide(.recover, in: purchase, within: room)
+            : decide(.expireInBillingRetry, in: purchase, notBefore: end)
     }
 
-    private mutating func nextAfterExpiry(in simulated: SimulatedPurchase) -> Decision? {
+    private mutating func nextAfterExpiry(_ purchase: SimulatedPurchase) -> Decision? {
         let roll = random.fraction()
-        if roll < 0.55 { return decide(.resubscribe, in: simulated, within: simulated.timeScale.scaled(90 * 86_400)) }
+        if roll < 0.55 { return decide(.resubscribe, in: purchase, within: purchase.timeScale.scaled(90 * 86_400)) }
         // Only what was paid for can be given back, and only once.
-        if roll < 0.60 { return decide(.refund, in: simulated, within: simulated.timeScale.scaled(30 * 86_400)) }
+        if roll < 0.60, purchase.permits(.refund) {
+            return decide(.refund, in: purchase, within: purchase.timeScale.scaled(30 * 86_400))
+        }
+        if roll < 0.65, purchase.permits(.refundEarlierPeriod) {
+            return decide(.refundEarlierPeriod, in: purchase, within: purchase.timeScale.scaled(30 * 86_400))
+        }
         return nil
     }
 
-    private mutating func nextAfterRefund(in simulated: SimulatedPurchase) -> Decision? {
+    private mutating func nextAfterRefund(_ purchase: SimulatedPurchase) -> Decision? {
         let roll = random.fraction()
-        if roll < 0.2 { return decide(.reverseRefund, in: simulated, within: simulated.timeScale.scaled(10 * 86_400)) }
-        if roll < 0.7 { return decide(.resubscribe, in: simulated, within: simulated.timeScale.scaled(60 * 86_400)) }
+        if roll < 0.25, purchase.permits(.reverseRefund) {
+            return decide(.reverseRefund, in: purchase, within: purchase.timeScale.scaled(10 * 86_400))
+        }
+        if roll < 0.7, purchase.permits(.resubscribe) {
+            return decide(.resubscribe, in: purchase, within: purchase.timeScale.scaled(60 * 86_400))
+        }
         return nil
     }
 
-    /// Some time within so many seconds from the newest event.
-    private mutating func decide(_ event: LifecycleEvent, in simulated: SimulatedPurchase, within room: TimeInterval)
-        -> Decision
-    {
-        decide(event, in: simulated, at: simulated.now.adding(room * random.fraction()))
+    private mutating func decide(
+        _ event: LifecycleEvent, in purchase: SimulatedPurchase, within room: TimeInterval
+    ) -> Decision {
+        decide(event, in: purchase, at: purchase.now.adding(room * random.fraction()))
     }
 
     /// Shortly after a date: Apple needs a moment to charge.
-    private mutating func decide(_ event: LifecycleEvent, in simulated: SimulatedPurchase, notBefore date: Date)
-        -> Decision
-    {
+    private mutating func decide(
+        _ event: LifecycleEvent, in purchase: SimulatedPurchase, notBefore date: Date
+    ) -> Decision {
         decide(
-            event, in: simulated,
-            at: max(date, simulated.now).adding(simulated.timeScale.scaled(3600) * random.fraction()))
+            event, in: purchase,
+            at: max(date, purchase.now).adding(purchase.timeScale.scaled(3600) * random.fraction()))
     }
 
-    private mutating func decide(_ event: LifecycleEvent, in simulated: SimulatedPurchase, at date: Date) -> Decision {
-        let choice =
-            switch event {
-            case .upgrade: simulated.higherProducts
-            case .downgrade: simulated.lowerProducts
-            default: Product.subscriptions
-            }
-        // Later by a millisecond at least: two events of one simulated never share a signedDate.
-        return Decision(
-            event: event, date: max(date, simulated.now.adding(0.001)), product: random.element(of: choice))
+    private mutating func decide(_ event: LifecycleEvent, in purchase: SimulatedPurchase, at date: Date) -> Decision {
+        // Later by a millisecond at least: two events of one purchase never share a signedDate.
+        Decision(
+            event: event, date: max(date, purchase.now.adding(0.001)), product: product(for: event, in: purchase),
+            offer: offer(for: event))
+    }
+
+    private mutating func product(for event: LifecycleEvent, in purchase: SimulatedPurchase) -> Product {
+        switch event {
+        case .upgrade, .redeemOfferAndUpgrade: random.element(of: purchase.higherProducts)
+        case .crossgrade: random.element(of: purchase.equalProducts)
+        case .downgrade, .redeemOfferAndDowngrade: random.element(of: purchase.lowerProducts)
+        case .resubscribe: random.element(of: purchase.renewal?.product.siblings ?? Product.subscriptions)
+        default: random.element(of: Product.subscriptions)
+        }
+    }
+
+    private mutating func offer(for event: LifecycleEvent) -> Offer? {
+        switch event {
+        case .subscribe: random.chance(0.4) ? Offer.random(.introductory, using: &random) : nil
+        case .resubscribe: random.chance(0.3) ? Offer.random(.winBack, using: &random) : nil
+        case .redeemOffer, .redeemOfferAndUpgrade, .redeemOfferAndDowngrade:
+            Offer.random(random.chance(0.5) ? .promotional : .code, using: &random)
+        default: nil
+        }
+    }
+}
+
+extension SeededRandom {
+    /// An element by its weight.
+    fileprivate mutating func element(of weighted: [(event: LifecycleEvent, weight: Int)]) -> LifecycleEvent {
+        var rest = index(below: weighted.reduce(0) { $0 + $1.weight })
+        for (event, weight) in weighted {
+            rest -= weight
+            if rest < 0 { return event }
+        }
+        return weighted[weighted.count - 1].event
     }
 }

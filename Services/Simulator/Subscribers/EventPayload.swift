@@ -5,16 +5,31 @@ import struct Foundation.UUID
 
 /// One notification before it is written in Apple's words and signed.
 struct EventPayload: Sendable, Equatable {
+    /// Which of Apple's objects it holds: exactly one of them.
+    enum Object: Sendable, Equatable {
+        /// About a purchase; TEST holds it, too, without one.
+        case data
+        /// Many subscriptions were extended at once.
+        case summary(NotificationSummary)
+        case externalPurchaseToken(ExternalPurchaseToken)
+        /// About the app on a customer's device.
+        case appData
+        /// An object that Apple does not have yet.
+        case unknown
+    }
+
     var uuid: UUID
     var kind: NotificationKind
     var app: App
-    /// Nil for TEST, which is about nobody.
+    /// Nil where it is about nobody.
     var customer: Customer?
     var signedDate: Date
     /// 1 active, 2 expired, 3 billing retry, 4 grace, 5 revoked; nil for what is bought once.
     var status: Int?
+    /// In a refund flow the one whose money is asked for or given back, else the newest.
     var purchase: Purchase?
     var renewal: Renewal?
-    /// Only where many subscriptions were extended at once.
-    var summary: NotificationSummary?
+    var object = Object.data
+    /// All periods of access of its purchase, where the event changed them.
+    var access: [ExpectedAccess.Period]?
 }

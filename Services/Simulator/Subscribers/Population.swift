@@ -3,187 +3,263 @@ import Contracts
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// Many purchases at once: an endless source of events, the same for the same seed and the same moment.
+/// Many purchases at once: an endless source of payloads, the same for the same seed and the same moment.
 ///
-/// Each simulated begins somewhere in the past and stops short of the present, because nobody signs in the future; whoever
-/// is through is replaced by somebody new. So the events of one simulated come in order, and those of different purchases mix.
+/// Each place holds one play of a scenario, or a purchase to which anything may happen. It begins somewhere in the past
+/// and stops short of the present, because Apple signs nothing in the future; whoever is through is replaced. So the
+/// payloads of one purchase come in order, and those of different ones mix.
 struct Population: Sendable {
-    /// How far back purchases begin. Within Apple's history (180 and 30 days) and what a verifier accepts as signedDate
-    /// (400 days).
-    private static let productionSpan = 390.0 * 86_400
-    private static let sandboxSpan = 29.0 * 86_400
-    /// One-time purchases that may yet be refunded.
-    private static let rememberedCharges = 64
+    private enum Place: Sendable {
+        case free(SimulatedPurchase)
+        case scenario(ScenarioPlay)
 
-    private let apps: [App]
-    private let timeScale: Double
-    private var random: SeededRandom
+        var purchases: [SimulatedPurchase] {
+            switch self {
+            case .free(let purchase): [purchase]
+            case .scenario(let play): play.purchases
+            }
+        }
+    }
+
+    let apps: [App]
+    private let mix: ScenarioMix
+    private let conditions: Conditions
+    var random: SeededRandom
     private var generator: EventGenerator
-    private var identities: Identities
-    private var purchases: [SimulatedPurchase?]
-    private var charges: [(customer: Customer, purchase: Purchase)] = []
+    var identities: Identities
+    private var places: [Place?]
 
     /// - Parameters:
     ///   - apps: at least one.
     ///   - size: purchases at once, at least one.
-    ///   - timeScale: see ``TimeScale``.
     ///   - now: enters the identities, see ``Identities``.
-    init(apps: [App], size: Int, timeScale: Double, seed: UInt64, now: Date) {
+    init(
+        apps: [App], size: Int, conditions: Conditions = Conditions(), mix: ScenarioMix = .everything, seed: UInt64,
+        now: Date
+    ) {
         self.apps = apps
-        self.timeScale = timeScale
+        self.mix = mix
+        self.conditions = conditions
         random = SeededRandom(seed: seed)
         generator = EventGenerator(random: SeededRandom(seed: random.next()))
         identities = Identities(seed: seed, now: now)
-        purchases = Array(repeating: nil, count: size)
+        places = Array(repeating: nil, count: size)
     }
 
-    /// The next event, whoever it is about.
+    /// The next payload, whatever it is about.
     /// - Parameter now: nothing is signed after it.
     mutating func next(now: Date) -> EventPayload {
-        let roll = random.fraction()
-        if roll < 0.005 { return test(now: now) }
-        if roll < 0.035 { return charge(now: now) }
-        let index = random.index(below: purchases.count)
-        if let event = proceed(index, now: now) { return event }
+        if mix.hasAppEvents, random.chance(0.02) { return appEvent(now: now) }
+        let index = random.index(below: places.count)
+        if let payload = proceed(index, now: now) { return payload }
         return begin(index, now: now)
     }
 
-    /// What a forger would like us to believe of somebody: a refund that never was, just after the newest news. The simulated
-    /// itself goes on untouched.
+    /// What a forger would like a receiver to believe of somebody: a refund that never was, just after the newest
+    /// payload. The purchase itself stays as it is.
     mutating func counterfeit(now: Date) -> EventPayload {
-        guard let simulated = purchases[random.index(below: purchases.count)], simulated.purchase != nil else {
-            return test(now: now)
-        }
-        var event = EventPayload(
-            uuid: identities.uuid(), kind: .refund, app: simulated.customer.app, customer: simulated.customer,
-            signedDate: simulated.now.adding(0.001), status: 5, purchase: simulated.purchase, renewal: simulated.renewal
-        )
-        event.purchase?.revocationDate = simulated.now
-        event.purchase?.revocationReason = 0
-        return event
+        let purchases = places[random.index(below: places.count)]?.purchases ?? []
+        guard let purchase = purchases.first(where: { $0.purchase != nil }) else { return test(now: now) }
+        var payload = EventPayload(
+            uuid: identities.uuid(), kind: .refund, app: purchase.customer.app, customer: purchase.customer,
+            signedDate: purchase.now.adding(0.001), status: 5, purchase: purchase.purchase, renewal: purchase.renewal)
+        payload.purchase?.revocation = Purchase.Revocation(date: purchase.now, reason: 0, type: .refundFull)
+        return payload
     }
 
-    /// Lets active subscriptions end later. Whose simulated is not led any more goes on from the newest event about it.
+    private mutating func proceed(_ index: Int, now: Date) -> EventPayload? {
+        // Taken out and put back, so that what is changed is not copied.
+        guard let place = places[index] else { return nil }
+        places[index] = nil
+        switch place {
+        case .free(var purchase):
+            guard let decision = generator.next(in: purchase), decision.date <= now else { return nil }
+            let payload = purchase.apply(
+                decision.event, at: decision.date, product: decision.product, offer: decision.offer,
+                identities: &identities)
+            if payload != nil { places[index] = .free(purchase) }
+            return payload
+        case .scenario(var play):
+            guard let date = play.nextDate, date <= now else { return nil }
+            let payload = play.next(identities: &identities)
+            places[index] = .scenario(play)
+            return payload
+        }
+    }
+
+    private mutating func begin(_ index: Int, now: Date) -> EventPayload {
+        let app = random.element(of: apps)
+        let timeScale = conditions.timeScale(in: app.environment)
+        if let scenario = mix.choose(using: &random) {
+            return begin(scenario, at: index, in: app, timeScale, now: now)
+        }
+        var (customer, product) = buyer(in: app)
+        if app.environment == .sandbox, conditions.hasSandboxQuirks, random.chance(0.1) {
+            customer.quirk = random.chance(0.5) ? .cannotCancel : .renewalsFail(after: random.index(below: 4))
+        }
+        let beginning = Self.somewhere(before: now, in: app.environment, using: &random)
+        var purchase = SimulatedPurchase(of: customer, timeScale: timeScale, beginning: beginning)
+        let offer: Offer? =
+            customer.ownership == .purchased && product.isSubscription && random.chance(0.3)
+            ? .random(.introductory, using: &random) : nil
+        let payload = purchase.apply(
+            product.isSubscription ? .subscribe : .buy, at: beginning.adding(0.001), product: product, offer: offer,
+            identities: &identities)
+        guard let payload else { preconditionFailure("whoever has bought nothing can always buy") }
+        places[index] = .free(purchase)
+        return payload
+    }
+
+    private mutating func begin(
+        _ scenario: Scenario, at index: Int, in app: App, _ timeScale: TimeScale, now: Date
+    ) -> EventPayload {
+        // Played once on trial to know how long it takes: the whole story shall lie in the past.
+        var trial = ScenarioPlay(
+            scenario, in: app, timeScale: timeScale, beginning: now, random: &random, identities: &identities)
+        var end = now
+        while let date = trial.nextDate {
+            end = date
+            _ = trial.next(identities: &identities)
+        }
+        let length = end.timeIntervalSince(now) * 1.1 + timeScale.scaled(4 * 86_400)
+        let room = max(0, Self.span(in: app.environment) - length)
+        var play = ScenarioPlay(
+            scenario, in: app, timeScale: timeScale,
+            beginning: now.adding(-1 - min(length, Self.span(in: app.environment)) - room * random.fraction()),
+            random: &random, identities: &identities)
+        guard let payload = play.next(identities: &identities) else {
+            preconditionFailure("scenario \(scenario.name) has no steps")
+        }
+        places[index] = .scenario(play)
+        return payload
+    }
+
+    /// Somebody new, or a further purchase of somebody who is there.
+    private mutating func buyer(in app: App) -> (Customer, Product) {
+        var customer = Customer(of: app, random: &random, identities: &identities)
+        let roll = random.fraction()
+        let known = places[random.index(below: places.count)]?.purchases.first?.customer
+        if roll < 0.12 {
+            // Another purchase on the same Apple account, now and then by another account of the app.
+            if let known, known.app == app, known.ownership == .purchased {
+                let token = customer.appAccountToken
+                customer = known
+                customer.quirk = nil
+                if random.chance(0.2) { customer.appAccountToken = token }
+            }
+            return (customer, random.element(of: Product.storage + Product.oneTime))
+        }
+        if roll < 0.20 {
+            customer = customer.sharing(.familyShared, identities: &identities)
+            let product = random.chance(0.7) ? random.element(of: Product.subscriptions) : Product.nonConsumable
+            return (customer, product)
+        }
+        if roll < 0.22 { return (customer.sharing(.assigned, identities: &identities), Product.team) }
+        if roll < 0.26 { return (customer, Product.team) }
+        if roll < 0.38 { return (customer, random.element(of: Product.oneTime)) }
+        if conditions.hasUnknownProductType, roll < 0.39 { return (customer, Product.bundle) }
+        return (customer, random.element(of: Product.subscriptions))
+    }
+}
+
+// MARK: What is told from outside
+
+extension Population {
+    /// Lets active subscriptions end later. A purchase that is not in any place goes on from the newest payload about it.
     /// - Parameters:
-    ///   - subscriptions: the newest event about each.
+    ///   - subscriptions: the newest payload about each.
     ///   - now: nothing is signed after it.
     /// - Returns: in the same order, what Apple would send; nil where it is not active.
     mutating func extend(_ subscriptions: [EventPayload], byDays days: Int, now: Date) -> [EventPayload?] {
-        let places = places(of: Set(subscriptions.compactMap { $0.purchase?.originalTransactionId }))
+        let found = indices(of: Set(subscriptions.compactMap { $0.purchase?.originalTransactionId }))
         return subscriptions.map { newest in
             guard let purchase = newest.purchase else { return nil }
-            let seconds = TimeScale(environment: newest.app.environment, scale: timeScale).scaled(Double(days) * 86_400)
-            if let place = places[purchase.originalTransactionId], let simulated = purchases[place] {
-                return purchases[place]?.extend(by: seconds, at: simulated.now.adding(0.001), identities: &identities)
+            let seconds = conditions.timeScale(in: newest.app.environment).scaled(Double(days) * 86_400)
+            if let index = found[purchase.originalTransactionId] {
+                return change(index, purchase.originalTransactionId) { purchase, identities in
+                    purchase.extend(by: seconds, at: purchase.now.adding(0.001), identities: &identities)
+                }
             }
             guard newest.status == 1, let end = purchase.expiresDate else { return nil }
-            var event = newest
-            event.uuid = identities.uuid()
-            event.kind = .extended
-            event.signedDate = max(now, newest.signedDate.adding(0.001))
-            event.purchase?.expiresDate = end.adding(seconds)
-            return event
+            var payload = newest
+            payload.uuid = identities.uuid()
+            payload.kind = .extended
+            payload.signedDate = max(now, newest.signedDate.adding(0.001))
+            payload.purchase?.expiresDate = end.adding(seconds)
+            payload.renewal?.date = end.adding(seconds)
+            payload.access = nil
+            return payload
         }
     }
 
     /// What Apple says about subscriptions without changing them.
-    /// - Parameter subscriptions: the newest event about each.
+    /// - Parameter subscriptions: the newest payload about each.
     mutating func announce(_ kind: NotificationKind, about subscriptions: [EventPayload]) -> [EventPayload] {
-        let places = places(of: Set(subscriptions.compactMap { $0.purchase?.originalTransactionId }))
+        let found = indices(of: Set(subscriptions.compactMap { $0.purchase?.originalTransactionId }))
         return subscriptions.map { newest in
-            let place = newest.purchase.flatMap { places[$0.originalTransactionId] }
-            if let place, let now = purchases[place]?.now,
-                let event = purchases[place]?.announce(kind, at: now.adding(0.001), identities: &identities)
+            if let id = newest.purchase?.originalTransactionId, let index = found[id],
+                let payload = change(
+                    index, id,
+                    { purchase, identities in
+                        purchase.announce(kind, at: purchase.now.adding(0.001), identities: &identities)
+                    })
             {
-                return event
+                return payload
             }
-            var event = newest
-            event.uuid = identities.uuid()
-            event.kind = kind
-            event.signedDate = newest.signedDate.adding(0.001)
-            return event
+            var payload = newest
+            payload.uuid = identities.uuid()
+            payload.kind = kind
+            payload.signedDate = newest.signedDate.adding(0.001)
+            payload.access = nil
+            return payload
         }
     }
 
     /// Says whose purchases these are from now on.
     mutating func assign(_ appAccountToken: UUID, to originalTransactionId: String) {
-        guard let place = places(of: [originalTransactionId]).values.first else { return }
-        purchases[place]?.assign(appAccountToken)
+        guard let index = indices(of: [originalTransactionId]).values.first else { return }
+        _ = change(index, originalTransactionId) { purchase, _ in
+            purchase.assign(appAccountToken)
+            return nil
+        }
     }
 
-    /// An identity for a event that is about nobody's simulated.
+    /// The developer sent consumption information: Apple asks no more.
+    mutating func answerConsumptionRequest(of transactionId: String, originalTransactionId: String) {
+        guard let index = indices(of: [originalTransactionId]).values.first else { return }
+        _ = change(index, originalTransactionId) { purchase, _ in
+            purchase.answerConsumptionRequest(of: transactionId)
+            return nil
+        }
+    }
+
+    /// An identity for a payload that is about nobody's purchase.
     mutating func uuid() -> UUID { identities.uuid() }
 
-    private func places(of ids: Set<String>) -> [String: Int] {
-        var places: [String: Int] = [:]
-        for (place, simulated) in purchases.enumerated() {
-            if let id = simulated?.purchase?.originalTransactionId, ids.contains(id) { places[id] = place }
+    private func indices(of ids: Set<String>) -> [String: Int] {
+        var found: [String: Int] = [:]
+        for (index, place) in places.enumerated() {
+            for purchase in place?.purchases ?? [] {
+                if let id = purchase.purchase?.originalTransactionId, ids.contains(id) { found[id] = index }
+            }
         }
-        return places
+        return found
     }
 
-    private mutating func proceed(_ index: Int, now: Date) -> EventPayload? {
-        guard let simulated = purchases[index], let decision = generator.next(in: simulated), decision.date <= now
-        else { return nil }
-        return purchases[index]?.apply(
-            decision.event, at: decision.date, product: decision.product, identities: &identities)
-    }
-
-    private mutating func begin(_ index: Int, now: Date) -> EventPayload {
-        let app = random.element(of: apps)
-        let customer = Customer(of: app, random: &random, identities: &identities)
-        let timeScale = TimeScale(environment: app.environment, scale: timeScale)
-        let beginning = somewhere(before: now, in: app.environment)
-        var simulated = SimulatedPurchase(of: customer, timeScale: timeScale, beginning: beginning)
-        let product = random.element(of: Product.subscriptions)
-        let date = beginning.adding(0.001)
-        guard let event = simulated.apply(.subscribe, at: date, product: product, identities: &identities) else {
-            preconditionFailure("the unborn can always subscribe")
+    private mutating func change(
+        _ index: Int, _ originalTransactionId: String,
+        _ body: (inout SimulatedPurchase, inout Identities) -> EventPayload?
+    ) -> EventPayload? {
+        switch places[index] {
+        case .free(var purchase):
+            let payload = body(&purchase, &identities)
+            places[index] = .free(purchase)
+            return payload
+        case .scenario(var play):
+            let payload = play.change(originalTransactionId) { body(&$0, &identities) }
+            places[index] = .scenario(play)
+            return payload
+        case nil: return nil
         }
-        purchases[index] = simulated
-        return event
-    }
-
-    private mutating func somewhere(before now: Date, in environment: StoreEnvironment) -> Date {
-        let span = environment == .production ? Self.productionSpan : Self.sandboxSpan
-        return now.adding(-1 - span * random.fraction())
-    }
-
-    private mutating func test(now: Date) -> EventPayload {
-        let app = random.element(of: apps)
-        return EventPayload(
-            uuid: identities.uuid(), kind: .test, app: app,
-            signedDate: somewhere(before: now, in: app.environment))
-    }
-
-    /// A purchase of something consumable, or the refund of an earlier one.
-    private mutating func charge(now: Date) -> EventPayload {
-        if !charges.isEmpty, random.chance(0.2) {
-            var (customer, purchase) = charges.remove(at: random.index(below: charges.count))
-            let room = now.timeIntervalSince(purchase.purchaseDate)
-            let date = max(
-                purchase.purchaseDate.adding(room * random.fraction()), purchase.purchaseDate.adding(0.001))
-            purchase.revocationDate = date
-            purchase.revocationReason = 0
-            return event(.refund, of: purchase, by: customer, at: date)
-        }
-        let app = random.element(of: apps)
-        let customer = Customer(of: app, random: &random, identities: &identities)
-        let id = identities.transactionId(in: app.environment)
-        let date = somewhere(before: now, in: app.environment)
-        let purchase = Purchase(
-            originalTransactionId: id, transactionId: id, product: random.element(of: Product.consumables),
-            purchaseDate: date, originalPurchaseDate: date, reason: .purchase)
-        charges.append((customer, purchase))
-        if charges.count > Self.rememberedCharges { charges.removeFirst() }
-        return event(.oneTimeCharge, of: purchase, by: customer, at: date)
-    }
-
-    private mutating func event(
-        _ kind: NotificationKind, of purchase: Purchase, by customer: Customer, at date: Date
-    ) -> EventPayload {
-        EventPayload(
-            uuid: identities.uuid(), kind: kind, app: customer.app, customer: customer,
-            signedDate: date, purchase: purchase)
     }
 }

@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-/// A simulated led through given events, for one payload of a wanted kind.
+/// A purchase led through given events, for one payload of a wanted kind.
 struct SampleHistory: Sendable {
     private let app: App
     private let now: Date
@@ -14,36 +14,35 @@ struct SampleHistory: Sendable {
         identities = Identities(seed: seed, now: now)
     }
 
-    /// The payload of the last event. The simulated began so long ago that two months' worth of events lie in the past.
+    /// The payload of the last event. The purchase began so long ago that two months' worth of events lie in the past.
     /// - Parameter events: each permitted after the one before, the first `subscribe`.
     mutating func payload(after events: [LifecycleEvent]) -> EventPayload {
-        let timeScale = TimeScale(environment: app.environment, scale: 1)
+        let timeScale = TimeScale(environment: app.environment)
         let customer = Customer(of: app, random: &random, identities: &identities)
-        var simulated = SimulatedPurchase(
+        var purchase = SimulatedPurchase(
             of: customer, timeScale: timeScale, beginning: now.adding(-timeScale.scaled(100 * 86_400)))
         let product = Product.subscriptions[1]
         var newest: EventPayload?
         for event in events {
-            let soon = simulated.now.adding(timeScale.scaled(3600))
-            let date = event.waitsForExpiry ? max(simulated.purchase?.expiresDate ?? soon, soon) : soon
-            guard let payload = simulated.apply(event, at: date, product: product, identities: &identities) else {
+            let soon = purchase.now.adding(timeScale.scaled(3600))
+            let date = event.waitsForExpiry ? max(purchase.purchase?.expiresDate ?? soon, soon) : soon
+            guard let payload = purchase.apply(event, at: date, product: product, identities: &identities) else {
                 preconditionFailure("\(event) cannot follow in \(events)")
             }
             newest = payload
         }
-        guard let newest else { preconditionFailure("a simulated without events has no payload") }
+        guard let newest else { preconditionFailure("a purchase without events has no payload") }
         return newest
     }
 
     mutating func charge() -> EventPayload {
         let customer = Customer(of: app, random: &random, identities: &identities)
-        let id = identities.transactionId(in: app.environment)
-        let date = now.adding(-60)
-        return EventPayload(
-            uuid: identities.uuid(), kind: .oneTimeCharge, app: app, customer: customer, signedDate: date,
-            purchase: Purchase(
-                originalTransactionId: id, transactionId: id, product: Product.consumables[0], purchaseDate: date,
-                originalPurchaseDate: date, reason: .purchase))
+        var purchase = SimulatedPurchase(
+            of: customer, timeScale: TimeScale(environment: app.environment), beginning: now.adding(-61))
+        let payload = purchase.apply(
+            .buy, at: now.adding(-60), product: Product.consumables[0], identities: &identities)
+        guard let payload else { preconditionFailure("whoever has bought nothing can always buy") }
+        return payload
     }
 
     mutating func test() -> EventPayload {
@@ -55,7 +54,9 @@ extension LifecycleEvent {
     /// Whether it happens at the end of the paid period and not before.
     var waitsForExpiry: Bool {
         switch self {
-        case .renew, .failToRenew, .failToRenewWithGrace, .expireVoluntarily: true
+        case .renew, .failToRenew, .failToRenewWithGrace, .expireVoluntarily, .expireAfterPriceIncrease,
+            .expireProductNotForSale, .expireOtherwise, .renewInANewWay:
+            true
         default: false
         }
     }

@@ -2,30 +2,44 @@ import struct Foundation.Date
 import typealias Foundation.TimeInterval
 import struct Foundation.UUID
 
-/// A purchase as Apple tells it: what happened so far, and what can happen next.
+/// A subscription or a one-time purchase as Apple tells it: what happened so far, and what can happen next.
 ///
 /// Pure: the event, its time and the identities come from outside. Each event answers with the one payload it causes.
 struct SimulatedPurchase: Sendable, Equatable {
     enum Phase: Sendable, Equatable {
-        case unborn
+        case notBought
         case active
         /// Payment failed, access goes on until then.
         case grace(until: Date)
         /// Payment failed, no access, Apple tries until then.
         case billingRetry(until: Date)
         case expired
-        /// The newest transaction was refunded.
+        /// The newest transaction was refunded, or sharing ended.
         case revoked
+        /// Bought once.
+        case owned
     }
 
-    private(set) var customer: Customer
+    /// A refund that a customer asked for.
+    struct RefundRequest: Sendable, Equatable {
+        var transactionId: String
+        var requestedAt: Date
+        /// Whether the developer sent consumption information: Apple asks no more then.
+        var isAnswered = false
+    }
+
+    var customer: Customer
     let timeScale: TimeScale
-    private(set) var phase = Phase.unborn
-    private(set) var purchase: Purchase?
-    private(set) var renewal: Renewal?
-    private(set) var isRefundRequested = false
+    var phase = Phase.notBought
+    /// In the order of their charges.
+    var transactions: [Purchase] = []
+    var renewal: Renewal?
+    var refundRequest: RefundRequest?
+    var access = ExpectedAccess()
+    /// Renewals since the newest beginning.
+    var renewals = 0
     /// The time of the newest event. The next one is later.
-    private(set) var now: Date
+    var now: Date
 
     /// - Parameter beginning: before anything happens.
     init(of customer: Customer, timeScale: TimeScale, beginning: Date) {
@@ -34,83 +48,41 @@ struct SimulatedPurchase: Sendable, Equatable {
         now = beginning
     }
 
-    /// Whether an event can happen now.
-    func permits(_ event: LifecycleEvent) -> Bool {
-        let willRenew = renewal?.willRenew ?? false
-        return switch (event, phase) {
-        case (.subscribe, .unborn): true
-        case (.renew, .active), (.failToRenew, .active), (.failToRenewWithGrace, .active): willRenew
-        case (.turnRenewalOff, .active): willRenew
-        case (.turnRenewalOn, .active): !willRenew
-        case (.upgrade, .active): willRenew && higherProducts.isEmpty == false
-        case (.downgrade, .active): willRenew && !hasOtherNextProduct && lowerProducts.isEmpty == false
-        case (.keepProduct, .active): willRenew && hasOtherNextProduct
-        case (.outliveGrace, .grace): true
-        case (.recover, .grace), (.recover, .billingRetry): true
-        case (.expireVoluntarily, .active): !willRenew
-        case (.expireInBillingRetry, .billingRetry): true
-        case (.resubscribe, .expired), (.resubscribe, .revoked): true
-        case (.requestRefund, .active): !isRefundRequested
-        case (.declineRefund, .active): isRefundRequested
-        case (.refund, .active), (.refund, .expired): true
-        case (.reverseRefund, .revoked): true
-        default: false
-        }
-    }
+    /// The newest transaction.
+    var purchase: Purchase? { transactions.last }
 
-    /// Better than what is owned, in the same group.
-    var higherProducts: [Product] { products { $0 > $1 } }
-
-    /// Less than what is owned, in the same group.
-    var lowerProducts: [Product] { products { $0 < $1 } }
-
-    private var hasOtherNextProduct: Bool { renewal.map { $0.nextProduct != $0.product } ?? false }
-
-    private func products(_ isWanted: (Int, Int) -> Bool) -> [Product] {
-        guard let purchase else { return [] }
-        return Product.subscriptions.filter { isWanted($0.level, purchase.product.level) }
+    /// The newest transaction but one that could still be given back.
+    var earlierPurchase: Purchase? {
+        transactions.dropLast().last.flatMap { $0.revocation == nil && !$0.isUpgraded ? $0 : nil }
     }
 
     /// Lets an event happen.
     /// - Parameters:
     ///   - date: later than ``now``, not earlier than what the event waits for (see ``EventGenerator``).
-    ///   - product: what is bought or moved to; only `subscribe`, `resubscribe`, `upgrade` and `downgrade` look at it.
+    ///   - product: what is bought or moved to; only events that buy or change the product look at it.
+    ///   - offer: what applies to it.
     /// - Returns: the payload Apple would send; nil, and nothing happens, if the event is not permitted now.
     mutating func apply(
-        _ event: LifecycleEvent, at date: Date, product: Product, identities: inout Identities
+        _ event: LifecycleEvent, at date: Date, product: Product, offer: Offer? = nil, identities: inout Identities
     ) -> EventPayload? {
-        guard permits(event), date > now else { return nil }
-        switch event {
-        case .subscribe: begin(product, at: date, identities: &identities)
-        case .resubscribe: beginAgain(product, at: date, identities: &identities)
-        case .upgrade: replaceTransaction(with: product, from: date, reason: .purchase, identities: &identities)
-        case .renew: renew(from: purchase?.expiresDate ?? date, identities: &identities)
-        case .recover: recover(at: date, identities: &identities)
-        case .turnRenewalOff: renewal?.willRenew = false
-        case .turnRenewalOn: renewal?.willRenew = true
-        case .downgrade: renewal?.nextProduct = product
-        case .keepProduct: if let owned = renewal?.product { renewal?.nextProduct = owned }
-        case .failToRenew: fail(at: date)
-        case .failToRenewWithGrace: failWithGrace(at: date)
-        case .outliveGrace: outliveGrace(at: date)
-        case .expireVoluntarily: expire(intent: 1)
-        case .expireInBillingRetry: expire(intent: 2)
-        case .requestRefund: isRefundRequested = true
-        case .declineRefund: isRefundRequested = false
-        case .refund: refund(at: date)
-        case .reverseRefund: reverseRefund(at: date)
-        }
+        guard permits(event, at: date), date > now else { return nil }
+        let before = access
+        let shown = change(event, at: date, product: product, offer: offer, identities: &identities)
         now = date
-        return payload(event.kind, identities: &identities)
+        var payload = payload(event.kind, showing: shown, identities: &identities)
+        if access != before { payload.access = access.periods }
+        return payload
     }
 
     /// The developer gives time away: the period that runs ends later.
     /// - Returns: the payload Apple would send; nil, and nothing happens, unless the subscription is active.
     mutating func extend(by seconds: TimeInterval, at date: Date, identities: inout Identities) -> EventPayload? {
-        guard phase == .active, date > now, let end = purchase?.expiresDate else { return nil }
-        purchase?.expiresDate = end.adding(seconds)
+        guard phase == .active, date > now, purchase?.expiresDate != nil else { return nil }
+        extend(by: seconds)
         now = date
-        return payload(.extended, identities: &identities)
+        var payload = payload(.extended, identities: &identities)
+        payload.access = access.periods
+        return payload
     }
 
     /// Apple says something that changes nothing.
@@ -126,127 +98,113 @@ struct SimulatedPurchase: Sendable, Equatable {
     /// The developer says whose purchase it is, from now on.
     mutating func assign(_ appAccountToken: UUID) { customer.appAccountToken = appAccountToken }
 
-    private func payload(_ kind: NotificationKind, identities: inout Identities) -> EventPayload {
-        EventPayload(
-            uuid: identities.uuid(), kind: kind, app: customer.app, customer: customer,
-            signedDate: now, status: status, purchase: purchase, renewal: renewal)
+    /// The developer sent consumption information.
+    mutating func answerConsumptionRequest(of transactionId: String) {
+        if refundRequest?.transactionId == transactionId { refundRequest?.isAnswered = true }
     }
 
-    /// Apple's `status`; nil before birth.
+    private func payload(
+        _ kind: NotificationKind, showing shown: String? = nil, identities: inout Identities
+    ) -> EventPayload {
+        // In a refund flow the transaction is the one that is refunded; status and renewal info are of now.
+        let transaction = shown.flatMap { id in transactions.last { $0.transactionId == id } } ?? purchase
+        var renewal = renewal
+        // A period that was charged early does not run yet: the renewal info names the product that does.
+        if hasRenewedEarly(at: now), let running = transactions.dropLast().last { renewal?.product = running.product }
+        return EventPayload(
+            uuid: identities.uuid(), kind: kind, app: customer.app, customer: customer, signedDate: now,
+            status: status, purchase: transaction, renewal: renewal)
+    }
+
+    /// Apple's `status`; nil for what is bought once.
     var status: Int? {
         switch phase {
-        case .unborn: nil
+        case .notBought, .owned: nil
         case .active: 1
         case .expired: 2
         case .billingRetry: 3
-        case .grace: 4
-        case .revoked: 5
+        // Told the day before, the paid period still runs.
+        case .grace: now < (purchase?.expiresDate ?? now).adding(-timeScale.earlyCharge / 2) ? 1 : 4
+        case .revoked: renewal == nil ? nil : 5
         }
     }
 }
 
-// MARK: What each event changes
+// MARK: What can happen
 
 extension SimulatedPurchase {
-    private mutating func begin(_ product: Product, at date: Date, identities: inout Identities) {
-        let environment = customer.app.environment
-        let id = identities.transactionId(in: environment)
-        purchase = Purchase(
-            originalTransactionId: id, transactionId: id,
-            webOrderLineItemId: identities.webOrderLineItemId(in: environment), product: product, purchaseDate: date,
-            originalPurchaseDate: date, expiresDate: product.period.map { timeScale.end(of: $0, from: date) },
-            reason: .purchase)
-        renewal = Renewal(
-            product: product, nextProduct: product, willRenew: true, isInBillingRetry: false, recentStartDate: date)
-        phase = .active
-    }
-
-    private mutating func beginAgain(_ product: Product, at date: Date, identities: inout Identities) {
-        let end = purchase?.expiresDate ?? date
-        if date.timeIntervalSince(end) > timeScale.recentGap { renewal?.recentStartDate = date }
-        replaceTransaction(with: product, from: date, reason: .purchase, identities: &identities)
-    }
-
-    private mutating func renew(from date: Date, identities: inout Identities) {
-        guard let next = renewal?.nextProduct else { return }
-        replaceTransaction(with: next, from: date, reason: .renewal, identities: &identities)
-    }
-
-    /// In grace nothing was interrupted and the period goes on from where the last one ended; later it starts anew.
-    private mutating func recover(at date: Date, identities: inout Identities) {
-        if case .grace = phase, let end = purchase?.expiresDate {
-            renew(from: end, identities: &identities)
-        } else {
-            renew(from: date, identities: &identities)
+    /// Whether an event can happen.
+    /// - Parameter date: not before the newest event; nil is at that moment.
+    func permits(_ event: LifecycleEvent, at date: Date? = nil) -> Bool {
+        let hasRenewedEarly = hasRenewedEarly(at: date ?? now)
+        let willRenew = renewal?.willRenew ?? false
+        let isBuyer = customer.ownership == .purchased
+        return switch (event, phase) {
+        case (.subscribe, .notBought), (.buy, .notBought): true
+        case (.renew, .active), (.renewInANewWay, .active): willRenew && !hasRenewedEarly
+        case (.failToRenew, .active), (.failToRenewWithGrace, .active): !hasRenewedEarly && mayFail(event)
+        case (.turnRenewalOff, .active): willRenew && customer.quirk != .cannotCancel
+        case (.turnRenewalOn, .active): !willRenew
+        case (.upgrade, .active), (.redeemOfferAndUpgrade, .active):
+            isBuyer && willRenew && !higherProducts.isEmpty
+        case (.crossgrade, .active): isBuyer && willRenew && !equalProducts.isEmpty
+        case (.downgrade, .active), (.redeemOfferAndDowngrade, .active):
+            isBuyer && willRenew && !hasOtherNextProduct && !lowerProducts.isEmpty
+        case (.keepProduct, .active): willRenew && hasOtherNextProduct
+        case (.redeemOffer, .active): isBuyer && willRenew && renewal?.nextOffer == nil
+        case (.announcePriceIncrease, .active), (.raisePrice, .active):
+            isBuyer && willRenew && renewal?.nextPrice == nil
+        case (.acceptPriceIncrease, .active): willRenew && renewal?.priceIncreaseStatus == 0
+        case (.outliveGrace, .grace): true
+        case (.recover, .grace), (.recover, .billingRetry): true
+        case (.expireVoluntarily, .active), (.expireOtherwise, .active), (.expireProductNotForSale, .active):
+            !willRenew
+        case (.expireAfterPriceIncrease, .active): renewal?.priceIncreaseStatus == 0
+        case (.expireInBillingRetry, .billingRetry): true
+        case (.resubscribe, .expired): true
+        case (.resubscribe, .revoked): renewal != nil
+        case (.requestRefund, .active), (.requestRefund, .owned): isBuyer && refundRequest == nil && !hasRenewedEarly
+        case (.requestRefundOfEarlierPeriod, .active):
+            isBuyer && refundRequest == nil && earlierPurchase != nil && !hasRenewedEarly
+        case (.repeatConsumptionRequest, .active), (.repeatConsumptionRequest, .owned):
+            refundRequest.map { !$0.isAnswered } ?? false
+        case (.declineRefund, .active), (.declineRefund, .owned): refundRequest != nil
+        case (.refund, .active), (.refund, .owned): isBuyer && !hasRenewedEarly
+        case (.refund, .expired): isBuyer && purchase?.revocation == nil
+        case (.refundEarlierPeriod, .active), (.refundEarlierPeriod, .expired):
+            isBuyer && refundRequest == nil && earlierPurchase != nil && !hasRenewedEarly
+        case (.reverseRefund, .revoked): isBuyer
+        case (.extend, .active), (.failToExtend, .active): isBuyer && !hasRenewedEarly
+        case (.revoke, .active), (.revoke, .owned), (.revoke, .grace): !isBuyer
+        case (.unclaimSeats, .active): purchase?.product.seats != nil
+        case (.updateMetadata, .active), (.migrate, .active), (.changePrice, .active), (.somethingNew, .active): true
+        default: false
         }
     }
 
-    private mutating func replaceTransaction(
-        with product: Product, from date: Date, reason: Purchase.Reason, identities: inout Identities
-    ) {
-        let environment = customer.app.environment
-        purchase?.transactionId = identities.transactionId(in: environment)
-        purchase?.webOrderLineItemId = identities.webOrderLineItemId(in: environment)
-        purchase?.product = product
-        purchase?.purchaseDate = date
-        purchase?.expiresDate = product.period.map { timeScale.end(of: $0, from: date) }
-        purchase?.reason = reason
-        purchase?.revocationDate = nil
-        purchase?.revocationReason = nil
-        renewal?.product = product
-        renewal?.nextProduct = product
-        renewal?.willRenew = true
-        renewal?.isInBillingRetry = false
-        renewal?.graceExpiresDate = nil
-        renewal?.expirationIntent = nil
-        isRefundRequested = false
-        phase = .active
+    private func mayFail(_ event: LifecycleEvent) -> Bool {
+        let isGraceOn = purchase?.product.period.flatMap { timeScale.grace(of: $0) } != nil
+        return (renewal?.willRenew ?? false) && (event == .failToRenew || isGraceOn)
     }
 
-    private mutating func fail(at date: Date) {
-        renewal?.isInBillingRetry = true
-        renewal?.expirationIntent = 2
-        phase = .billingRetry(until: (purchase?.expiresDate ?? date).adding(timeScale.billingRetry))
+    /// Whether the next period has been charged and not begun.
+    func hasRenewedEarly(at date: Date) -> Bool { purchase.map { $0.purchaseDate > date } ?? false }
+
+    /// Better than what is owned, in the same group.
+    var higherProducts: [Product] { products { $0.level > $1.level } }
+
+    /// As good as what is owned, by the same period.
+    var equalProducts: [Product] { products { $0 != $1 && $0.level == $1.level && $0.period == $1.period } }
+
+    /// Less than what is owned, or as good by another period.
+    var lowerProducts: [Product] {
+        products { $0.level < $1.level || ($0.level == $1.level && $0.period != $1.period) }
     }
 
-    private mutating func failWithGrace(at date: Date) {
-        let period = purchase?.product.period ?? .month
-        let end = (purchase?.expiresDate ?? date).adding(timeScale.grace(of: period))
-        renewal?.isInBillingRetry = true
-        renewal?.graceExpiresDate = end
-        renewal?.expirationIntent = 2
-        phase = .grace(until: end)
-    }
+    var hasOtherNextProduct: Bool { renewal.map { $0.nextProduct != $0.product } ?? false }
 
-    private mutating func outliveGrace(at date: Date) {
-        phase = .billingRetry(until: (purchase?.expiresDate ?? date).adding(timeScale.billingRetry))
-    }
-
-    private mutating func expire(intent: Int) {
-        renewal?.willRenew = false
-        renewal?.isInBillingRetry = false
-        renewal?.graceExpiresDate = nil
-        renewal?.expirationIntent = intent
-        phase = .expired
-    }
-
-    private mutating func refund(at date: Date) {
-        purchase?.revocationDate = date
-        purchase?.revocationReason = isRefundRequested ? 1 : 0
-        renewal?.willRenew = false
-        isRefundRequested = false
-        phase = .revoked
-    }
-
-    /// The customer gets back what was paid for; the renewal date did not move meanwhile.
-    private mutating func reverseRefund(at date: Date) {
-        purchase?.revocationDate = nil
-        purchase?.revocationReason = nil
-        if let end = purchase?.expiresDate, end > date {
-            phase = .active
-        } else {
-            phase = .expired
-            if renewal?.expirationIntent == nil { renewal?.expirationIntent = 1 }
-        }
+    private func products(_ isWanted: (Product, Product) -> Bool) -> [Product] {
+        guard let owned = renewal?.product else { return [] }
+        return owned.siblings.filter { isWanted($0, owned) }
     }
 }

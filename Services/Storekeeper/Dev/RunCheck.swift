@@ -96,8 +96,7 @@ struct RunCheck: Sendable {
     }
 
     private func compareFacts(with book: RunRecord, stored: Set<String>, _ findings: inout CheckFindings) {
-        for (purchase, newest) in book.newest(where: stored.contains) {
-            guard let expected = newest.facts else { continue }
+        for (purchase, expected) in book.expectedFacts(where: stored.contains) {
             findings.purchases += 1
             let name = "\(purchase.environment.rawValue) \(purchase.originalTransactionId)"
             guard let found = finalStates[purchase] else {

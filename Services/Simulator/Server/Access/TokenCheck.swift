@@ -4,7 +4,7 @@ import StrictJSON
 
 /// Whether a request may be answered: the JWT of its Authorization header, by Apple's rules.
 struct TokenCheck: Sendable {
-    /// Apple refuses what purchases longer.
+    /// Apple rejects a token that lives longer.
     private static let longestLife: Int64 = 3600
     /// A client's clock may be ahead by so much, seconds.
     private static let skew: Int64 = 60
@@ -25,9 +25,11 @@ struct TokenCheck: Sendable {
             key.publicKey.isValid(signature: signature, over: Array(parts.signed)),
             let claims = Self.claims(parts.payload), claims["iss"]?.string == key.issuerId,
             claims["aud"]?.string == "appstoreconnect-v1",
-            let issued = claims["iat"]?.int64, let expires = claims["exp"]?.int64
+            let expires = claims["exp"]?.int64
         else { return nil }
         let seconds = Int64(now.timeIntervalSince1970)
+        // Apple documents iat, and its own library for Python leaves it out.
+        let issued = claims["iat"].map { $0.int64 ?? -1 } ?? seconds
         // Not negative first: the difference cannot overflow then.
         guard expires > seconds, issued >= 0, issued <= seconds + Self.skew, expires - issued <= Self.longestLife
         else { return nil }

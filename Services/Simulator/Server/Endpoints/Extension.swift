@@ -9,6 +9,7 @@ extension StoreAPI {
         guard APICall.isTransactionId(call.id) else { throw APIFault(4_000_008) }
         let known = historyStore.withHistory(of: call.app) { $0.subscriber(call.id) }
         guard let known else { throw APIFault(4_040_005) }
+        guard known.newest.customer?.ownership == .purchased else { throw APIFault(4_030_007) }
         guard known.newest.status == 1 else { throw APIFault(4_030_004) }
         guard historyStore.withHistory(of: call.app, { $0.mayExtend(call.id, now: call.now) }) else {
             throw APIFault(4_030_005)
@@ -36,7 +37,7 @@ extension StoreAPI {
         }
         let (allowed, refused) = historyStore.withHistory(of: call.app) { appHistory in
             let concerned = appHistory.allSubscribers.filter { subscriber in
-                let newest = subscriber.newest
+                let newest = subscriber.current
                 return newest.status == 1 && newest.purchase?.product.id(in: call.app.bundleId) == productId
                     && (storefronts?.contains(newest.customer?.storefront.country ?? "") ?? true)
             }
@@ -49,10 +50,10 @@ extension StoreAPI {
             of: call.app, productId: productId, storefronts: storefronts, succeeded: succeeded, failed: failed)
         let date = present()
         let uuid = deliveryService.withOutbox { outbox in
-            outbox.announce(.extensionFailure, about: refused.map(\.newest))
+            outbox.announce(.extensionFailure, about: refused.map(\.current))
             let event = EventPayload(
                 uuid: outbox.uuid(), kind: .extensionSummary, app: call.app, signedDate: date,
-                summary: summary)
+                object: .summary(summary))
             outbox.post(event)
             return event.uuid
         }
@@ -83,7 +84,7 @@ extension StoreAPI {
 
     private func extend(_ subscribers: [Subscriber], byDays days: Int, now: Date) -> [EventPayload?] {
         let date = present()
-        let events = deliveryService.withOutbox { $0.extend(subscribers.map(\.newest), byDays: days, now: date) }
+        let events = deliveryService.withOutbox { $0.extend(subscribers.map(\.current), byDays: days, now: date) }
         for case let event? in events {
             historyStore.note(event)
             guard let id = event.purchase?.originalTransactionId else { continue }

@@ -8,7 +8,7 @@ extension StoreAPI {
     ]
     private static let refundPreferences: Set = ["DECLINE", "GRANT_FULL", "GRANT_PRORATED"]
 
-    /// Send Consumption Information: looked at and put aside, as far as anybody outside Apple can tell.
+    /// Send Consumption Information: Apple does not ask again about this transaction.
     func sendConsumption(_ call: APICall) throws -> APIAnswer {
         let json = try call.json()
         guard json["customerConsented"]?.bool == true else { throw APIFault(4_000_035) }
@@ -24,7 +24,11 @@ extension StoreAPI {
         if let percentage = json["consumptionPercentage"], !percentage.isNull {
             guard let number = percentage.int64, (0...100_000).contains(number) else { throw APIFault(4_000_000) }
         }
-        _ = try subscriber(in: call)
+        let subscriber = try subscriber(in: call)
+        deliveryService.withOutbox {
+            $0.answerConsumptionRequest(
+                of: call.id, originalTransactionId: subscriber.originalTransactionId)
+        }
         return APIAnswer(status: 202)
     }
 
@@ -36,6 +40,7 @@ extension StoreAPI {
         let subscriber = try subscriber(in: call)
         let id = subscriber.originalTransactionId
         guard id == call.id else { throw APIFault(4_000_187) }
+        guard subscriber.newest.customer?.ownership == .purchased else { throw APIFault(4_000_185) }
         historyStore.withHistory(of: call.app) { $0.assign(token, to: id) }
         deliveryService.withOutbox { $0.assign(token, to: id) }
         return APIAnswer(status: 200)

@@ -48,16 +48,14 @@ struct TransactionFilter: Sendable {
             [call.app.bundleId, call.app.environment.rawValue, call.endpoint.rawValue, call.id] + parameters)
     }
 
-    func matches(_ purchase: Purchase, in bundleId: String) -> Bool {
+    func matches(_ purchase: Purchase, of customer: Customer?, in bundleId: String) -> Bool {
         if let start, purchase.purchaseDate < start { return false }
         if let end, purchase.purchaseDate >= end { return false }
         if !productIds.isEmpty, !productIds.contains(purchase.product.id(in: bundleId)) { return false }
-        if !types.isEmpty, !types.contains(PayloadBuilder.type(of: purchase)) { return false }
-        let group = purchase.product.period == nil ? nil : PayloadBuilder.subscriptionGroup
-        if !groups.isEmpty, !(group.map(groups.contains) ?? false) { return false }
-        // Nothing is shared with a family here.
-        if ownership == "FAMILY_SHARED" { return false }
-        let isRevoked = purchase.revocationDate != nil
+        if !types.isEmpty, !types.contains(purchase.product.kind.type) { return false }
+        if !groups.isEmpty, !(purchase.product.group.map(groups.contains) ?? false) { return false }
+        if let ownership, ownership != (customer?.ownership ?? .purchased).type.rawValue { return false }
+        let isRevoked = purchase.revocation != nil
         if let revoked, isRevoked != revoked { return false }
         return !(excludesRevoked && isRevoked)
     }

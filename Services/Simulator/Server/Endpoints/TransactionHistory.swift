@@ -5,17 +5,17 @@ extension StoreAPI {
     /// Get Transaction History, by modified date: what changed comes again at the end.
     func transactionHistory(_ call: APICall) throws -> APIAnswer {
         let filter = try TransactionFilter(call)
-        let subscriber = try subscriber(in: call)
         let omitsFinished = call.endpoint == .transactionHistoryWithoutFinishedConsumables
-        let wanted = subscriber.transactions.filter { transaction in
-            let isConsumed = transaction.isFinished && transaction.purchase.product.period == nil
-            return filter.matches(transaction.purchase, in: call.app.bundleId) && !(omitsFinished && isConsumed)
+        let wanted = try customersTransactions(in: call) { subscriber, transaction in
+            let isConsumed = transaction.isFinished && transaction.purchase.product.kind == .consumable
+            return filter.matches(transaction.purchase, of: subscriber.newest.customer, in: call.app.bundleId)
+                && !(omitsFinished && isConsumed)
         }
         let page = try TransactionPage(
             of: wanted, after: call.request.parameter("revision"), question: filter.fingerprint,
             isDescending: filter.isDescending, now: call.now)
         return try APIAnswer { json in
-            try json.members(of: page) { try sign($0.purchase, of: subscriber) }
+            try json.members(of: page) { try sign($0.transaction.purchase, of: $0.subscriber) }
             json.member("bundleId", call.app.bundleId)
             if call.app.environment == .production { json.member("appAppleId", call.app.appAppleId) }
             json.member("environment", call.app.environment.rawValue)
@@ -24,26 +24,44 @@ extension StoreAPI {
 
     /// Get Refund History: what is revoked now.
     func refundHistory(_ call: APICall) throws -> APIAnswer {
-        let subscriber = try subscriber(in: call)
         let page = try TransactionPage(
-            of: subscriber.transactions.filter { $0.purchase.revocationDate != nil },
+            of: try customersTransactions(in: call) { $1.purchase.revocation != nil },
             after: call.request.parameter("revision"),
             question: PageToken.question([call.app.bundleId, call.app.environment.rawValue, "refunds", call.id]),
             isDescending: false, now: call.now)
-        return try APIAnswer { json in try json.members(of: page) { try sign($0.purchase, of: subscriber) } }
+        return try APIAnswer { json in
+            try json.members(of: page) { try sign($0.transaction.purchase, of: $0.subscriber) }
+        }
+    }
+
+    /// Of all purchases of the Apple account that one of its transactions names.
+    private func customersTransactions(
+        in call: APICall, where isWanted: (Subscriber, Subscriber.Transaction) -> Bool
+    ) throws -> [TransactionPage.Entry] {
+        try subscribers(in: call).flatMap { subscriber in
+            subscriber.transactions.filter { isWanted(subscriber, $0) }
+                .map { TransactionPage.Entry(subscriber: subscriber, transaction: $0) }
+        }
     }
 }
 
 /// Up to twenty transactions by their revisions, and how to go on.
 struct TransactionPage: Sendable {
-    var transactions: [Subscriber.Transaction]
+    struct Entry: Sendable {
+        var subscriber: Subscriber
+        var transaction: Subscriber.Transaction
+
+        var revision: Int64 { transaction.revision }
+    }
+
+    var transactions: [Entry]
     var hasMore: Bool
     var revision: String
 
     /// - Parameter text: the revision of the page before; nil for the first.
     /// - Throws: ``APIFault`` where the revision is not of this question.
     init(
-        of all: [Subscriber.Transaction], after text: String?, question: UInt64, isDescending: Bool, now: Date
+        of all: [Entry], after text: String?, question: UInt64, isDescending: Bool, now: Date
     ) throws {
         let pageToken = try text.map {
             guard let pageToken = PageToken($0), pageToken.question == question else { throw APIFault(4_000_005) }
@@ -66,7 +84,7 @@ struct TransactionPage: Sendable {
 
 extension JSONWriter {
     fileprivate mutating func members(
-        of page: TransactionPage, signing sign: (Subscriber.Transaction) throws -> [UInt8]
+        of page: TransactionPage, signing sign: (TransactionPage.Entry) throws -> [UInt8]
     ) throws {
         beginArray("signedTransactions")
         for transaction in page.transactions { element(jws: try sign(transaction)) }

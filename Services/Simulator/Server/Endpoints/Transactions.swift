@@ -63,6 +63,12 @@ extension StoreAPI {
         return subscriber
     }
 
+    /// All purchases of the Apple account of whom the path speaks, in the order of their ids.
+    func subscribers(in call: APICall) throws -> [Subscriber] {
+        let subscriber = try subscriber(in: call)
+        return historyStore.withHistory(of: call.app) { $0.subscribers(sharingAccountWith: subscriber) }
+    }
+
     private func transaction(in call: APICall) throws -> (Subscriber, Subscriber.Transaction) {
         let subscriber = try subscriber(in: call)
         guard let transaction = subscriber.transaction(call.id) else { throw APIFault(4_040_010) }

@@ -8,6 +8,8 @@ struct AppHistory: Sendable {
     private var forgotten = 0
     private var positions: [String: Int] = [:]
     private var subscribers: [String: Subscriber] = [:]
+    /// Original transaction ids by Apple account.
+    private var accounts: [String: Set<String>] = [:]
     /// Original transaction ids by transaction id.
     private var originals: [String: String] = [:]
     private var revision: Int64 = 0
@@ -62,6 +64,15 @@ struct AppHistory: Sendable {
         }
         subscribers[id] = subscriber
         originals[purchase.transactionId] = id
+        if let account = event.customer?.appTransactionId { accounts[account, default: []].insert(id) }
+    }
+
+    /// All purchases of an Apple account, in the order of their ids.
+    func subscribers(sharingAccountWith subscriber: Subscriber) -> [Subscriber] {
+        guard let account = subscriber.newest.customer?.appTransactionId, let ids = accounts[account] else {
+            return [subscriber]
+        }
+        return ids.sorted().compactMap { subscribers[$0] }
     }
 
     mutating func add(_ notification: SentNotification, limit: Int) {
@@ -97,6 +108,10 @@ struct AppHistory: Sendable {
             guard let subscriber = subscribers[id], subscriber.notifications.isEmpty else { continue }
             for transaction in subscriber.transactions { originals[transaction.purchase.transactionId] = nil }
             subscribers[id] = nil
+            if let account = subscriber.newest.customer?.appTransactionId {
+                accounts[account]?.remove(id)
+                if accounts[account]?.isEmpty == true { accounts[account] = nil }
+            }
         }
         notifications.removeFirst(count)
         forgotten += count

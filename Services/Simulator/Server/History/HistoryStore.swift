@@ -13,7 +13,7 @@ final class HistoryStore: Sendable {
     /// - Parameter limit: notifications remembered per app and environment, at least 1.
     init(limit: Int) { self.limit = limit }
 
-    /// Something happened in a simulated. Called in the order of each simulated, before the notification is sent.
+    /// Something happened to a purchase. Called in the order of each purchase's events, before the notification is sent.
     func note(_ event: EventPayload) { withHistory(of: event.app) { $0.note(event) } }
 
     /// An attempt begins.

@@ -9,7 +9,7 @@ struct Subscriber: Sendable {
         var purchase: Purchase
         /// The event that said so.
         var toldAt: Date
-        /// Rises with every change in the appHistory: Apple's order "by modified date".
+        /// Rises with every change of the app's history: Apple's order "by modified date".
         var revision: Int64
         var isFinished = false
     }
@@ -19,12 +19,19 @@ struct Subscriber: Sendable {
     var transactions: [Transaction] = []
     /// Of Apple's limit, two within 365 days.
     var extensions: [Date] = []
-    /// Positions of its notifications on the appHistory, rising.
+    /// Positions of its notifications in the app's history, rising.
     var notifications: [Int] = []
 
     init(newest: EventPayload) { self.newest = newest }
 
-    /// Takes in what a event says.
+    /// What is said now, with the newest transaction: in a refund flow the newest notification showed another.
+    var current: EventPayload {
+        var current = newest
+        current.purchase = transactions.last?.purchase
+        return current
+    }
+
+    /// Takes in what an event says.
     /// - Parameter revise: hands out the next revision.
     mutating func note(_ event: EventPayload, of purchase: Purchase, revise: () -> Int64) {
         if let place = transactions.lastIndex(where: { $0.purchase.transactionId == purchase.transactionId }) {
@@ -38,9 +45,12 @@ struct Subscriber: Sendable {
                 }
             }
         } else {
-            if event.kind == .upgraded, !transactions.isEmpty {
-                transactions[transactions.count - 1].purchase.isUpgraded = true
-                transactions[transactions.count - 1].revision = revise()
+            if event.kind.subtype == .upgrade {
+                for place in transactions.indices
+                where transactions[place].purchase.expiresDate.map({ $0 > event.signedDate }) ?? false {
+                    transactions[place].purchase.isUpgraded = true
+                    transactions[place].revision = revise()
+                }
             }
             transactions.append(Transaction(purchase: purchase, toldAt: event.signedDate, revision: revise()))
         }

@@ -89,11 +89,62 @@ import Testing
         forged.uuid = "00000000-0000-4000-8000-000000000003"
         forged.signedDate += 1
         forged.expectedRejection = "signature"
-        for notification in [newer, genuine, forged] { record.add(.notification(notification)) }
         let purchase = RunRecord.Purchase(environment: .production, originalTransactionId: "100")
-        #expect(record.newest { _ in true } == [purchase: newer])
-        #expect(record.newest { $0 == genuine.uuid } == [purchase: genuine])
-        #expect(record.newest { _ in false }.isEmpty)
+        newer.facts?.status = 2
+        for notification in [newer, genuine, forged] { record.add(.notification(notification)) }
+        #expect(record.expectedFacts { _ in true } == [purchase: try #require(newer.facts)])
+        #expect(record.expectedFacts { $0 == genuine.uuid } == [purchase: try #require(genuine.facts)])
+        #expect(record.expectedFacts { _ in false }.isEmpty)
+    }
+
+    @Test func `a refund of an older period says the status, and nothing of the newest transaction`() throws {
+        var refund = genuine
+        refund.uuid = "00000000-0000-4000-8000-000000000002"
+        refund.signedDate += 1
+        refund.transactionId = "100"
+        refund.facts?.purchaseDate = 0
+        refund.facts?.revocationDate = 7
+        refund.facts?.autoRenewStatus = 0
+        var record = RunRecord()
+        for notification in [genuine, refund] { record.add(.notification(notification)) }
+        let expected = try #require(record.expectedFacts { _ in true }.values.first)
+        #expect(expected.purchaseDate == 1)
+        #expect(expected.revocationDate == nil)
+        #expect(expected.autoRenewStatus == 0)
+    }
+
+    @Test func `access is expected where every notification of a purchase is stored, as the newest change says`() {
+        var first = genuine
+        first.productType = "Auto-Renewable Subscription"
+        first.access = [.init(productId: "basic", startsAt: 1, endsAt: 2, isGrace: false)]
+        var second = genuine
+        second.uuid = "00000000-0000-4000-8000-000000000002"
+        second.signedDate += 1
+        second.access = [
+            .init(productId: "basic", startsAt: 1, endsAt: 2, isGrace: false),
+            .init(productId: "basic", startsAt: 2, endsAt: nil, isGrace: true),
+        ]
+        var third = second
+        third.uuid = "00000000-0000-4000-8000-000000000003"
+        third.signedDate += 1
+        third.access = nil
+        var record = RunRecord()
+        for notification in [first, third, second] { record.add(.notification(notification)) }
+        let expected = record.expectedAccess { _ in true }
+        #expect(expected.values.map(\.periods) == [second.access])
+        #expect(expected.values.map(\.followedUntil) == [third.signedDate])
+        #expect(record.expectedAccess { $0 != second.uuid }.isEmpty)
+    }
+
+    @Test func `expected access survives the file`() throws {
+        var notification = genuine
+        notification.productType = "Consumable"
+        notification.access = [
+            .init(productId: "basic", startsAt: 1, endsAt: 2, isGrace: false),
+            .init(productId: "basic", startsAt: 2, endsAt: nil, isGrace: true),
+        ]
+        let read = try RunRecord(reading: RunRecord.Line.notification(notification).encoded)
+        #expect(read.notifications == [notification])
     }
 
     @Test func `a record that cannot be opened says so`() {

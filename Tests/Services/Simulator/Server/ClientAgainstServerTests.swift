@@ -94,7 +94,7 @@ import Testing
             query.productIds = [Product.subscriptions[1].id(in: "com.example.app"), "other"]
             query.productTypes = [.autoRenewable, .consumable]
             query.sort = .descending
-            query.subscriptionGroupIdentifiers = [PayloadBuilder.subscriptionGroup]
+            query.subscriptionGroupIdentifiers = ["21447302"]
             query.inAppOwnershipType = .purchased
             query.revoked = false
             for version in [AppStoreServerAPI.TransactionHistoryVersion.v1, .v2] {

@@ -14,7 +14,8 @@ struct FixtureToken: Sendable {
     var audience = "appstoreconnect-v1"
     var bundleId: String? = "com.example.app"
     /// Seconds from now.
-    var issued = 0.0
+    /// Nil is left out.
+    var issued: Double? = 0
     var expires = 1200.0
 
     init() throws { key = try .generate() }
@@ -26,8 +27,9 @@ struct FixtureToken: Sendable {
     func text(now: Date) throws -> String {
         let seconds = now.timeIntervalSince1970
         let bid = bundleId.map { #","bid":"\#($0)""# } ?? ""
+        let iat = issued.map { #","iat":\#(Int64(seconds + $0))"# } ?? ""
         let claims = """
-            {"iss":"\(issuerId)","iat":\(Int64(seconds + issued)),"exp":\(Int64(seconds + expires)),\
+            {"iss":"\(issuerId)"\(iat),"exp":\(Int64(seconds + expires)),\
             "aud":"\(audience)"\(bid)}
             """
         let jws = try CompactJWS.signed(

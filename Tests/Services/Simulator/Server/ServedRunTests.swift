@@ -100,9 +100,9 @@ import Testing
             let bytes = try Data(contentsOf: URL(fileURLWithPath: directory.path("record.jsonl")))
             let record = try RunRecord(reading: Array(bytes))
             let key = RunRecord.Purchase(environment: .production, originalTransactionId: id)
-            let newest = try #require(record.newest { _ in true }[key])
-            #expect(newest.notificationType == "RENEWAL_EXTENDED")
-            #expect(newest.facts?.expiresDate == end)
+            let newest = record.notifications.last { $0.originalTransactionId == id }
+            #expect(newest?.notificationType == "RENEWAL_EXTENDED")
+            #expect(record.expectedFacts { _ in true }[key]?.expiresDate == end)
         } afterwards: { outcome in
             #expect(outcome.status == 0, "\(outcome.errors)")
         }
@@ -123,7 +123,7 @@ import Testing
 
     @Test(arguments: [
         ["--api-address", "8080"], ["--api-address", ":1"], ["--api-address", "a:99999"], ["--api-limit-scale", "0"],
-        ["--api-fault", #"{"fault":"rain"}"#], ["--api-remember", "0"], ["--api-token-simulated", "0"],
+        ["--api-fault", #"{"fault":"rain"}"#], ["--api-remember", "0"], ["--api-token-life", "0"],
     ])
     func `a wrong option is exit 64 and named`(option: [String]) async throws {
         let outcome = try await Command(

@@ -5,28 +5,53 @@ import Testing
 @testable import Simulator
 
 @Suite struct SimulatedPurchaseTests {
-    private static let always: [LifecycleEvent] = [.requestRefund, .refund]
-    private static let renewing: [LifecycleEvent] = [.renew, .failToRenew, .failToRenewWithGrace, .turnRenewalOff]
+    private static let always: [LifecycleEvent] = [
+        .requestRefund, .refund, .extend, .failToExtend, .updateMetadata, .migrate, .changePrice, .somethingNew,
+    ]
+    private static let renewing: [LifecycleEvent] = [
+        .renew, .renewInANewWay, .failToRenew, .failToRenewWithGrace, .turnRenewalOff, .redeemOffer,
+        .announcePriceIncrease, .raisePrice,
+    ]
+    private static let ending: [LifecycleEvent] = [
+        .turnRenewalOn, .expireVoluntarily, .expireOtherwise, .expireProductNotForSale,
+    ]
+    private static let up: [LifecycleEvent] = [.upgrade, .redeemOfferAndUpgrade]
+    private static let down: [LifecycleEvent] = [.downgrade, .redeemOfferAndDowngrade]
+    private static let across: [LifecycleEvent] = [.crossgrade]
+    private static let back: [LifecycleEvent] = [.requestRefundOfEarlierPeriod, .refundEarlierPeriod]
+    private static let ofBasic = renewing + up + down + across + always
 
     /// What has happened, on which product, and all that may happen next.
     static let table: [([LifecycleEvent], Product, [LifecycleEvent])] = [
-        ([], basic, [.subscribe]),
-        ([.subscribe], basic, renewing + [.upgrade] + always),
-        ([.subscribe], premium, renewing + [.upgrade, .downgrade] + always),
-        ([.subscribe], studio, renewing + [.downgrade] + always),
-        ([.subscribe, .renew], basic, renewing + [.upgrade] + always),
-        ([.subscribe, .turnRenewalOff], premium, [.turnRenewalOn, .expireVoluntarily] + always),
-        ([.subscribe, .turnRenewalOff, .turnRenewalOn], studio, renewing + [.downgrade] + always),
+        ([], basic, [.subscribe, .buy]),
+        ([.subscribe], basic, ofBasic),
+        ([.subscribe], premium, renewing + up + down + always),
+        ([.subscribe], studio, renewing + down + across + always),
+        ([.subscribe, .renew], basic, ofBasic + back),
+        ([.subscribe, .turnRenewalOff], premium, ending + always),
+        ([.subscribe, .turnRenewalOff, .turnRenewalOn], studio, renewing + down + across + always),
         ([.subscribe, .failToRenew], basic, [.recover, .expireInBillingRetry]),
         ([.subscribe, .failToRenewWithGrace], basic, [.recover, .outliveGrace]),
         ([.subscribe, .failToRenewWithGrace, .outliveGrace], basic, [.recover, .expireInBillingRetry]),
-        ([.subscribe, .failToRenew, .recover], studio, renewing + [.downgrade] + always),
+        ([.subscribe, .failToRenew, .recover], studio, renewing + down + across + always + back),
         ([.subscribe, .turnRenewalOff, .expireVoluntarily], basic, [.resubscribe, .refund]),
         ([.subscribe, .failToRenew, .expireInBillingRetry], basic, [.resubscribe, .refund]),
         ([.subscribe, .refund], basic, [.resubscribe, .reverseRefund]),
-        ([.subscribe, .refund, .reverseRefund], basic, [.turnRenewalOn, .expireVoluntarily] + always),
-        ([.subscribe, .requestRefund], studio, renewing + [.downgrade, .declineRefund, .refund]),
-        ([.subscribe, .requestRefund, .declineRefund], studio, renewing + [.downgrade] + always),
+        ([.subscribe, .refund, .reverseRefund], basic, ending + always),
+        (
+            [.subscribe, .requestRefund], basic,
+            ofBasic.filter { $0 != .requestRefund } + [.declineRefund, .repeatConsumptionRequest]
+        ),
+        ([.subscribe, .requestRefund, .declineRefund], basic, ofBasic),
+        (
+            [.subscribe, .announcePriceIncrease], basic,
+            ofBasic.filter { ![.announcePriceIncrease, .raisePrice].contains($0) }
+                + [.acceptPriceIncrease, .expireAfterPriceIncrease]
+        ),
+        ([.subscribe], Product.team, renewing + always + [.unclaimSeats]),
+        ([.buy], Product.nonConsumable, [.requestRefund, .refund]),
+        ([.buy, .refund], Product.consumables[0], [.reverseRefund]),
+        ([.buy, .requestRefund], Product.nonRenewing, [.repeatConsumptionRequest, .declineRefund, .refund]),
     ]
 
     @Test(arguments: table)
@@ -34,7 +59,7 @@ import Testing
         past: [LifecycleEvent], product: Product, next: [LifecycleEvent]
     ) throws {
         let (simulated, _) = try lead(through: past, product: product)
-        #expect(Set(LifecycleEvent.allCases.filter(simulated.permits)) == Set(next))
+        #expect(Set(LifecycleEvent.allCases.filter { simulated.permits($0) }) == Set(next))
     }
 
     @Test func `what is not permitted changes nothing`() throws {
@@ -86,16 +111,68 @@ import Testing
         let (refunded, _) = try lead(through: [.subscribe, .refund], product: basic)
         let (reversed, _) = try lead(through: [.subscribe, .refund, .reverseRefund], product: basic)
         #expect(refunded.status == 5)
-        #expect(refunded.purchase?.revocationDate == refunded.now)
+        #expect(refunded.purchase?.revocation?.date == refunded.now)
         #expect(reversed.status == 1)
         #expect(reversed.purchase == paid.purchase)
     }
 
-    @Test func `sandbox renews by Apple's table`() {
-        let sandbox = TimeScale(environment: .sandbox, scale: 1)
+    @Test func `a period charged early begins where the last one ends, whatever the date of the charge`() throws {
+        var (simulated, identities) = try lead(through: [.subscribe], product: basic)
+        let end = try #require(simulated.purchase?.expiresDate)
+        let payload = try #require(
+            simulated.apply(.renew, at: end - 80_000, product: basic, identities: &identities))
+        #expect(payload.signedDate < end)
+        #expect(payload.purchase?.purchaseDate == end)
+        #expect(payload.purchase?.reason == .renewal)
+        #expect(payload.status == 1)
+        #expect(
+            simulated.access.periods.map(\.start) == [try #require(simulated.transactions.first).purchaseDate, end])
+    }
+
+    @Test func `a downgrade charged early names the product that still runs`() throws {
+        var (simulated, identities) = try lead(through: [.subscribe, .downgrade], product: premium, to: basic)
+        let end = try #require(simulated.purchase?.expiresDate)
+        let payload = try #require(
+            simulated.apply(.renew, at: end - 3600, product: basic, identities: &identities))
+        #expect(payload.purchase?.product == basic)
+        #expect(payload.renewal?.product == premium)
+    }
+
+    @Test func `in a refund flow the transaction is the old one, status and renewal info are of now`() throws {
+        var (simulated, identities) = try lead(through: [.subscribe, .renew], product: basic)
+        let first = try #require(simulated.transactions.first?.transactionId)
+        let newest = try #require(simulated.purchase)
+        for event in [LifecycleEvent.requestRefundOfEarlierPeriod, .repeatConsumptionRequest, .refund] {
+            let payload = try #require(
+                simulated.apply(event, at: simulated.now + 60, product: basic, identities: &identities))
+            #expect(payload.purchase?.transactionId == first)
+            #expect((payload.purchase?.revocation != nil) == (event == .refund))
+            #expect(payload.status == 1)
+            #expect(payload.renewal?.date == newest.expiresDate)
+        }
+        #expect(simulated.access.periods.last?.end == newest.expiresDate)
+    }
+
+    @Test func `grace that is announced early is no billing retry yet`() throws {
+        var (simulated, identities) = try lead(through: [.subscribe], product: basic)
+        let end = try #require(simulated.purchase?.expiresDate)
+        let payload = try #require(
+            simulated.apply(.failToRenewWithGrace, at: end - 3600, product: basic, identities: &identities))
+        #expect(payload.status == 4)
+        #expect(payload.renewal?.spokenBillingRetry == false)
+        #expect(payload.renewal?.graceExpiresDate == end + 16 * 86_400)
+        #expect(simulated.access.periods.last?.end == end + 16 * 86_400)
+    }
+
+    @Test(arguments: [
+        (5, [3.0, 5, 10, 15, 30, 60]), (30, [10, 30, 60, 90, 180, 360]), (60, [15, 60, 120, 180, 360, 720]),
+    ])
+    func `the sandbox renews by Apple's table at each of its speeds`(speed: Int, expected: [Double]) throws {
+        var sandbox = TimeScale(environment: .sandbox)
+        sandbox.sandboxSpeed = try #require(TimeScale.SandboxSpeed(rawValue: speed))
         let start = Date(milliseconds: 1_700_000_000_000)
         let minutes = Product.Period.allCases.map { sandbox.end(of: $0, from: start).timeIntervalSince(start) / 60 }
-        #expect(minutes == [3, 5, 60])
+        #expect(minutes == expected)
     }
 
     @Test func `production renews by the calendar, faster if told so`() {
@@ -114,7 +191,9 @@ private let premium = Product.subscriptions[2]
 private let studio = Product.subscriptions[4]
 
 /// A simulated in production that has been through these events, an hour apart or when the period ended.
-private func lead(through events: [LifecycleEvent], product: Product) throws -> (SimulatedPurchase, Identities) {
+private func lead(
+    through events: [LifecycleEvent], product: Product, to other: Product? = nil
+) throws -> (SimulatedPurchase, Identities) {
     let now = Date(milliseconds: 1_790_000_000_000)
     var random = SeededRandom(seed: 7)
     var identities = Identities(seed: 7, now: now)
@@ -125,9 +204,10 @@ private func lead(through events: [LifecycleEvent], product: Product) throws -> 
     for event in events {
         let soon = simulated.now.adding(3600)
         let date = event.waitsForExpiry ? max(simulated.purchase?.expiresDate ?? soon, soon) : soon
-        let event = try #require(simulated.apply(event, at: date, product: product, identities: &identities))
-        #expect(event.kind == event.kind)
-        #expect(event.status == simulated.status)
+        let target = event == .downgrade ? other ?? product : product
+        let payload = try #require(simulated.apply(event, at: date, product: target, identities: &identities))
+        #expect(payload.kind == event.kind)
+        #expect(payload.status == simulated.status)
     }
     return (simulated, identities)
 }

@@ -32,7 +32,11 @@ import Testing
             $0.expires = -1
         },
         Attempt(testDescription: "expires now") { $0.expires = 0 },
-        Attempt(testDescription: "purchases longer than an hour") { $0.expires = 3601 },
+        Attempt(testDescription: "lives longer than an hour") { $0.expires = 3601 },
+        Attempt(testDescription: "lives longer than an hour, not saying since when") {
+            $0.issued = nil
+            $0.expires = 3601 + 60
+        },
         Attempt(testDescription: "issued in the future") {
             $0.issued = 120
             $0.expires = 600
@@ -60,11 +64,23 @@ import Testing
         }
     }
 
-    @Test func `an hour of simulated and a clock half a minute ahead are allowed`() async throws {
+    @Test func `an hour of life and a clock half a minute ahead are allowed`() async throws {
         try await SimulatorFixture.open { fixture in
             let token = fixture.token.changed {
                 $0.issued = 30
                 $0.expires = 3630
+            }
+            let answer = try await fixture.ask(
+                "GET", "v1/transactions/1", authorization: "Bearer \(token.text(now: fixture.now))")
+            #expect(answer.status == 404)
+        }
+    }
+
+    @Test func `a token without iat, as Apple's library for Python sends it, is accepted`() async throws {
+        try await SimulatorFixture.open { fixture in
+            let token = fixture.token.changed {
+                $0.issued = nil
+                $0.expires = 300
             }
             let answer = try await fixture.ask(
                 "GET", "v1/transactions/1", authorization: "Bearer \(token.text(now: fixture.now))")

@@ -96,7 +96,7 @@ import Testing
             var announced: [NotificationKind] = []
             while let event = fixture.nextOrdered() {
                 announced.append(event.kind)
-                guard let summary = event.summary else { continue }
+                guard case .summary(let summary) = event.object else { continue }
                 #expect(summary.succeededCount == 11)
                 #expect(summary.failedCount == 1)
                 #expect(summary.requestIdentifier == "m1")

@@ -24,7 +24,7 @@ import Testing
             #expect(json["bundleId"]?.string == "com.example.app")
             #expect(json["appAppleId"]?.int64 == 1_234_567_890)
             let group = try #require(json["data"]?.elements.first)
-            #expect(group["subscriptionGroupIdentifier"]?.string == PayloadBuilder.subscriptionGroup)
+            #expect(group["subscriptionGroupIdentifier"]?.string == "21447302")
             let item = try #require(group["lastTransactions"]?.elements.first)
             #expect(item["status"]?.int64 == status)
             #expect(item["originalTransactionId"]?.string == story.id)

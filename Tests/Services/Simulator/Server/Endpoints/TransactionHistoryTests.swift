@@ -93,7 +93,7 @@ import Testing
             #expect(try await count("productType=AUTO_RENEWABLE") == 5)
             #expect(try await count("productType=CONSUMABLE") == 0)
             #expect(try await count("productType=CONSUMABLE&productType=AUTO_RENEWABLE") == 5)
-            #expect(try await count("subscriptionGroupIdentifier=\(PayloadBuilder.subscriptionGroup)") == 5)
+            #expect(try await count("subscriptionGroupIdentifier=21447302") == 5)
             #expect(try await count("subscriptionGroupIdentifier=1") == 0)
             #expect(try await count("inAppOwnershipType=PURCHASED") == 5)
             #expect(try await count("inAppOwnershipType=FAMILY_SHARED") == 0)

@@ -1,0 +1,220 @@
+"""Calls every endpoint of the simulated App Store with Apple's client library and verifies every signed answer with it."""
+
+import http.server
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+import uuid
+from pathlib import Path
+
+from appstoreserverlibrary.api_client import (
+    APIException,
+    AppStoreServerAPIClient,
+    GetTransactionHistoryVersion,
+)
+from appstoreserverlibrary.models.ConsumptionRequest import ConsumptionRequest
+from appstoreserverlibrary.models.DeliveryStatus import DeliveryStatus
+from appstoreserverlibrary.models.Environment import Environment
+from appstoreserverlibrary.models.ExtendReasonCode import ExtendReasonCode
+from appstoreserverlibrary.models.ExtendRenewalDateRequest import ExtendRenewalDateRequest
+from appstoreserverlibrary.models.MassExtendRenewalDateRequest import MassExtendRenewalDateRequest
+from appstoreserverlibrary.models.NotificationHistoryRequest import NotificationHistoryRequest
+from appstoreserverlibrary.models.TransactionHistoryRequest import TransactionHistoryRequest
+from appstoreserverlibrary.models.UpdateAppAccountTokenRequest import UpdateAppAccountTokenRequest
+from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
+
+BUNDLE_ID = "com.example.app"
+APP_APPLE_ID = 1_234_567_890
+COUNT = 400
+
+
+class Receiver(http.server.BaseHTTPRequestHandler):
+    """Takes every notification."""
+
+    protocol_version = "HTTP/1.1"
+    payloads: list[str] = []
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        Receiver.payloads.append(json.loads(body)["signedPayload"])
+        self.send_response(200)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def wait_until(what, condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        if time.monotonic() > deadline:
+            sys.exit(f"apple-client: {what} did not happen within 60 s")
+        time.sleep(0.05)
+
+
+def check(simulator, environment, work):
+    authority = Path(work) / environment.value
+    port_file = authority.with_suffix(".port")
+    Receiver.payloads = []
+    receiver = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    threading.Thread(target=receiver.serve_forever, daemon=True).start()
+    run = subprocess.Popen(
+        [
+            simulator, "run", "--target", f"http://127.0.0.1:{receiver.server_port}/", "--authority", authority,
+            "--environment", environment.value, "--count", str(COUNT), "--subscriptions", "40", "--seed", "3",
+            "--rotated-days", "30", "--api-address", "127.0.0.1:0", "--api-port-file", port_file,
+            "--api-limit-scale", "1000",
+        ],
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        wait_until("the API listens", port_file.exists)
+        address = f"http://127.0.0.1:{port_file.read_text().strip()}"
+        wait_until("all notifications arrive", lambda: len(Receiver.payloads) >= COUNT)
+        return ask(address, environment, authority)
+    finally:
+        run.terminate()
+        run.wait(20)
+        receiver.shutdown()
+
+
+def ask(address, environment, authority):
+    key = json.loads((authority / "api-keys.json").read_text())[0]
+    client = AppStoreServerAPIClient(
+        (authority / key["privateKeyFile"]).read_bytes(), key["keyId"], key["issuerId"], BUNDLE_ID, environment
+    )
+    # The library knows Apple's hosts only.
+    client._base_url = f"{address}/{environment.value.lower()}"
+    root = x509.load_pem_x509_certificate((authority / "root.pem").read_bytes()).public_bytes(Encoding.DER)
+    verifier = SignedDataVerifier([root], False, environment, BUNDLE_ID, APP_APPLE_ID)
+    proven = {"notification": 0, "transaction": 0, "renewal info": 0, "app transaction": 0}
+    endpoints = set()
+
+    def notification(payload):
+        # An unknown object or type is no reason to reject what Apple signed.
+        decoded = verifier.verify_and_decode_notification(payload)
+        proven["notification"] += 1
+        if decoded.data and decoded.data.signedTransactionInfo:
+            transaction(decoded.data.signedTransactionInfo)
+        if decoded.data and decoded.data.signedRenewalInfo:
+            verifier.verify_and_decode_renewal_info(decoded.data.signedRenewalInfo)
+            proven["renewal info"] += 1
+        return decoded
+
+    def transaction(signed):
+        proven["transaction"] += 1
+        return verifier.verify_and_decode_signed_transaction(signed)
+
+    def call(method, *arguments):
+        endpoints.add(method.__name__)
+        return method(*arguments)
+
+    for payload in list(Receiver.payloads):
+        notification(payload)
+    with urllib.request.urlopen(f"{address}/simulator/customers?limit=1000") as answer:
+        customers = json.load(answer)["customers"]
+    active = None
+    for customer in customers:
+        original = customer["originalTransactionId"]
+        statuses = call(client.get_all_subscription_statuses, original)
+        for group in statuses.data:
+            for item in group.lastTransactions:
+                newest = transaction(item.signedTransactionInfo)
+                verifier.verify_and_decode_renewal_info(item.signedRenewalInfo)
+                proven["renewal info"] += 1
+                is_bought = newest.rawInAppOwnershipType == "PURCHASED"
+                if item.rawStatus == 1 and is_bought and item.originalTransactionId == original:
+                    active = newest
+        for version in GetTransactionHistoryVersion:
+            page = call(client.get_transaction_history, original, None, TransactionHistoryRequest(), version)
+            while True:
+                for signed in page.signedTransactions:
+                    transaction(signed)
+                if not page.hasMore:
+                    break
+                page = client.get_transaction_history(original, page.revision, TransactionHistoryRequest(), version)
+        for signed in call(client.get_refund_history, original, None).signedTransactions:
+            assert transaction(signed).revocationDate is not None
+        transaction(call(client.get_transaction_info, original).signedTransactionInfo)
+        app = call(client.get_app_transaction_info, original)
+        verifier.verify_and_decode_app_transaction(app.signedAppTransactionInfo)
+        proven["app transaction"] += 1
+    assert active is not None, "no active subscription in the run"
+
+    if environment == Environment.PRODUCTION:
+        order = call(client.look_up_order_id, customers[0]["orderIds"][0])
+        assert order.rawStatus == 0
+        for signed in order.signedTransactions:
+            transaction(signed)
+
+    now = int(time.time() * 1000)
+    request = NotificationHistoryRequest(startDate=now - 3_600_000, endDate=now + 1000)
+    page = call(client.get_notification_history, None, request)
+    told = len(page.notificationHistory)
+    while True:
+        for item in page.notificationHistory:
+            notification(item.signedPayload)
+        if not page.hasMore:
+            break
+        page = client.get_notification_history(page.paginationToken, request)
+        told += len(page.notificationHistory)
+    assert told == COUNT, f"the history tells {told} of {COUNT} notifications"
+
+    test = call(client.request_test_notification)
+    endpoints.add("get_test_notification_status")
+    status = None
+
+    def has_status():
+        nonlocal status
+        try:
+            status = client.get_test_notification_status(test.testNotificationToken)
+        except APIException as error:
+            assert error.http_status_code == 404, error
+        return status is not None
+
+    wait_until("the test notification is sent", has_status)
+    assert notification(status.signedPayload).rawNotificationType == "TEST"
+
+    original = active.originalTransactionId
+    call(client.set_app_account_token, original, UpdateAppAccountTokenRequest(appAccountToken=str(uuid.uuid4())))
+    consumption = ConsumptionRequest(
+        customerConsented=True, sampleContentProvided=False, deliveryStatus=DeliveryStatus.DELIVERED
+    )
+    call(client.send_consumption_information, active.transactionId, consumption)
+    call(client.finish_transaction, active.transactionId)
+    extension = ExtendRenewalDateRequest(
+        extendByDays=5, extendReasonCode=ExtendReasonCode.CUSTOMER_SATISFACTION, requestIdentifier="one"
+    )
+    assert call(client.extend_subscription_renewal_date, original, extension).success
+    many = MassExtendRenewalDateRequest(
+        extendByDays=5, extendReasonCode=ExtendReasonCode.OTHER, requestIdentifier="all",
+        productId=active.productId, storefrontCountryCodes=None,
+    )
+    call(client.extend_renewal_date_for_all_active_subscribers, many)
+    endpoints.add("get_status_of_subscription_renewal_date_extensions")
+    wait_until(
+        "the mass extension is complete",
+        lambda: client.get_status_of_subscription_renewal_date_extensions("all", active.productId).complete,
+    )
+    return endpoints, proven
+
+
+def main():
+    called = set()
+    with tempfile.TemporaryDirectory() as work:
+        for environment in (Environment.PRODUCTION, Environment.SANDBOX):
+            endpoints, proven = check(sys.argv[1], environment, work)
+            called |= endpoints
+            counts = ", ".join(f"{count} {name}s" for name, count in proven.items())
+            print(f"{environment.value}: {len(endpoints)} endpoints called; proven: {counts}")
+    print(f"{len(called)} endpoints: {', '.join(sorted(called))}")
+
+
+main()

@@ -1,0 +1,72 @@
+import ArgumentParser
+import Contracts
+import Foundation
+
+/// `simulator coverage`: what a run of this size reaches.
+struct CoverageCommand: SimulatorWork {
+    static let configuration = CommandConfiguration(
+        commandName: "coverage", abstract: "Count notifications by type, subtype, product type and environment.",
+        discussion: """
+            Makes the notifications that `simulator run` with the same options makes, and sends none. With --record it \
+            counts what a run has sent. Exit codes: 0 everything that Apple documents occurred, 1 something is missing.
+            """)
+
+    @Option(help: "Run record to count instead; see `simulator run --record`.")
+    var record: String?
+
+    @Option(help: "Production or Sandbox; repeat to mix them. Default: both.")
+    var environment = ["Production", "Sandbox"]
+
+    @OptionGroup(title: "The run")
+    var options: RunOptions
+
+    func validate() throws {
+        try SigningOptions.validate(environments: environment)
+        if record == nil, options.count == 0, options.scenario == nil {
+            throw ValidationError("give --count, --scenario or --record: an endless run is never counted")
+        }
+    }
+
+    func run(in surroundings: Surroundings) async throws {
+        let environments = environment.compactMap { StoreEnvironment(rawValue: $0) }
+        let coverage = try record.map(Self.read) ?? made(in: environments, now: surroundings.now())
+        for line in Self.table(of: coverage, in: environments) { print(line) }
+        let missing = coverage.missing(in: environments)
+        print("\(coverage.keys.count) kinds, \(missing.count) missing")
+        if !missing.isEmpty { throw ExitCode.failure }
+    }
+
+    private static func read(_ path: String) throws -> Coverage {
+        guard let bytes = FileManager.default.contents(atPath: path) else {
+            throw Failure("\(path) cannot be read: give a file that `simulator run --record` wrote")
+        }
+        return Coverage(of: try RunRecord(reading: Array(bytes)))
+    }
+
+    private func made(in environments: [StoreEnvironment], now: Date) throws -> Coverage {
+        let now = options.now.map { Date(milliseconds: $0) } ?? now
+        let apps = environments.map { App(bundleId: "com.example.app", appAppleId: 1_234_567_890, environment: $0) }
+        let plan = try options.plan(for: apps)
+        var population = Population(
+            apps: apps, size: plan.subscriptions, conditions: plan.conditions, mix: plan.mix, seed: plan.seed, now: now)
+        var coverage = Coverage()
+        for _ in 0..<plan.count { coverage.add(population.next(now: now)) }
+        return coverage
+    }
+
+    static func table(of coverage: Coverage, in environments: [StoreEnvironment]) -> [String] {
+        func row(_ cells: [String]) -> String {
+            let widths = [27, 23, 29]
+            return zip(cells, widths).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }.joined()
+                + cells.dropFirst(widths.count).map { String(repeating: " ", count: max(1, 12 - $0.count)) + $0 }
+                .joined()
+        }
+        let head = row(["type", "subtype", "product type"] + environments.map(\.rawValue))
+        return [head]
+            + coverage.keys.map { key in
+                row(
+                    [key.notificationType, key.subtype ?? "-", key.productType ?? "-"]
+                        + environments.map { String(coverage.counts[key]?[$0] ?? 0) })
+            }
+    }
+}

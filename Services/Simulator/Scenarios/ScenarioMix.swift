@@ -1,0 +1,54 @@
+import Foundation
+
+/// Which stories are told, and how often.
+struct ScenarioMix: Sendable {
+    /// What a purchase does that follows no scenario.
+    static let anything = "anything"
+
+    private let scenarios: [(scenario: Scenario?, weight: Double)]
+    private let sum: Double
+    /// Whether there are also notifications about no purchase, such as TEST.
+    let hasAppEvents: Bool
+
+    private init(_ scenarios: [(scenario: Scenario?, weight: Double)], hasAppEvents: Bool) {
+        self.scenarios = scenarios
+        self.hasAppEvents = hasAppEvents
+        sum = scenarios.reduce(0) { $0 + $1.weight }
+    }
+
+    /// Mostly purchases to which anything may happen, and each scenario now and then.
+    static let everything = ScenarioMix(
+        [(nil, 9)] + Scenario.all.map { ($0, 1 / Double(Scenario.all.count)) }, hasAppEvents: true)
+
+    /// One scenario, again and again, and nothing else.
+    static func only(_ scenario: Scenario) -> ScenarioMix { ScenarioMix([(scenario, 1)], hasAppEvents: false) }
+
+    /// Reads `{"NAME": WEIGHT, …}`.
+    /// - Throws: ``Failure`` where it is something else, names what there is not, or weighs nothing.
+    init(json: Data) throws {
+        let weights: [String: Double]
+        do { weights = try JSONDecoder().decode([String: Double].self, from: json) } catch {
+            throw Failure(#"a mix must be a JSON object like {"win-back": 2, "anything": 8}: \#(error)"#)
+        }
+        for (name, weight) in weights {
+            guard name == Self.anything || Scenario.named(name) != nil else {
+                throw Failure("the mix names \(name), which is no scenario: see `simulator scenarios`")
+            }
+            guard weight.isFinite, weight >= 0 else { throw Failure("the weight of \(name) must be 0 or more") }
+        }
+        let chosen = weights.filter { $0.value > 0 }.sorted { $0.key < $1.key }
+        guard !chosen.isEmpty else { throw Failure("the mix weighs nothing: give one scenario a weight above 0") }
+        self.init(chosen.map { (Scenario.named($0.key), $0.value) }, hasAppEvents: false)
+    }
+
+    /// - Returns: nil for a purchase that follows no scenario.
+    func choose(using random: inout SeededRandom) -> Scenario? {
+        guard scenarios.count > 1 else { return scenarios[0].scenario }
+        var rest = random.fraction() * sum
+        for (scenario, weight) in scenarios {
+            rest -= weight
+            if rest < 0 { return scenario }
+        }
+        return scenarios[scenarios.count - 1].scenario
+    }
+}

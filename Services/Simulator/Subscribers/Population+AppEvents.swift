@@ -1,0 +1,82 @@
+import AppStore
+import Contracts
+
+import struct Foundation.Date
+import typealias Foundation.TimeInterval
+
+/// What Apple tells about an app and nobody's purchase.
+extension Population {
+    /// How far back stories begin. Within Apple's history (180 and 30 days) and what a verifier accepts as signedDate
+    /// (400 days).
+    private static let productionSpan = 390.0 * 86_400
+    private static let sandboxSpan = 29.0 * 86_400
+
+    static func span(in environment: StoreEnvironment) -> TimeInterval {
+        environment == .production ? productionSpan : sandboxSpan
+    }
+
+    static func somewhere(
+        before now: Date, in environment: StoreEnvironment, using random: inout SeededRandom
+    ) -> Date {
+        now.adding(-1 - span(in: environment) * random.fraction())
+    }
+
+    mutating func appEvent(now: Date) -> EventPayload {
+        switch random.index(below: 8) {
+        case 0: return externalPurchaseToken(.created, now: now)
+        case 1: return externalPurchaseToken(.activeTokenReminder, now: now)
+        case 2: return externalPurchaseToken(.unreported, now: now)
+        case 3: return rescindedConsent(now: now)
+        case 4: return extensionSummary(now: now)
+        default: return test(now: now)
+        }
+    }
+
+    mutating func test(now: Date) -> EventPayload { payload(.test, now: now) }
+
+    private mutating func payload(_ kind: NotificationKind, now: Date) -> EventPayload {
+        let app = random.element(of: apps)
+        return EventPayload(
+            uuid: identities.uuid(), kind: kind, app: app,
+            signedDate: Self.somewhere(before: now, in: app.environment, using: &random))
+    }
+
+    /// A token for purchases outside of the App Store, about which the developer must report.
+    private mutating func externalPurchaseToken(_ subtype: NotificationSubtype, now: Date) -> EventPayload {
+        var payload = payload(NotificationKind(.externalPurchaseToken, subtype), now: now)
+        var token = ExternalPurchaseToken()
+        // The token itself says that it is of the sandbox; nothing else in it does.
+        let prefix = payload.app.environment == .sandbox ? "SANDBOX_" : ""
+        token.externalPurchaseId = prefix + identities.uuid().uuidString.lowercased()
+        token.tokenCreationDate = payload.signedDate.adding(subtype == .created ? -1 : -30 * 86_400)
+        token.appAppleId = payload.app.appAppleId
+        token.bundleId = payload.app.bundleId
+        token.tokenType = "SERVICES"
+        token.tokenExpirationDate = token.tokenCreationDate?.adding(365 * 86_400)
+        payload.object = .externalPurchaseToken(token)
+        return payload
+    }
+
+    private mutating func rescindedConsent(now: Date) -> EventPayload {
+        var payload = payload(NotificationKind(.rescindConsent), now: now)
+        payload.customer = Customer(of: payload.app, random: &random, identities: &identities)
+        payload.object = .appData
+        return payload
+    }
+
+    /// The end of a mass extension whose subscriptions are none of ours.
+    private mutating func extensionSummary(now: Date) -> EventPayload {
+        var payload = payload(.extensionSummary, now: now)
+        var summary = NotificationSummary()
+        summary.environment = AppStoreEnvironment(rawValue: payload.app.environment.rawValue)
+        if payload.app.environment == .production { summary.appAppleId = payload.app.appAppleId }
+        summary.bundleId = payload.app.bundleId
+        summary.productId = random.element(of: Product.subscriptions).id(in: payload.app.bundleId)
+        summary.requestIdentifier = identities.uuid().uuidString.lowercased()
+        summary.storefrontCountryCodes = []
+        summary.succeededCount = Int64(random.index(below: 10_000))
+        summary.failedCount = Int64(random.index(below: 10))
+        payload.object = .summary(summary)
+        return payload
+    }
+}

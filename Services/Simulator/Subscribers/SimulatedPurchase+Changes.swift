@@ -1,0 +1,241 @@
+import struct Foundation.Date
+import typealias Foundation.TimeInterval
+
+/// What each event changes.
+extension SimulatedPurchase {
+    /// - Returns: the transaction that the notification shows, where it is not the newest.
+    mutating func change(
+        _ event: LifecycleEvent, at date: Date, product: Product, offer: Offer?, identities: inout Identities
+    ) -> String? {
+        switch event {
+        case .subscribe, .buy: begin(product, at: date, offer: offer, identities: &identities)
+        case .resubscribe: beginAgain(product, at: date, offer: offer, identities: &identities)
+        case .upgrade, .crossgrade, .redeemOfferAndUpgrade:
+            replace(with: product, at: date, offer: offer, identities: &identities)
+        case .renew, .renewInANewWay: renew(from: purchase?.expiresDate ?? date, identities: &identities)
+        case .recover: recover(at: date, identities: &identities)
+        case .turnRenewalOff: renewal?.willRenew = false
+        case .turnRenewalOn: renewal?.willRenew = true
+        case .downgrade: renewal?.nextProduct = product
+        case .redeemOfferAndDowngrade:
+            renewal?.nextProduct = product
+            renewal?.nextOffer = offer
+        case .redeemOffer: renewal?.nextOffer = offer
+        case .keepProduct: if let owned = renewal?.product { renewal?.nextProduct = owned }
+        case .announcePriceIncrease: raisePrice(consent: 0)
+        case .acceptPriceIncrease: renewal?.priceIncreaseStatus = 1
+        case .raisePrice: raisePrice(consent: 1)
+        case .failToRenew: fail()
+        case .failToRenewWithGrace: failWithGrace(at: date)
+        case .outliveGrace: outliveGrace(at: date)
+        case .expireVoluntarily: expire(intent: 1)
+        case .expireInBillingRetry: expire(intent: 2)
+        case .expireAfterPriceIncrease: expire(intent: 3)
+        case .expireProductNotForSale: expire(intent: 4)
+        case .expireOtherwise: expire(intent: 5)
+        case .requestRefund: requestRefund(of: purchase, at: date)
+        case .requestRefundOfEarlierPeriod: requestRefund(of: earlierPurchase, at: date)
+        case .declineRefund: return endRefundRequest()
+        case .refund, .refundEarlierPeriod: return refund(event, at: date)
+        case .reverseRefund: reverseRefund(at: date)
+        case .extend: extend(by: timeScale.scaled(7 * 86_400))
+        case .revoke: revoke(at: date)
+        case .repeatConsumptionRequest, .failToExtend, .unclaimSeats, .updateMetadata, .migrate, .changePrice,
+            .somethingNew:
+            break
+        }
+        return event.isAboutTheRefund ? refundRequest?.transactionId : nil
+    }
+
+    private mutating func begin(_ product: Product, at date: Date, offer: Offer?, identities: inout Identities) {
+        let environment = customer.app.environment
+        let id = identities.transactionId(in: environment)
+        let purchase = Purchase(
+            originalTransactionId: id, transactionId: id,
+            webOrderLineItemId: product.isSubscription ? identities.webOrderLineItemId(in: environment) : nil,
+            product: product, purchaseDate: date, originalPurchaseDate: date,
+            expiresDate: end(of: product, offer, from: date), reason: .purchase,
+            price: offer?.price(of: product) ?? product.price,
+            quantity: product.kind == .consumable ? 1 + Int64(now.milliseconds % 3) : 1, offer: offer)
+        transactions = [purchase]
+        // What is used up gives no access.
+        if product.kind != .consumable { access.grant(purchase) }
+        guard product.isSubscription else {
+            phase = .owned
+            return
+        }
+        renewal = Renewal(
+            product: product, nextProduct: product, willRenew: true, date: purchase.expiresDate,
+            isInBillingRetry: false, recentStartDate: date)
+        phase = .active
+    }
+
+    private mutating func beginAgain(_ product: Product, at date: Date, offer: Offer?, identities: inout Identities) {
+        let end = purchase?.expiresDate ?? date
+        if date.timeIntervalSince(end) > timeScale.recentGap { renewal?.recentStartDate = date }
+        renewals = 0
+        charge(product, from: date, reason: .purchase, offer: offer, identities: &identities)
+    }
+
+    /// Something else takes effect at once: what was paid for ends, and with it a period that was charged early.
+    private mutating func replace(with product: Product, at date: Date, offer: Offer?, identities: inout Identities) {
+        for place in transactions.indices where transactions[place].expiresDate.map({ $0 > date }) ?? false {
+            transactions[place].isUpgraded = true
+        }
+        access.end(at: date)
+        charge(product, from: date, reason: .purchase, offer: offer, identities: &identities)
+    }
+
+    private mutating func renew(from date: Date, identities: inout Identities) {
+        guard let next = renewal?.nextProduct else { return }
+        renewals += 1
+        charge(next, from: date, reason: .renewal, offer: renewal?.nextOffer, identities: &identities)
+    }
+
+    /// In grace nothing was interrupted and the period goes on from where the last one ended; later it starts anew.
+    private mutating func recover(at date: Date, identities: inout Identities) {
+        if case .grace = phase, let end = purchase?.expiresDate {
+            renew(from: end, identities: &identities)
+        } else {
+            renew(from: date, identities: &identities)
+        }
+    }
+
+    private mutating func charge(
+        _ product: Product, from date: Date, reason: Purchase.Reason, offer: Offer?, identities: inout Identities
+    ) {
+        guard let first = transactions.first else { return }
+        let environment = customer.app.environment
+        let price = reason == .renewal ? renewal?.nextPrice : nil
+        let purchase = Purchase(
+            originalTransactionId: first.originalTransactionId,
+            transactionId: identities.transactionId(in: environment),
+            webOrderLineItemId: identities.webOrderLineItemId(in: environment), product: product, purchaseDate: date,
+            originalPurchaseDate: first.originalPurchaseDate, expiresDate: end(of: product, offer, from: date),
+            reason: reason, price: offer?.price(of: product) ?? price ?? product.price, offer: offer)
+        transactions.append(purchase)
+        access.grant(purchase)
+        renewal = Renewal(
+            product: product, nextProduct: product, willRenew: true, date: purchase.expiresDate,
+            isInBillingRetry: false, recentStartDate: renewal?.recentStartDate ?? date)
+        refundRequest = nil
+        phase = .active
+    }
+
+    private func end(of product: Product, _ offer: Offer?, from date: Date) -> Date? {
+        product.period.map { timeScale.end(of: offer?.period ?? $0, from: date) }
+    }
+
+    private mutating func raisePrice(consent: Int64) {
+        guard let next = renewal?.nextProduct else { return }
+        renewal?.priceIncreaseStatus = consent
+        renewal?.nextPrice = next.price + 1_000
+    }
+
+    private mutating func fail() {
+        renewal?.isInBillingRetry = true
+        renewal?.expirationIntent = 2
+        phase = .billingRetry(until: (purchase?.expiresDate ?? now).adding(timeScale.billingRetry))
+    }
+
+    private mutating func failWithGrace(at date: Date) {
+        guard let purchase, let paidEnd = purchase.expiresDate, let period = purchase.product.period,
+            let grace = timeScale.grace(of: period)
+        else { return }
+        let end = paidEnd.adding(grace)
+        // Told before the period is over, Apple says that it does not retry yet.
+        renewal?.isInBillingRetry = date >= paidEnd
+        renewal?.graceExpiresDate = end
+        renewal?.expirationIntent = 2
+        access.allowGrace(for: purchase.product, from: paidEnd, until: end)
+        phase = .grace(until: end)
+    }
+
+    private mutating func outliveGrace(at date: Date) {
+        renewal?.isInBillingRetry = true
+        phase = .billingRetry(until: (purchase?.expiresDate ?? date).adding(timeScale.billingRetry))
+    }
+
+    private mutating func expire(intent: Int) {
+        renewal?.willRenew = false
+        renewal?.isInBillingRetry = false
+        renewal?.graceExpiresDate = nil
+        renewal?.expirationIntent = intent
+        renewal?.winBackOffers = intent == 1 ? Offer.winBack.identifier.map { [$0] } ?? [] : []
+        refundRequest = nil
+        phase = .expired
+    }
+
+    private mutating func requestRefund(of purchase: Purchase?, at date: Date) {
+        guard let purchase else { return }
+        refundRequest = RefundRequest(transactionId: purchase.transactionId, requestedAt: date)
+    }
+
+    private mutating func endRefundRequest() -> String? {
+        defer { refundRequest = nil }
+        return refundRequest?.transactionId
+    }
+
+    private mutating func refund(_ event: LifecycleEvent, at date: Date) -> String? {
+        let isAskedFor = refundRequest != nil
+        let unasked = event == .refund ? purchase?.transactionId : earlierPurchase?.transactionId
+        guard let id = endRefundRequest() ?? unasked,
+            let place = transactions.lastIndex(where: { $0.transactionId == id })
+        else { return nil }
+        // A part of it now and then: the days that were left.
+        let isProrated = transactions[place].product.isSubscription && date.milliseconds % 4 == 0
+        transactions[place].revocation = Purchase.Revocation(
+            date: date, reason: isAskedFor ? 1 : 0, type: isProrated ? .refundProrated : .refundFull,
+            percentage: isProrated ? 40_000 : 100_000)
+        access.refund(id, at: date)
+        if place == transactions.count - 1 {
+            renewal?.willRenew = false
+            phase = .revoked
+        }
+        return id
+    }
+
+    /// The customer gets back what was paid for; the renewal date did not move meanwhile.
+    private mutating func reverseRefund(at date: Date) {
+        guard let place = transactions.indices.last else { return }
+        transactions[place].revocation = nil
+        access.reverseRefund(of: transactions[place].transactionId)
+        guard let end = transactions[place].expiresDate else {
+            phase = .owned
+            return
+        }
+        if end > date {
+            phase = .active
+        } else {
+            phase = .expired
+            if renewal?.expirationIntent == nil { renewal?.expirationIntent = 1 }
+        }
+    }
+
+    mutating func extend(by seconds: TimeInterval) {
+        guard let place = transactions.indices.last, let end = transactions[place].expiresDate else { return }
+        let later = end.adding(seconds)
+        transactions[place].expiresDate = later
+        renewal?.date = later
+        access.extend(transactions[place].transactionId, until: later)
+    }
+
+    private mutating func revoke(at date: Date) {
+        guard let place = transactions.indices.last else { return }
+        transactions[place].revocation = Purchase.Revocation(
+            date: date, reason: 0, type: customer.ownership == .assigned ? .assignmentRevoke : .familyRevoke)
+        access.end(at: date)
+        renewal?.willRenew = false
+        phase = .revoked
+    }
+}
+
+extension LifecycleEvent {
+    /// Whether the notification shows the transaction whose money is asked for.
+    fileprivate var isAboutTheRefund: Bool {
+        switch self {
+        case .requestRefund, .requestRefundOfEarlierPeriod, .repeatConsumptionRequest: true
+        default: false
+        }
+    }
+}
