@@ -38,7 +38,7 @@ struct PaidPeriod {
             if next.isPurchase {
                 for index in running where !next.addsSeats(to: periods[index]) { periods[index].end = next.start }
                 if !running.contains(where: { next.addsSeats(to: periods[$0]) }) { purchase = next }
-            } else if let purchase, next.wasChargedBefore(purchase) {
+            } else if let purchase, next.wasChargedBefore(purchase, early: early) {
                 next.end = next.start
             } else if !next.isEmpty {
                 // It renews a period that is unknown, and what runs longer than Apple charges early was replaced by that.
@@ -88,12 +88,14 @@ struct PaidPeriod {
         }
     }
 
-    /// Whether a renewal was charged before a purchase that took its place: it begins nearer to the beginning of the
+    /// Whether a renewal was charged before a purchase that took its place: it begins sooner after the purchase than Apple
+    /// charges early. How early that is in the sandbox is not documented; there it begins nearer to the beginning of the
     /// purchase's period than to its end, where a renewal of that purchase would begin.
-    private func wasChargedBefore(_ purchase: PaidPeriod) -> Bool {
-        let begin = facts.beginning
-        return facts.isRenewal && purchase.start < begin
-            && begin.timeIntervalSince(purchase.start) < purchase.nominalEnd.timeIntervalSince(begin)
+    private func wasChargedBefore(_ purchase: PaidPeriod, early: TimeInterval) -> Bool {
+        guard facts.isRenewal, purchase.start < facts.beginning else { return false }
+        let gap = facts.beginning.timeIntervalSince(purchase.start)
+        let isNearer = gap < purchase.nominalEnd.timeIntervalSince(facts.beginning)
+        return early < BillingRules.day ? isNearer : gap <= early
     }
 
     /// Seats that are bought within a period have a transaction of their own, which ends with the period and does not

@@ -98,6 +98,12 @@ extension AccessScheduleTests {
                 tell("SUBSCRIBED/RESUBSCRIBE", 50, 1, bought("3", "gold", 50, 80), renewal("gold", 80, signed: 50)),
             ], access: [(29, "gold"), (39.9, "gold"), (40, nil), (49, nil), (51, "gold")]),
         Case(
+            name: "a renewal in the first half of a known year: an upgrade between them is unknown, and ended the year",
+            events: [
+                tell("SUBSCRIBED/INITIAL_BUY", 0, nil, bought("1", "gold", 0, 365)),
+                tell("TRANSACTION", 40, nil, bought("3", "platinum", 40, 70, reason: "RENEWAL")),
+            ], access: [(39, "gold"), (40, "platinum"), (69, "platinum"), (70, nil), (300, nil)]),
+        Case(
             name: "grace told early, after an addition of seats in the last days",
             events: [
                 start,
