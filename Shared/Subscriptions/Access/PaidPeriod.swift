@@ -72,7 +72,8 @@ struct PaidPeriod {
 
     private var nominalEnd: Date { facts.expiresDate ?? .distantFuture }
 
-    /// Older payloads do not say what a transaction is. Then one that begins within a running period is a purchase, unless
+    /// Older payloads do not say what a transaction is. Then one that begins where another ends is its renewal, and one
+    /// that begins within a running period is a purchase, unless
     /// it begins within its last day (a minute in the sandbox) with the same product: that is a renewal.
     private static func isPurchase(
         _ facts: TransactionFacts, after periods: [PaidPeriod], early: TimeInterval
@@ -81,7 +82,7 @@ struct PaidPeriod {
         case "PURCHASE": return true
         case "RENEWAL": return false
         default:
-            if facts.isRenewal { return false }
+            if facts.isRenewal || periods.contains(where: { $0.nominalEnd == facts.beginning }) { return false }
             guard let running = periods.last(where: { facts.beginning < $0.end }) else { return true }
             return facts.beginning < running.end.addingTimeInterval(-early)
                 || facts.productId != running.facts.productId
@@ -92,7 +93,7 @@ struct PaidPeriod {
     /// charges early. How early that is in the sandbox is not documented; there it begins nearer to the beginning of the
     /// purchase's period than to its end, where a renewal of that purchase would begin.
     private func wasChargedBefore(_ purchase: PaidPeriod, early: TimeInterval) -> Bool {
-        guard facts.isRenewal, purchase.start < facts.beginning else { return false }
+        guard purchase.start < facts.beginning else { return false }
         let gap = facts.beginning.timeIntervalSince(purchase.start)
         let isNearer = gap < purchase.nominalEnd.timeIntervalSince(facts.beginning)
         return early < BillingRules.day ? isNearer : gap <= early
