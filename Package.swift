@@ -42,7 +42,9 @@ let libraries: [Target] = [
     library("Contracts", ["StrictJSON"]),
     library("Subscriptions", ["Contracts"]),
     library("AppStore", ["Signatures", "StrictJSON", httpClient]),
-    library("Storage", ["Postgres", "Subscriptions", "Contracts", logging], resources: [.embedInCode("Migrations")]),
+    library(
+        "Storage", ["Postgres", "Subscriptions", "Contracts", "StrictJSON", logging],
+        resources: [.embedInCode("Migrations")]),
     library("Chassis", [logging, metrics, configuration, lifecycle, hummingbird, httpClient]),
     library("Bootstrap", ["Chassis", "Postgres", "Storage", "AppStore", "Signatures"]),
     library("Interpretation", ["AppStore", "Contracts", "Subscriptions", "Storage"]),
@@ -102,7 +104,8 @@ func tests(
 
 let tests: [Target] = [
     .target(
-        name: "TestSupport", dependencies: ["Postgres", "Storage", logging], path: "Tests/Support", swiftSettings: house
+        name: "TestSupport", dependencies: ["Contracts", "Postgres", "Storage", "Subscriptions", logging],
+        path: "Tests/Support", swiftSettings: house
     ),
     tests("StrictJSONTests", "Shared/StrictJSON", ["StrictJSON", "TestSupport"]),
     tests("KafkaTests", "Shared/Kafka", ["Kafka", "CRDKafka", "TestSupport", logging]),

@@ -6,18 +6,18 @@ import struct Foundation.Date
 
 /// Is this the first sighting of the notificationUUID, or of other content under it?
 struct Deduplicate: Stage {
-    let sightings: SightingStore
+    let sightings: SeenNotificationStore
     let now: @Sendable () -> Date
 
     func process(
         _ deliveries: [Delivery<VerifiedNotification>]
     ) async throws -> [StageResult<UniqueNotification, DeduplicateReason>] {
         let seenAt = now()
-        let isFirst = try await sightings.claim(
+        let isFirst = try await sightings.markSeen(
             deliveries.map {
-                Sighting(
+                SeenNotification(
                     notificationUUID: $0.message.notificationUUID, position: $0.position, seenAt: seenAt,
-                    isReclaim: $0.message.source.isReclaim, content: Self.digest(of: $0.message.decoded))
+                    isRedelivery: $0.message.source.isRedelivery, content: Self.digest(of: $0.message.decoded))
             })
         return zip(deliveries, isFirst).map { delivery, isFirst in
             isFirst ? .forward(UniqueNotification(unchecked: delivery.message)) : .discard(.repeated)

@@ -61,11 +61,12 @@ struct Apply: Settlement {
         }
         let latency = Metric.webhookToState.timer()
         // What Apple's history or an operator brings was received long ago.
-        for entry in entries where entry.source == .webhook {
-            if entry.notificationType != "TEST" {
-                Metric.genuineNotifications.counter(entry.bundleId, entry.environment.rawValue).increment()
+        for notification in entries.map(\.notification) where notification.source == .webhook {
+            if notification.notificationType != "TEST" {
+                Metric.genuineNotifications.counter(notification.bundleId, notification.environment.rawValue)
+                    .increment()
             }
-            latency.recordSeconds(recordedAt.timeIntervalSince(entry.receivedAt))
+            latency.recordSeconds(recordedAt.timeIntervalSince(notification.receivedAt))
         }
     }
 }

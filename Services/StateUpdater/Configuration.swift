@@ -10,8 +10,7 @@ struct Configuration: WorkerVariables, DatabaseVariables {
     let schema = Variable.databaseSchema
     let recoveryPatience = Variable.duration(
         "STOREKEEPER_RECOVERY_PATIENCE",
-        "how long a gap in a life may stay open before Apple is asked about it; most are notifications that overtook "
-            + "each other", default: "5m")
+        "delay before a detected gap triggers recovery; absorbs out-of-order delivery", default: "5m")
     let batch = Variable.batchLimit
     let rejectionRun = Variable.rejectionRun
     let rejectionRatio = Variable.rejectionRatio

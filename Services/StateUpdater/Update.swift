@@ -6,7 +6,7 @@ import Storage
 
 import struct Foundation.Date
 
-/// What does it change? Reads the news out of a notification; what is newer already is decided where the state is.
+/// What does it change? Reads the event out of a notification; whether something newer is known is decided where the state is.
 struct Update: Stage {
     /// How many records are read at the same time.
     var cores = 1
@@ -19,9 +19,10 @@ struct Update: Stage {
         -> StageResult<LedgerEntry, UpdateReason>
     {
         do {
-            var entry = try LedgerEntry(notification, position: position)
+            var notification = notification
             // Read, not copied: the database would refuse a text that is not one, and the batch with it.
-            entry.traceparent = notification.traceparent.flatMap { TraceContext($0)?.traceparent }
+            notification.traceparent = notification.traceparent.flatMap { TraceContext($0)?.traceparent }
+            let entry = try LedgerEntry(notification, position: position)
             if let fault = entry.fault { return .deadLetter(.unstorable, message: fault) }
             return .forward(entry)
         } catch {

@@ -46,7 +46,7 @@ struct Retention: Subcommand {
         let connection = try database.connection(for: "retention", in: context)
         let (store, policy, now) = (RetentionStore(connection), try policy(in: context), context.now())
         let (months, expired) = (try await store.months(), try await store.expired(policy, now: now))
-        let due = try await SightingStore(connection).count(
+        let due = try await SeenNotificationStore(connection).count(
             before: policy.oldestSighting(now: now), limit: Self.countedSightings)
         let report = isRun ? try await store.run(policy, now: now) : nil
         if let report, !report.dropped.isEmpty {

@@ -11,5 +11,5 @@ public enum NotificationSource: String, Sendable, Hashable, CaseIterable {
 
     /// Whether a sighting of it replaces an earlier one. What recovery or an operator puts back was lost behind the
     /// deduplicator once; were it refused as a repeat, the loss could never be repaired.
-    public var isReclaim: Bool { self == .history || self == .replay }
+    public var isRedelivery: Bool { self == .history || self == .replay }
 }

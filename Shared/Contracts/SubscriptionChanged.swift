@@ -3,8 +3,9 @@ import StrictJSON
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// One fact of a purchase that became another. For whoever wants to know, at least once, of one purchase in the order in
-/// which we learned; repeats have the same ``id``.
+/// That a notification changed a purchase: what happened, every change, and the state after it. One message per
+/// notification and purchase, at least once, of one purchase in the order in which we learned; a repetition has the same
+/// ``id``.
 public struct SubscriptionChanged: TopicMessage, Hashable {
     /// Where the purchase was made.
     public var environment: StoreEnvironment
@@ -12,14 +13,14 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
     public var originalTransactionId: String
     /// The app.
     public var bundleId: String
-    /// Which fact, by Apple's name for it; ours are ``sharedAccount`` and those that begin with `earlier`.
-    public var fact: String
-    /// The text before; nil where the fact was unknown. Cut after 4096 letters.
-    public var from: String?
-    /// The text after; nil where the fact is gone. Cut after 4096 letters.
-    public var to: String?
-    /// The transaction that the fact is about, where that is not the purchase's current one.
-    public var transactionId: String?
+    /// What happened, by Apple's type, or type and subtype: `DID_RENEW`, `EXPIRED/VOLUNTARY`.
+    public var event: String
+    /// Everything that changed; never empty.
+    public var changes: [FactChange]
+    /// The purchase after it.
+    public var state: State
+    /// The revision of the purchase: of two messages about it the one with the greater revision is the newer.
+    public var revision: Int64
     /// The notification that told.
     public var notificationUUID: UUID
     /// By Apple's clock.
@@ -29,19 +30,44 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
     /// W3C trace context of the request that brought the notification; nil where there was none.
     public var traceparent: String?
 
-    /// All fields.
+    /// How a purchase stands.
+    public struct State: Sendable, Hashable {
+        /// Apple's status: 1 active, 2 expired, 3 billing retry, 4 grace period, 5 revoked; nil where Apple told none.
+        public var status: Int64?
+        /// The product; nil where none is known.
+        public var productId: String?
+        /// Whether it gives access at ``SubscriptionChanged/learnedAt``.
+        public var hasAccess: Bool
+        /// When access ends unless something changes; nil without access, and where it does not end.
+        public var accessUntil: Date?
+        /// Whether it will renew; nil where that is not known.
+        public var isAutoRenewing: Bool?
+
+        /// How a purchase stands.
+        public init(
+            status: Int64?, productId: String?, hasAccess: Bool, accessUntil: Date?, isAutoRenewing: Bool?
+        ) {
+            self.status = status
+            self.productId = productId
+            self.hasAccess = hasAccess
+            self.accessUntil = accessUntil
+            self.isAutoRenewing = isAutoRenewing
+        }
+    }
+
+    /// What happened to a purchase.
     public init(
-        environment: StoreEnvironment, originalTransactionId: String, bundleId: String, fact: String, from: String?,
-        to: String?, transactionId: String? = nil, notificationUUID: UUID, occurredAt: Date, learnedAt: Date,
-        traceparent: String?
+        environment: StoreEnvironment, originalTransactionId: String, bundleId: String, event: String,
+        changes: [FactChange], state: State, revision: Int64, notificationUUID: UUID, occurredAt: Date,
+        learnedAt: Date, traceparent: String?
     ) {
         self.environment = environment
         self.originalTransactionId = originalTransactionId
         self.bundleId = bundleId
-        self.fact = fact
-        self.from = from
-        self.to = to
-        self.transactionId = transactionId
+        self.event = event
+        self.changes = changes
+        self.state = state
+        self.revision = revision
         self.notificationUUID = notificationUUID
         self.occurredAt = occurredAt
         self.learnedAt = learnedAt
@@ -50,25 +76,22 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
 
     private static let version: Int64 = 1
 
-    /// The fact that an account of the app (`to`) was found on the Apple account of another one (`from`).
-    public static let sharedAccount = "sharedAccount"
-
-    /// The same in every repetition and of no other change: a notification changes a fact once, but may show several
-    /// accounts on one Apple account.
-    public var id: String {
-        let id = "\(notificationUUID.uuidString.lowercased())/\(fact)"
-        guard fact == Self.sharedAccount, let to else { return id }
-        return "\(id)/\(to)"
-    }
+    /// The same in every repetition and of no other message.
+    public var id: String { "\(notificationUUID.uuidString.lowercased())/\(originalTransactionId)" }
 
     /// Reads the message off a record.
     public init(_ record: WireRecord) throws(ContractFault) {
         let message = try MessageReader(record.value, version: Self.version)
+        guard let changes = message["changes"].flatMap({ FactChange.changes($0) }) else { throw .missing("changes") }
+        guard let state = message["state"], let hasAccess = state["hasAccess"]?.bool else { throw .missing("state") }
         self.init(
             environment: try message.environment(), originalTransactionId: try message.string("originalTransactionId"),
-            bundleId: try message.string("bundleId"), fact: try message.string("fact"), from: message["from"]?.string,
-            to: message["to"]?.string, transactionId: message["transactionId"]?.string,
-            notificationUUID: try message.uuid("notificationUUID"),
+            bundleId: try message.string("bundleId"), event: try message.string("event"), changes: changes,
+            state: State(
+                status: state["status"]?.int64, productId: state["productId"]?.string, hasAccess: hasAccess,
+                accessUntil: state["accessUntil"]?.int64.map { Date(milliseconds: $0) },
+                isAutoRenewing: state["isAutoRenewing"]?.bool),
+            revision: try message.integer("revision"), notificationUUID: try message.uuid("notificationUUID"),
             occurredAt: Date(milliseconds: try message.integer("occurredAt")),
             learnedAt: Date(milliseconds: try message.integer("learnedAt")),
             traceparent: record.header(Headers.traceparent))
@@ -76,16 +99,22 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
 
     /// The record that carries the message.
     public func record() -> WireRecord {
-        var json = JSONWriter()
+        var json = JSONWriter(capacity: 1024)
         json.beginObject()
         json.member("version", Self.version)
         json.member("environment", environment.rawValue)
         json.member("originalTransactionId", originalTransactionId)
         json.member("bundleId", bundleId)
-        json.member("fact", fact)
-        json.member("from", from)
-        json.member("to", to)
-        if let transactionId { json.member("transactionId", transactionId) }
+        json.member("event", event)
+        json.member("changes", raw: FactChange.json(changes))
+        json.beginObject("state")
+        json.member("status", state.status)
+        json.member("productId", state.productId)
+        json.member("hasAccess", state.hasAccess)
+        json.member("accessUntil", state.accessUntil?.milliseconds)
+        json.member("isAutoRenewing", state.isAutoRenewing)
+        json.endObject()
+        json.member("revision", revision)
         json.member("notificationUUID", notificationUUID.uuidString.lowercased())
         json.member("occurredAt", occurredAt.milliseconds)
         json.member("learnedAt", learnedAt.milliseconds)

@@ -4,24 +4,14 @@ import Storage
 import Subscriptions
 
 import struct Foundation.Date
+import struct Foundation.UUID
 
 extension LedgerEntry {
     /// From what we say to each other to what the ledger keeps and the state learns.
     /// - Throws: `PayloadFault` where this build cannot read what the verifier passed.
     public init(_ notification: VerifiedNotification, position: LogPosition) throws {
         let payload = try DecodedNotification(decoded: notification.decoded)
-        self.init(notification, news: PurchaseEvent(notification, payload), position: position)
-    }
-
-    private init(_ notification: VerifiedNotification, news: PurchaseEvent?, position: LogPosition) {
-        self.init(
-            notificationUUID: notification.notificationUUID, notificationType: notification.notificationType,
-            subtype: notification.subtype, environment: notification.environment, bundleId: notification.bundleId,
-            appAppleId: notification.appAppleId, originalTransactionId: notification.originalTransactionId,
-            transactionId: notification.transactionId, signedDate: notification.signedDate,
-            receivedAt: notification.receivedAt, source: notification.source,
-            decodedPayload: String(decoding: notification.decoded, as: UTF8.self),
-            signedPayload: notification.signedPayload, news: news, position: position)
+        self.init(notification, event: PurchaseEvent(notification, payload), position: position)
     }
 }
 
@@ -46,7 +36,8 @@ extension PurchaseEvent {
             consumptionRequestReason: payload.envelope.data?.consumptionRequestReason?.rawValue,
             renewalOriginalTransactionId: payload.renewalInfo?.originalTransactionId,
             unknownFields: payload.oddities.filter { $0.kind == .unknownValue }.map(\.field),
-            unreadableFields: payload.oddities.filter { $0.kind == .unreadable }.map(\.field))
+            unreadableFields: payload.oddities.filter { $0.kind == .unreadable }.map(\.field)
+                + payload.unreadableTokens)
     }
 }
 
@@ -60,7 +51,7 @@ extension TransactionFacts {
             subscriptionGroupIdentifier: transaction.subscriptionGroupIdentifier,
             purchaseDate: transaction.purchaseDate, originalPurchaseDate: transaction.originalPurchaseDate,
             expiresDate: transaction.expiresDate, quantity: transaction.quantity.map { Int(clamping: $0) },
-            appAccountToken: transaction.appAccountToken?.lowercased(),
+            appAccountToken: transaction.appAccountToken?.uuidText,
             ownership: transaction.inAppOwnershipType?.rawValue, isUpgraded: transaction.isUpgraded ?? false,
             revocationDate: transaction.revocationDate,
             revocationReason: (transaction.revocationReason?.rawValue).map { Int(clamping: $0) },
@@ -70,7 +61,10 @@ extension TransactionFacts {
             reason: transaction.transactionReason?.rawValue, offerDiscountType: transaction.offerDiscountType?.rawValue,
             revocationType: transaction.revocationType?.rawValue, appTransactionId: transaction.appTransactionId,
             webOrderLineItemId: transaction.webOrderLineItemId,
-            previousOriginalTransactionId: transaction.previousOriginalTransactionId)
+            previousOriginalTransactionId: transaction.previousOriginalTransactionId,
+            multiSeatInfo: transaction.multiSeatInfo?.text, revocationPercentage: transaction.revocationPercentage,
+            storefront: transaction.storefront, offerPeriod: transaction.offerPeriod,
+            billingPlanType: transaction.billingPlanType?.rawValue, commitmentInfo: transaction.commitmentInfo?.text)
     }
 }
 
@@ -88,6 +82,29 @@ extension RenewalFacts {
             signedDate: renewal.signedDate ?? signedDate, productId: renewal.productId,
             renewalPriceMilliunits: renewal.renewalPrice, currency: renewal.currency,
             offerType: (renewal.offerType?.rawValue).map { Int(clamping: $0) },
-            offerIdentifier: renewal.offerIdentifier)
+            offerIdentifier: renewal.offerIdentifier, appAccountToken: renewal.appAccountToken?.uuidText,
+            eligibleWinBackOfferIds: renewal.eligibleWinBackOfferIds, offerPeriod: renewal.offerPeriod,
+            billingPlanType: renewal.renewalBillingPlanType?.rawValue, commitmentInfo: renewal.commitmentInfo?.text)
     }
+}
+
+extension DecodedNotification {
+    /// Account tokens that are no UUID. Apple takes no others, so such a one is of no account: it counts as missing.
+    fileprivate var unreadableTokens: [String] {
+        [
+            ("signedTransactionInfo", transaction?.appAccountToken),
+            ("signedRenewalInfo", renewalInfo?.appAccountToken),
+        ].compactMap { place, token in
+            token.flatMap { $0.uuidText == nil ? "\(place).appAccountToken" : nil }
+        }
+    }
+}
+
+extension String {
+    /// Lower case, so that two spellings are one token; nil where it is no UUID.
+    fileprivate var uuidText: String? { UUID(uuidString: self)?.uuidString.lowercased() }
+}
+
+extension RawJSON {
+    fileprivate var text: String { String(decoding: bytes, as: UTF8.self) }
 }

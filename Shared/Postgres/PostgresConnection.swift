@@ -10,6 +10,7 @@ public actor PostgresConnection {
     private let configuration: PostgresConfiguration
     private let logger: Logger
     private var handle: ConnectionHandle?
+    private var plans = PlanRenewal(now: .now)
 
     /// The thread the handle lives on.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -92,8 +93,14 @@ public actor PostgresConnection {
     }
 
     private func connected() throws(PostgresError) -> ConnectionHandle {
-        if let handle, !handle.isLost { return handle }
+        if let handle, !handle.isLost {
+            if plans.isDue(now: .now) {
+                do { try handle.run(script: "discard plans") } catch { throw abandoning(error) }
+            }
+            return handle
+        }
         handle = nil
+        plans = PlanRenewal(now: .now)
         let handle = try ConnectionHandle(connecting: try configuration.connectionParameters(), logger: logger)
         let settings = try configuration.sessionSettings()
         _ = try handle.run(settings.map { Command(setting, $0.name, $0.value) })

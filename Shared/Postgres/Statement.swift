@@ -10,13 +10,14 @@ public struct Statement: Sendable, Hashable {
     ///     the connection reports.
     ///   - sql: a constant by type, so that nothing a user sent can become SQL. Values are `$1`, `$2`, ….
     public init(_ name: StaticString, _ sql: StaticString) {
-        self.init(name, parts: [sql])
+        self.init(name, unsafeSQL: "\(sql)")
     }
 
-    /// For statements that share long lists of columns: constants, which make one text.
-    public init(_ name: StaticString, parts: [StaticString]) {
+    /// SQL that is put together from constants of the program, such as lists of columns. A user's words must never get
+    /// here.
+    public init(_ name: StaticString, unsafeSQL sql: String) {
         self.name = "\(name)"
-        self.sql = parts.map { "\($0)" }.joined(separator: " ")
+        self.sql = sql
     }
 
     /// A statement that is not known when the program is built, such as one typed by an operator. It is not prepared.

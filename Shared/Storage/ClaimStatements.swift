@@ -2,6 +2,7 @@ import Postgres
 import Subscriptions
 
 import struct Foundation.Date
+import struct Foundation.UUID
 
 /// The statements of the one transaction that concern the app's accounts.
 enum ClaimStatements {
@@ -15,7 +16,7 @@ enum ClaimStatements {
             source)
         select environment::store_environment, original_transaction_id, bundle_id, app_account_token, min(since),
             (array_agg(told_at order by since, told_at desc))[1], min(app_transaction_id collate "C"), $1::text
-        from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[], $8::text[])
+        from unnest($2::text[], $3::text[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::text[])
             as given (
                 environment, original_transaction_id, bundle_id, app_account_token, since, told_at, app_transaction_id)
         group by environment, original_transaction_id, bundle_id, app_account_token
@@ -34,25 +35,25 @@ enum ClaimStatements {
         """)
 
     /// Looks at the Apple accounts of a batch after its purchases and claims were written. An account that joins them
-    /// through a purchase of another batch is found with the next news of either, one that joins them over a third of
+    /// through a purchase of another batch is found with the next event of either, one that joins them over a third of
     /// Apple's ids is not; the view `shared_account` is always exact.
     static let notice = Statement(
         "claim-notice",
         """
         with given as (
             select environment::store_environment as environment, original_transaction_id, bundle_id,
-                app_transaction_id, notification_uuid, news_at, traceparent
+                app_transaction_id, notification_uuid, event_at, event, traceparent
             from unnest(
-                $2::text[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::timestamptz[], $8::text[]
+                $2::text[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::timestamptz[], $8::text[], $9::text[]
             ) as given (
-                environment, original_transaction_id, bundle_id, app_transaction_id, notification_uuid, news_at,
-                traceparent)
+                environment, original_transaction_id, bundle_id, app_transaction_id, notification_uuid, event_at,
+                event, traceparent)
         ), claimant as (
             -- By a window, because joined with itself it would take the square of the batch.
             select given.*, claim.app_account_token,
                 first_value(claim.app_account_token) over (
                     partition by given.environment, given.bundle_id, given.original_transaction_id
-                    order by claim.since, claim.told_at desc, claim.app_account_token collate "C"
+                    order by claim.since, claim.told_at desc, claim.app_account_token
                 ) as first_account_token
             from given
             cross join lateral (
@@ -88,60 +89,93 @@ enum ClaimStatements {
             on conflict do nothing
             returning *
         ), told as (
-            insert into timeline (
-                occurred_at, learned_at, notification_uuid, environment, original_transaction_id, bundle_id, fact,
-                changed_from, changed_to, traceparent)
-            select given.news_at, $1::timestamptz, noticed.notification_uuid, noticed.environment,
-                noticed.original_transaction_id, noticed.bundle_id, 'sharedAccount', noticed.first_account_token,
-                noticed.app_account_token, given.traceparent
+            -- Once per notification and purchase, as every row of the timeline.
+            select noticed.environment, noticed.original_transaction_id, noticed.bundle_id, noticed.notification_uuid,
+                given.event_at, given.event, given.traceparent,
+                jsonb_agg(
+                    jsonb_build_object(
+                        'fact', 'sharedAccount', 'from', noticed.first_account_token, 'to', noticed.app_account_token)
+                    order by noticed.app_account_token) as changes
             from noticed
-            join (select distinct notification_uuid, news_at, traceparent from given) as given using (notification_uuid)
+            join (
+                select distinct notification_uuid, event_at, event, traceparent from given
+            ) as given using (notification_uuid)
+            group by 1, 2, 3, 4, 5, 6, 7
+        ), amended as (
+            update timeline
+            set changes = timeline.changes || told.changes
+            from told
+            where timeline.environment = told.environment
+                and timeline.original_transaction_id = told.original_transaction_id
+                and timeline.notification_uuid = told.notification_uuid
+            returning timeline.notification_uuid, timeline.original_transaction_id
+        ), added as (
+            insert into timeline (
+                occurred_at, learned_at, revision, status, access_until, notification_uuid, environment, has_access,
+                is_auto_renewing, original_transaction_id, bundle_id, event, product_id, changes, traceparent)
+            select told.event_at, $1::timestamptz, held.revision, held.status, upper(access.period),
+                told.notification_uuid, told.environment, access.period is not null, held.is_auto_renewing,
+                told.original_transaction_id, told.bundle_id, told.event, coalesce(access.product_id, held.product_id),
+                told.changes, told.traceparent
+            from told
+            join subscription held using (environment, original_transaction_id)
+            left join access_period access
+                on access.environment = told.environment
+                and access.original_transaction_id = told.original_transaction_id and $1::timestamptz <@ access.period
+            where not exists (
+                select
+                from amended
+                where amended.notification_uuid = told.notification_uuid
+                    and amended.original_transaction_id = told.original_transaction_id)
         )
-        select environment::text as environment, bundle_id, original_transaction_id, app_account_token,
-            first_account_token, notification_uuid
+        select environment::text as environment, bundle_id, original_transaction_id,
+            app_account_token::text as app_account_token, first_account_token::text as first_account_token,
+            notification_uuid
         from noticed
         """)
 
     static func command(claiming claims: [AccountClaim], source: ClaimSource) -> Command {
-        Command(
-            upsert, source.rawValue, claims.map(\.key.environment.rawValue), claims.map(\.key.originalTransactionId),
-            claims.map(\.bundleId), claims.map(\.appAccountToken), claims.map(\.since), claims.map(\.toldAt),
-            claims.map(\.appTransactionId))
+        // A token that is no UUID is of no account; what reads Apple's payloads lets none through.
+        let claims = claims.compactMap { claim in UUID(uuidString: claim.appAccountToken).map { (claim, token: $0) } }
+        return Command(
+            upsert, source.rawValue, claims.map(\.0.key.environment.rawValue),
+            claims.map(\.0.key.originalTransactionId), claims.map(\.0.bundleId), claims.map(\.token),
+            claims.map(\.0.since), claims.map(\.0.toldAt), claims.map(\.0.appTransactionId))
     }
 
     /// - Parameters:
     ///   - entries: of the batch, in its order; of each purchase the last that holds a transaction is named.
-    ///   - states: of their purchases after it. Apple's ids of the customers are theirs and those of the news.
+    ///   - purchases: after it. Apple's ids of the customers are theirs and those of the events.
     static func command(
-        noticingSharingIn entries: [LedgerEntry], states: [SubscriptionKey: SubscriptionRevision], at time: Date
+        noticingSharingIn entries: [LedgerEntry], purchases: [SubscriptionKey: PurchaseInBatch], at time: Date
     ) -> Command {
-        var newest: [SubscriptionKey: (news: PurchaseEvent, traceparent: String?)] = [:]
+        var newest: [SubscriptionKey: (event: PurchaseEvent, traceparent: String?)] = [:]
         var ids: [SubscriptionKey: Set<String>] = [:]
         for entry in entries {
-            guard let news = entry.news, let transaction = news.transaction else { continue }
-            newest[news.key] = (news, entry.traceparent)
-            if let id = transaction.appTransactionId { ids[news.key, default: []].insert(id) }
+            guard let event = entry.event, let transaction = event.transaction else { continue }
+            newest[event.key] = (event, entry.notification.traceparent)
+            if let id = transaction.appTransactionId { ids[event.key, default: []].insert(id) }
         }
         for key in newest.keys {
-            if let id = states[key]?.subscription.transaction?.appTransactionId { ids[key, default: []].insert(id) }
+            if let id = purchases[key]?.subscription?.transaction?.appTransactionId { ids[key, default: []].insert(id) }
         }
-        var rows: [(news: PurchaseEvent, id: String?, traceparent: String?)] = []
+        var rows: [(event: PurchaseEvent, id: String?, traceparent: String?)] = []
         for key in newest.keys.sorted() {
             guard let one = newest[key] else { continue }
             for id in ids[key].map({ $0.sorted().map(Optional.some) }) ?? [nil] {
-                rows.append((one.news, id, one.traceparent))
+                rows.append((one.event, id, one.traceparent))
             }
         }
         return Command(
-            notice, time, rows.map(\.news.key.environment.rawValue), rows.map(\.news.key.originalTransactionId),
-            rows.map(\.news.bundleId), rows.map(\.id), rows.map(\.news.version.notificationUUID),
-            rows.map(\.news.version.signedDate), rows.map(\.traceparent))
+            notice, time, rows.map(\.event.key.environment.rawValue), rows.map(\.event.key.originalTransactionId),
+            rows.map(\.event.bundleId), rows.map(\.id), rows.map(\.event.version.notificationUUID),
+            rows.map(\.event.version.signedDate), rows.map(\.event.eventName), rows.map(\.traceparent))
     }
 }
 
 /// That an account of the app was found on an Apple account which another account of the app lives on.
 public struct SharedAccountNotice: Sendable, Equatable {
-    /// The purchase whose news showed it.
+    /// The purchase whose event showed it.
     public var key: SubscriptionKey
     /// The app.
     public var bundleId: String

@@ -25,7 +25,7 @@ public struct CustomerStore: Sendable {
 
     /// Claims that do not come from a transaction; those of transactions are written with the ledger. Safe to repeat.
     ///
-    /// Sharing that an upload brings about is noticed with the next news of the purchase.
+    /// Sharing that an upload brings about is noticed with the next event of the purchase.
     public func add(_ claims: [AccountClaim], from source: ClaimSource) async throws {
         _ = try await repeating {
             try await connection.pipeline([ClaimStatements.command(claiming: claims, source: source)])
@@ -73,7 +73,7 @@ public struct CustomerStore: Sendable {
     static let claims = Statement(
         "customer-claims",
         """
-        select original_transaction_id, app_transaction_id, app_account_token, since, told_at
+        select original_transaction_id, app_transaction_id, app_account_token::text as app_account_token, since, told_at
         from account_claim
         where environment = $1::text::store_environment and bundle_id = $2::text
         """)
@@ -81,9 +81,9 @@ public struct CustomerStore: Sendable {
     static let shared = Statement(
         "customer-shared",
         """
-        select customer, bundle_id, app_account_token, since, is_served
+        select customer, bundle_id, app_account_token::text as app_account_token, since, is_served
         from shared_account
         where environment = $1::text::store_environment and ($2::text is null or bundle_id = $2::text)
-        order by bundle_id, customer, since, told_at desc, app_account_token collate "C"
+        order by bundle_id, customer, since, told_at desc, shared_account.app_account_token
         """)
 }

@@ -1,3 +1,4 @@
+import Contracts
 import Subscriptions
 
 import struct Foundation.Date
@@ -15,50 +16,53 @@ struct LedgerBatch: Sendable {
         var entries: [LedgerEntry] = []
         var copies: [LedgerEntry] = []
         for entry in batch {
-            if seen.insert(entry.notificationUUID).inserted {
-                entries.append(try entry.withNewsAtPostgresPrecision())
+            if seen.insert(entry.uuid).inserted {
+                entries.append(try entry.withEventAtPostgresPrecision())
             } else {
                 copies.append(entry)
             }
         }
         self.entries = entries
         self.copies = copies
-        self.steps = entries.compactMap { entry in entry.news.flatMap { $0.isStep ? $0 : nil } }
+        lifecycleEvents = entries.compactMap { entry in entry.event.flatMap { $0.isStep ? $0 : nil } }
     }
 
-    var uuids: [UUID] { entries.map(\.notificationUUID) }
+    var uuids: [UUID] { entries.map(\.uuid) }
 
     /// The purchases it speaks of, each once, sorted.
-    var keys: [SubscriptionKey] { Set(entries.compactMap { $0.news?.key }).sorted() }
+    var keys: [SubscriptionKey] { Set(entries.compactMap { $0.event?.key }).sorted() }
 
-    /// Its steps, for which the known neighbours are asked.
-    let steps: [PurchaseEvent]
+    /// Its lifecycle events, for which the known neighbours are asked.
+    let lifecycleEvents: [PurchaseEvent]
 
     /// What the batch adds, whatever is known of its purchases.
     struct Additions: Sendable {
         /// New to the ledger.
         var entries: [LedgerEntry] = []
-        var steps: [PurchaseEvent] = []
-        var marks: [SubscriptionKey: Marks] = [:]
+        var lifecycleEvents: [PurchaseEvent] = []
+        var anomalies: [FoundAnomaly] = []
         var claims: [AccountClaim] = []
-        var transactions: [TransactionVersion] = []
+        var transactions: [StoredTransaction] = []
     }
 
     /// - Parameter recorded: which of the uuids the ledger has; they have had their effects.
     func additions(recorded: Set<UUID>) -> Additions {
         var additions = Additions()
-        var versions: [TransactionKey: TransactionVersion] = [:]
-        additions.entries =
-            recorded.isEmpty ? entries : entries.filter { !recorded.contains($0.notificationUUID) }
-        additions.steps =
-            recorded.isEmpty ? steps : steps.filter { !recorded.contains($0.version.notificationUUID) }
+        var versions: [TransactionKey: StoredTransaction] = [:]
+        additions.entries = recorded.isEmpty ? entries : entries.filter { !recorded.contains($0.uuid) }
+        additions.lifecycleEvents =
+            recorded.isEmpty
+            ? lifecycleEvents : lifecycleEvents.filter { !recorded.contains($0.version.notificationUUID) }
+        additions.anomalies = FoundAnomaly.newest(in: additions.entries.lazy.compactMap(\.event))
         for entry in additions.entries {
-            guard let news = entry.news else { continue }
-            additions.marks[news.key, default: Marks()].join(news)
-            if let claim = AccountClaim(news) { additions.claims.append(claim) }
-            if let version = TransactionVersion(news) {
-                let key = TransactionKey(news: news.key, id: version.facts.transactionId)
-                if versions[key].map({ $0.isOlder(than: version) }) ?? true { versions[key] = version }
+            guard let event = entry.event else { continue }
+            if let claim = AccountClaim(event) { additions.claims.append(claim) }
+            if let transaction = StoredTransaction(event) {
+                let key = TransactionKey(
+                    environment: event.key.environment, id: transaction.version.facts.transactionId)
+                if versions[key].map({ $0.version.isOlder(than: transaction.version) }) ?? true {
+                    versions[key] = transaction
+                }
             }
         }
         additions.transactions = Array(versions.values)
@@ -67,69 +71,51 @@ struct LedgerBatch: Sendable {
 
     /// What the batch does to the state.
     struct Effects: Sendable {
-        /// New to the ledger, with whether each advanced a state.
-        var inserted: [(entry: LedgerEntry, hasAdvanced: Bool)] = []
-        var subscriptions: [SubscriptionRevision] = []
+        /// New to the ledger.
+        var lines: [LedgerLine] = []
+        /// The purchases that changed, by their keys.
+        var written: [PurchaseInBatch] = []
         var gaps: Gaps
         /// All purchases of the batch after it, those that were not written included.
-        var states: [SubscriptionKey: SubscriptionRevision] = [:]
-        var changes: [NewsChange] = []
-        /// What was said of transactions that are not the current ones; almost always nothing.
-        var earlier: [EarlierNews] = []
+        var purchases: [SubscriptionKey: PurchaseInBatch] = [:]
+        var timeline: [TimelineRow] = []
         var applied = Applied()
     }
 
     /// - Parameters:
     ///   - additions: of this batch.
     ///   - known: the purchases as they stand.
-    ///   - neighbours: the nearest known steps around those of the batch.
+    ///   - neighbours: the nearest known lifecycle events around those of the batch.
     ///   - now: by our clock.
     func effects(
-        of additions: Additions, known: [SubscriptionKey: SubscriptionRevision], neighbours: [PurchaseEvent],
-        at now: Date
-    ) -> Effects {
-        var effects = Effects(gaps: Gaps(added: additions.steps, neighbours: neighbours))
-        var states = known
-        var written: Set<SubscriptionKey> = []
+        of additions: Additions, known: [SubscriptionKey: PurchaseInBatch], neighbours: [PurchaseEvent], at now: Date
+    ) throws -> Effects {
+        var effects = Effects(gaps: Gaps(added: additions.lifecycleEvents, neighbours: neighbours))
+        effects.purchases = known
         for entry in additions.entries {
-            guard let news = entry.news else {
-                effects.inserted.append((entry, false))
+            guard let event = entry.event else {
+                effects.lines.append(LedgerLine(entry, hasAdvanced: false, recordedAt: now))
                 continue
             }
-            let before = states[news.key]
-            let learned = Subscription.applying(news, known: before?.subscription)
-            effects.inserted.append((entry, learned.isAdvance))
-            if learned.isAdvance { effects.applied.advanced += 1 } else { effects.applied.stale += 1 }
-            effects.changes += learned.changes.map {
-                NewsChange(
-                    version: news.version, key: news.key, bundleId: news.bundleId, change: $0,
-                    traceparent: entry.traceparent)
-            }
-            if let earlier = EarlierTransaction(news, of: learned.subscription, at: now) {
-                effects.earlier.append(EarlierNews(news: news, transaction: earlier, traceparent: entry.traceparent))
-            }
-            if learned.subscription != before?.subscription {
-                states[news.key] = SubscriptionRevision(
-                    subscription: learned.subscription, revision: before?.revision ?? 0)
-                written.insert(news.key)
-            }
+            // Taken out while it is changed, so that it is changed in place.
+            var purchase = effects.purchases.removeValue(forKey: event.key) ?? PurchaseInBatch()
+            let outcome = try purchase.apply(event, traceparent: entry.notification.traceparent, at: now)
+            effects.purchases[event.key] = purchase
+            if let row = outcome.row { effects.timeline.append(row) }
+            effects.lines.append(LedgerLine(entry, hasAdvanced: outcome.hasAdvanced, recordedAt: now))
+            if outcome.hasAdvanced { effects.applied.advanced += 1 } else { effects.applied.stale += 1 }
         }
-        effects.subscriptions = written.sorted().compactMap { states[$0] }
-        effects.states = states
-        effects.applied.inserted = effects.inserted.count
-        effects.applied.repeated = entries.count + copies.count - effects.inserted.count
-        effects.applied.changes = effects.changes.count
-        effects.applied.skipped = effects.gaps.found.count
+        effects.written = effects.purchases.filter(\.value.isWritten).sorted { $0.key < $1.key }.map(\.value)
+        for purchase in effects.written { effects.gaps.join(purchase) }
+        effects.applied.inserted = effects.lines.count
+        effects.applied.repeated = entries.count + copies.count - effects.lines.count
+        effects.applied.changes = effects.timeline.count
+        effects.applied.gaps = effects.gaps.found.count
         return effects
     }
 
     private struct TransactionKey: Hashable {
-        var environment: String
+        var environment: StoreEnvironment
         var id: String
-
-        init(news: SubscriptionKey, id: String) {
-            self.environment = news.environment.rawValue
-            self.id = id
-        }
     }
 }

@@ -1,4 +1,5 @@
 import Postgres
+import Subscriptions
 
 import struct Foundation.Date
 import struct Foundation.UUID
@@ -23,23 +24,52 @@ enum LedgerStatements {
 
     static let insert = Statement(
         "ledger-insert",
-        """
-        insert into notification (
-            signed_at, received_at, recorded_at, app_apple_id, log_offset, notification_uuid, environment,
-            log_partition, has_advanced, source, notification_type, subtype, bundle_id, original_transaction_id,
-            transaction_id)
-        select signed_at, received_at, $1::timestamptz, app_apple_id, log_offset, notification_uuid,
-            environment::store_environment, log_partition, has_advanced, source, notification_type, subtype,
-            bundle_id, original_transaction_id, transaction_id
-        from unnest(
-            $2::timestamptz[], $3::timestamptz[], $4::bigint[], $5::bigint[], $6::uuid[], $7::text[], $8::integer[],
-            $9::boolean[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[]
-        ) as given (
-            signed_at, received_at, app_apple_id, log_offset, notification_uuid, environment, log_partition,
-            has_advanced, source, notification_type, subtype, bundle_id, original_transaction_id, transaction_id)
-        order by notification_uuid
-        on conflict (notification_uuid) do nothing
-        """)
+        unsafeSQL: """
+            insert into notification (\(LedgerLine.columns.names()))
+            select *
+            from unnest(\(LedgerLine.columns.placeholders())) as given (\(LedgerLine.columns.names()))
+            order by notification_uuid
+            on conflict (notification_uuid) do nothing
+            """)
+
+    /// Of each given version the nearest lifecycle events of its purchase on both sides. Asked for when the purchases are
+    /// locked, so that no other writer adds one.
+    static let neighbours = Statement(
+        "ledger-neighbours",
+        unsafeSQL: """
+            select \(LedgerLine.columns.selected())
+            from unnest($1::text[], $2::text[], $3::timestamptz[], $4::uuid[])
+                as given (given_environment, given_purchase, given_at, given_uuid)
+            cross join lateral (
+                (
+                    select *
+                    from notification earlier
+                    where earlier.environment = given_environment::store_environment
+                        and earlier.original_transaction_id = given_purchase
+                        and (earlier.signed_at, earlier.notification_uuid) < (given_at, given_uuid)
+                        and earlier.is_lifecycle_event
+                    order by earlier.signed_at desc, earlier.notification_uuid desc
+                    limit 1
+                )
+                union all
+                (
+                    select *
+                    from notification later
+                    where later.environment = given_environment::store_environment
+                        and later.original_transaction_id = given_purchase
+                        and (later.signed_at, later.notification_uuid) > (given_at, given_uuid)
+                        and later.is_lifecycle_event
+                    order by later.signed_at, later.notification_uuid
+                    limit 1
+                )
+            ) as near
+            """)
+
+    static func command(neighboursOf events: [PurchaseEvent]) -> Command {
+        Command(
+            neighbours, events.map(\.key.environment.rawValue), events.map(\.key.originalTransactionId),
+            events.map(\.version.signedDate), events.map(\.version.notificationUUID))
+    }
 
     /// Does not ask which of them `insert` took: where another writer was faster, the transaction is undone, so nothing
     /// more than an error must be avoided here.
@@ -96,8 +126,10 @@ enum LedgerStatements {
 
     static func command(keepingConflictsOf repeated: [LedgerEntry], recordedAt: Date) -> Command {
         Command(
-            keepConflicts, recordedAt, repeated.map(\.notificationUUID), repeated.map(\.decodedPayload),
-            repeated.map(\.signedPayload), repeated.map { SignedOriginal(encoding: $0.signedPayload).blob })
+            keepConflicts, recordedAt, repeated.map(\.uuid),
+            repeated.map { String(decoding: $0.notification.decoded, as: UTF8.self) },
+            repeated.map(\.notification.signedPayload),
+            repeated.map { SignedOriginal(encoding: $0.notification.signedPayload).blob })
     }
 
     static let transactionId = Statement("ledger-transaction-id", "select pg_current_xact_id()::text as id")
@@ -106,32 +138,13 @@ enum LedgerStatements {
     static let transactionStatus = Statement(
         "ledger-transaction-status", "select pg_xact_status($1::text::xid8) as status")
 
-    static func command(inserting inserted: [(entry: LedgerEntry, hasAdvanced: Bool)], recordedAt: Date) -> Command {
-        let entries = inserted.map(\.entry)
-        return Command(
-            insert,
-            all: [
-                recordedAt,
-                entries.map(\.signedDate),
-                entries.map(\.receivedAt),
-                entries.map(\.appAppleId),
-                entries.map(\.position.offset),
-                entries.map(\.notificationUUID),
-                entries.map(\.environment.rawValue),
-                entries.map(\.position.partition),
-                inserted.map(\.hasAdvanced),
-                entries.map(\.source.rawValue),
-                entries.map(\.notificationType),
-                entries.map(\.subtype),
-                entries.map(\.bundleId),
-                entries.map(\.originalTransactionId),
-                entries.map(\.transactionId),
-            ] as [any PostgresParameter])
+    static func command(inserting lines: [LedgerLine]) -> Command {
+        Command(insert, all: LedgerLine.columns.parameters(of: lines))
     }
 
     /// The headers first, which the payloads refer to.
     static func commands(insertingPayloadsOf entries: [LedgerEntry], recordedAt: Date) -> [Command] {
-        let originals = entries.map { SignedOriginal(encoding: $0.signedPayload) }
+        let originals = entries.map { SignedOriginal(encoding: $0.notification.signedPayload) }
         let headers = SignedOriginal.distinctHeaders(of: originals)
         let places = originals.map { original in
             let places = original.headers.compactMap { headers.place(of: $0[...]) }
@@ -140,8 +153,9 @@ enum LedgerStatements {
         return [
             Command(keepChains, headers),
             Command(
-                insertPayloads, recordedAt, entries.map(\.notificationUUID),
-                entries.map { JSONText($0.decodedPayload) }, originals.map(\.blob), places, headers),
+                insertPayloads, recordedAt, entries.map(\.uuid),
+                entries.map { JSONText(String(decoding: $0.notification.decoded, as: UTF8.self)) },
+                originals.map(\.blob), places, headers),
         ]
     }
 }

@@ -38,6 +38,9 @@ public struct LedgerStore: Sendable {
                     }
                 } catch let fence as Fence {
                     return .fenced(fence.moves)
+                } catch let error as PostgresError where error.sqlState == "23P01" {
+                    // Another worker wrote the first periods of the same purchase since we looked; look again.
+                    throw PostgresError.overtaken
                 }
             }
         } catch let error as PostgresError where error.meaning == .commitUnknown {
@@ -71,11 +74,14 @@ public struct LedgerStore: Sendable {
     private static func apply(
         _ batch: LedgerBatch, moving moves: [PositionMove], recordedAt: Date, in transaction: PostgresTransaction
     ) throws -> Attempt {
+        let keys = batch.keys
         try transaction.send([
             PositionStore.command(moving: moves),
             Command(LedgerStatements.recorded, batch.uuids),
-            SubscriptionStatements.command(locking: batch.keys),
-            StepStore.command(neighboursOf: batch.steps),
+            SubscriptionStatements.command(locking: keys),
+            TransactionStore.command(transactionsOf: keys),
+            AccessPeriodStatements.command(periodsOf: keys),
+            LedgerStatements.command(neighboursOf: batch.lifecycleEvents),
             Command(LedgerStatements.transactionId),
         ])
         // Almost always nothing is recorded; then this is the time to see what the batch adds.
@@ -86,25 +92,38 @@ public struct LedgerStore: Sendable {
         if !recorded.isEmpty { additions = batch.additions(recorded: recorded) }
         var writing = LedgerWriting(transaction)
         try writing.add(additions)
-        let known = try read[2].map { row in
-            SubscriptionRevision(
-                subscription: try SubscriptionStore.subscription(row), revision: try row.value("revision"))
-        }
-        var effects = batch.effects(
-            of: additions, known: Dictionary(uniqueKeysWithValues: known.map { ($0.subscription.key, $0) }),
-            neighbours: try read[3].map { row in try StepStore.step(row) }, at: recordedAt)
+        var effects = try batch.effects(
+            of: additions, known: try purchases(read[2], transactions: read[3], periods: read[4]),
+            neighbours: try read[5].compactMap { row in try LedgerLine.read(row).event }, at: recordedAt)
         try writing.write(effects, of: additions, recordedAt: recordedAt)
         try writing.keepConflicts(
-            of: batch.entries.filter { recorded.contains($0.notificationUUID) } + batch.copies, recordedAt: recordedAt)
+            of: batch.entries.filter { recorded.contains($0.uuid) } + batch.copies, recordedAt: recordedAt)
         let written = try writing.results()
         // Somebody wrote the same notification or the first of the same purchase since we looked; look again.
-        guard written[LedgerStatements.insert]?.affected ?? 0 == effects.inserted.count,
-            written[SubscriptionStatements.upsert]?.affected ?? 0 == effects.subscriptions.count
+        guard written[LedgerStatements.insert]?.affected ?? 0 == effects.lines.count,
+            (written[SubscriptionStatements.insert]?.affected ?? 0)
+                + (written[SubscriptionStatements.update]?.affected ?? 0) == effects.written.count
         else { throw PostgresError.overtaken }
         effects.applied.conflicting = written[LedgerStatements.keepConflicts]?.affected ?? 0
-        effects.applied.changes += written[TimelineStore.insertEarlier]?.affected ?? 0
         effects.applied.shared = try written[ClaimStatements.notice]?.map { row in try SharedAccountNotice(row) } ?? []
-        return Attempt(transactionId: try read[4][0].value("id"), applied: effects.applied)
+        return Attempt(transactionId: try read[6][0].value("id"), applied: effects.applied)
+    }
+
+    /// The purchases as they stand; a purchase that is not known has neither transactions nor periods.
+    private static func purchases(
+        _ subscriptions: Rows, transactions: Rows, periods: Rows
+    ) throws -> [SubscriptionKey: PurchaseInBatch] {
+        let transactions = Dictionary(
+            grouping: try transactions.map { row in try StoredTransaction.read(row) }, by: \.key)
+        let periods = Dictionary(grouping: try periods.map { row in try AccessPeriodRow.read(row) }, by: \.key)
+        var purchases: [SubscriptionKey: PurchaseInBatch] = [:]
+        for row in subscriptions {
+            let known = try SubscriptionColumns.read(row)
+            let key = known.subscription.key
+            purchases[key] = PurchaseInBatch(
+                known, transactions: (transactions[key] ?? []).map(\.version), periods: Set(periods[key] ?? []))
+        }
+        return purchases
     }
 
     private static func check(_ moves: [PositionMove], moved: Rows) throws {

@@ -17,8 +17,7 @@ struct LedgerWriting {
 
     /// What is written whatever is known of the purchases.
     mutating func add(_ additions: LedgerBatch.Additions) throws {
-        if !additions.steps.isEmpty { try send(StepStore.command(inserting: additions.steps)) }
-        if !additions.marks.isEmpty { try send(MarkStore.command(upserting: additions.marks)) }
+        if !additions.anomalies.isEmpty { try send(AnomalyStore.command(upserting: additions.anomalies)) }
         if !additions.transactions.isEmpty { try send(TransactionStore.command(upserting: additions.transactions)) }
         if !additions.claims.isEmpty {
             try send(ClaimStatements.command(claiming: additions.claims, source: .transaction))
@@ -28,28 +27,28 @@ struct LedgerWriting {
     mutating func write(
         _ effects: LedgerBatch.Effects, of additions: LedgerBatch.Additions, recordedAt: Date
     ) throws {
-        if !effects.changes.isEmpty {
-            try send(TimelineStore.command(inserting: effects.changes, learnedAt: recordedAt))
+        for command in SubscriptionStatements.commands(writing: effects.written) { try send(command) }
+        let periods = effects.written.reduce(into: (before: Set<AccessPeriodRow>(), after: Set<AccessPeriodRow>())) {
+            $0.before.formUnion($1.readPeriods)
+            $0.after.formUnion($1.periods)
         }
-        if !effects.subscriptions.isEmpty {
-            try send(SubscriptionStatements.command(upserting: effects.subscriptions))
-        }
-        if !effects.inserted.isEmpty {
-            try send(LedgerStatements.command(inserting: effects.inserted, recordedAt: recordedAt))
+        for command in AccessPeriodStatements.commands(from: periods.before, to: periods.after) { try send(command) }
+        if !effects.timeline.isEmpty { try send(TimelineStore.command(inserting: effects.timeline)) }
+        if !effects.lines.isEmpty {
+            try send(LedgerStatements.command(inserting: effects.lines))
             for command in LedgerStatements.commands(insertingPayloadsOf: additions.entries, recordedAt: recordedAt) {
                 try send(command)
             }
         }
-        if additions.entries.contains(where: { $0.news?.transaction != nil }) {
+        if additions.entries.contains(where: { $0.event?.transaction != nil }) {
             try send(
-                ClaimStatements.command(noticingSharingIn: additions.entries, states: effects.states, at: recordedAt))
+                ClaimStatements.command(
+                    noticingSharingIn: additions.entries, purchases: effects.purchases, at: recordedAt))
         }
-        for command in LifecycleGapStore.commands(for: effects.gaps, states: effects.states, noticedAt: recordedAt) {
+        for command in LifecycleGapStore.commands(
+            for: effects.gaps, purchases: effects.purchases, noticedAt: recordedAt)
+        {
             try send(command)
-        }
-        // Behind the transactions, which it reads.
-        if !effects.earlier.isEmpty {
-            try send(TimelineStore.command(inserting: effects.earlier, learnedAt: recordedAt))
         }
     }
 

@@ -4,18 +4,18 @@ import Subscriptions
 
 import struct Foundation.Date
 
-/// What nobody told. Written by `LedgerStore.apply` only.
+/// What the notifications of a purchase show to be missing. Written by `LedgerStore.apply` only.
 public struct LifecycleGapStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// What is missing in the life of one purchase, in Apple's order.
-    public func skippedSteps(of key: SubscriptionKey) async throws -> [LifecycleGap] {
+    /// What is missing among the notifications of one purchase, in Apple's order.
+    public func gaps(of key: SubscriptionKey) async throws -> [LifecycleGap] {
         try await connection.execute(Self.find, key.environment.rawValue, key.originalTransactionId).map { row in
             let kind: String = try row.value("kind")
-            guard let kind = LifecycleGap.Kind(rawValue: kind) else { throw UnknownSkippedStep(kind: kind) }
+            guard let kind = LifecycleGap.Kind(rawValue: kind) else { throw UnknownLifecycleGap(kind: kind) }
             return LifecycleGap(
                 kind: kind, after: try row.optional("after_uuid"), before: try row.value("before_uuid"),
                 from: try row.optional("from_at"), to: try row.value("to_at"))
@@ -23,28 +23,30 @@ public struct LifecycleGapStore: Sendable {
     }
 
     static let find = Statement(
-        "skipped-step-find",
+        "lifecycle-gap-find",
         """
         select kind, after_uuid, before_uuid, from_at, to_at
-        from skipped_step
+        from lifecycle_gap
         where environment = $1::text::store_environment and original_transaction_id = $2::text
         order by to_at, before_uuid, kind
         """)
 
     static let remove = Statement(
-        "skipped-step-remove",
+        "lifecycle-gap-remove",
         """
-        delete from skipped_step
-        using unnest($1::text[], $2::text[], $3::uuid[]) as given (environment, original_transaction_id, before_uuid)
-        where skipped_step.environment = given.environment::store_environment
-            and skipped_step.original_transaction_id = given.original_transaction_id
-            and skipped_step.before_uuid = given.before_uuid
+        delete from lifecycle_gap
+        using unnest($1::text[], $2::text[], $3::uuid[], $4::boolean[])
+            as given (environment, original_transaction_id, before_uuid, is_explained)
+        where lifecycle_gap.environment = given.environment::store_environment
+            and lifecycle_gap.original_transaction_id = given.original_transaction_id
+            and lifecycle_gap.before_uuid = given.before_uuid
+            and (lifecycle_gap.kind = 'transaction') = given.is_explained
         """)
 
     static let insert = Statement(
-        "skipped-step-insert",
+        "lifecycle-gap-insert",
         """
-        insert into skipped_step (
+        insert into lifecycle_gap (
             noticed_at, environment, original_transaction_id, kind, after_uuid, before_uuid, from_at, to_at)
         select $1::timestamptz, environment::store_environment, original_transaction_id, kind, after_uuid, before_uuid,
             from_at, to_at
@@ -57,7 +59,7 @@ public struct LifecycleGapStore: Sendable {
 
     /// Once per purchase and gap: what was asked for is not asked for again, though the gap be found again.
     static let request = Statement(
-        "skipped-step-request",
+        "lifecycle-gap-request",
         """
         insert into recovery_request (
             requested_at, environment, original_transaction_id, bundle_id, reason, before_uuid, from_at, to_at)
@@ -70,32 +72,33 @@ public struct LifecycleGapStore: Sendable {
         on conflict (environment, original_transaction_id, before_uuid) do nothing
         """)
 
-    /// - Parameter states: of the purchases, which say for which app to ask.
+    /// - Parameter purchases: say for which app to ask.
     static func commands(
-        for gaps: Gaps, states: [SubscriptionKey: SubscriptionRevision], noticedAt: Date
+        for gaps: Gaps, purchases: [SubscriptionKey: PurchaseInBatch], noticedAt: Date
     ) -> [Command] {
         let found = gaps.found
         let (environments, ids) = (
             found.map(\.key.environment.rawValue), found.map(\.key.originalTransactionId)
         )
-        let asked = found.map { states[$0.key]?.subscription.bundleId ?? "" }
-        let kinds = found.map(\.step.kind.rawValue)
-        let (before, from, to) = (found.map(\.step.before), found.map(\.step.from), found.map(\.step.to))
+        let asked = found.map { purchases[$0.key]?.subscription?.bundleId ?? "" }
+        let kinds = found.map(\.gap.kind.rawValue)
+        let (before, from, to) = (found.map(\.gap.before), found.map(\.gap.from), found.map(\.gap.to))
+        let gone = gaps.revised.map { ($0, false) } + gaps.explained.map { ($0, true) }
         let removing = Command(
-            remove, gaps.revised.map(\.key.environment.rawValue), gaps.revised.map(\.key.originalTransactionId),
-            gaps.revised.map(\.before))
+            remove, gone.map(\.0.key.environment.rawValue), gone.map(\.0.key.originalTransactionId),
+            gone.map(\.0.before), gone.map(\.1))
         let adding = [
-            Command(insert, noticedAt, environments, ids, kinds, found.map(\.step.after), before, from, to),
+            Command(insert, noticedAt, environments, ids, kinds, found.map(\.gap.after), before, from, to),
             Command(request, noticedAt, environments, ids, asked, kinds, before, from, to),
         ]
-        return (gaps.revised.isEmpty ? [] : [removing]) + (found.isEmpty ? [] : adding)
+        return (gone.isEmpty ? [] : [removing]) + (found.isEmpty ? [] : adding)
     }
 }
 
-/// A newer build wrote a kind of skipped step this one does not know.
-struct UnknownSkippedStep: Error, CustomStringConvertible {
+/// A newer build wrote a kind of gap this one does not know.
+struct UnknownLifecycleGap: Error, CustomStringConvertible {
     let kind: String
     var description: String {
-        "the database holds skipped steps of the kind “\(kind)”, which this build does not know; use a newer build"
+        "the database holds lifecycle gaps of the kind “\(kind)”, which this build does not know; use a newer build"
     }
 }

@@ -14,14 +14,11 @@ public struct Migration: Sendable, Equatable {
 
     /// All there are, in order. A migration that was released is never edited again; its successor repairs it.
     public static let all = [
-        Migration(1, "ledger", PackageResources._001_ledger_sql),
-        Migration(2, "belief", PackageResources._002_belief_sql),
-        Migration(3, "answers", PackageResources._003_answers_sql),
-        Migration(4, "retention", PackageResources._004_retention_sql),
+        Migration(1, "pipeline", PackageResources._001_pipeline_sql),
+        Migration(2, "ledger", PackageResources._002_ledger_sql),
+        Migration(3, "state", PackageResources._003_state_sql),
+        Migration(4, "customers", PackageResources._004_customers_sql),
         Migration(5, "coverage", PackageResources._005_coverage_sql),
         Migration(6, "recovery", PackageResources._006_recovery_sql),
-        Migration(7, "insight", PackageResources._007_insight_sql),
-        Migration(8, "traces", PackageResources._008_traces_sql),
-        Migration(9, "audit", PackageResources._009_audit_sql),
     ]
 }

@@ -18,6 +18,8 @@ public struct Migrator: Sendable {
     public enum Refusal: Error, Equatable, CustomStringConvertible {
         /// The file of a migration differs from the one that was applied.
         case changed(Int32, String)
+        /// The migration of this number has another name: the schema is from before the first release.
+        case otherSchema(Int32, found: String, known: String)
         /// A newer build was here.
         case newer(Int32, known: Int32)
         case serverTooOld(String)
@@ -30,6 +32,11 @@ public struct Migrator: Sendable {
             case .changed(let version, let name):
                 "migration \(version) (\(name)) was changed after it had been applied to this database; "
                     + "restore its file and put the change into a new migration"
+            case .otherSchema(let version, let found, let known):
+                "the schema is from before the first release and cannot be migrated (its migration \(version) is “\(found)”, "
+                    + "here it is “\(known)”). Start over: stop all services, drop the schema (drop schema … cascade) or give "
+                    + "an empty database, run setup, then storekeeper offsets reset, so that what Kafka still has is applied "
+                    + "again, and storekeeper backfill for what is older"
             case .newer(let version, let known):
                 "this database has migration \(version), but this build knows only \(known); use a build at least as new"
             case .serverTooOld(let version):
@@ -70,12 +77,17 @@ public struct Migrator: Sendable {
     ///
     /// - Throws: ``Refusal/missing(_:)``; otherwise `PostgresError`.
     public func check() async throws {
-        var applied: Set<Int32> = []
+        var applied: [Int32: String] = [:]
         if try await connection.execute(MigratorStatements.isThere)[0].value("is_there") {
-            applied = Set(
-                try await connection.execute(MigratorStatements.applied).map { row in try row.value("version") })
+            for row in try await connection.execute(MigratorStatements.applied) {
+                applied[try row.value("version")] = try row.value("name", as: String.self)
+            }
         }
-        let missing = migrations.map(\.version).filter { !applied.contains($0) }
+        for migration in migrations {
+            guard let found = applied[migration.version], found != migration.name else { continue }
+            throw Refusal.otherSchema(migration.version, found: found, known: migration.name)
+        }
+        let missing = migrations.map(\.version).filter { applied[$0] == nil }
         guard missing.isEmpty else { throw Refusal.missing(missing) }
     }
 
@@ -89,6 +101,10 @@ public struct Migrator: Sendable {
             let version: Int32 = try row.value("version")
             guard let (migration, digest) = known.removeValue(forKey: version) else {
                 throw Refusal.newer(version, known: migrations.map(\.version).max() ?? 0)
+            }
+            let name: String = try row.value("name")
+            guard name == migration.name else {
+                throw Refusal.otherSchema(version, found: name, known: migration.name)
             }
             guard try row.value("digest") == digest else { throw Refusal.changed(version, migration.name) }
         }
@@ -161,7 +177,8 @@ enum MigratorStatements {
     static let isThere = Statement(
         "migrator-is-there", "select to_regclass('schema_migration') is not null as is_there")
 
-    static let applied = Statement("migrator-applied", "select version, digest from schema_migration order by version")
+    static let applied = Statement(
+        "migrator-applied", "select version, name, digest from schema_migration order by version")
 
     static let record = Statement(
         "migrator-record",

@@ -32,7 +32,7 @@ extension NotificationStore {
         try await connection.execute(
             Self.search, search.notificationType, search.subtype, search.environment?.rawValue, search.bundleId,
             search.source?.rawValue, search.from, search.to, Int64(limit)
-        ).map { row in try Self.line(row) }
+        ).map { row in try LedgerLine.read(row) }
     }
 
     /// How many were recorded within a time, and of how many of them was dropped by age what they said.
@@ -50,9 +50,8 @@ extension NotificationStore {
     public func uuids(
         from: Date, to: Date, environment: StoreEnvironment?, bundleId: String?, after uuid: UUID?, limit: Int
     ) async throws -> [UUID] {
-        let first = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-        return try await connection.execute(
-            Self.uuidsBetween, from, to, environment?.rawValue, bundleId, uuid ?? first, Int64(limit)
+        try await connection.execute(
+            Self.uuidsBetween, from, to, environment?.rawValue, bundleId, uuid ?? .zero, Int64(limit)
         ).map { row in try row.value("notification_uuid") }
     }
 
@@ -66,36 +65,32 @@ extension NotificationStore {
 
     /// The line of one notification; nil where the ledger has none.
     public func line(_ uuid: UUID) async throws -> LedgerLine? {
-        try await connection.execute(Self.one, uuid).first.map { row in try Self.line(row) }
+        try await connection.execute(Self.one, uuid).first.map { row in try LedgerLine.read(row) }
     }
 
     static let search = Statement(
         "notification-search",
-        """
-        select notification_uuid, notification_type, subtype, environment::text as environment, bundle_id,
-            original_transaction_id, transaction_id, signed_at, received_at, recorded_at, source, has_advanced,
-            content_conflicts
-        from notification
-        where recorded_at >= coalesce($6::timestamptz, '-infinity')
-            and recorded_at < coalesce($7::timestamptz, 'infinity')
-            and ($1::text is null or notification_type = $1::text)
-            and ($2::text is null or subtype = $2::text)
-            and ($3::text is null or environment = $3::text::store_environment)
-            and ($4::text is null or bundle_id = $4::text)
-            and ($5::text is null or source = $5::text)
-        order by recorded_at desc, notification_uuid
-        limit $8::bigint
-        """)
+        unsafeSQL: """
+            select \(LedgerLine.columns.selected())
+            from notification
+            where recorded_at >= coalesce($6::timestamptz, '-infinity')
+                and recorded_at < coalesce($7::timestamptz, 'infinity')
+                and ($1::text is null or notification_type = $1::text)
+                and ($2::text is null or subtype = $2::text)
+                and ($3::text is null or environment = $3::text::store_environment)
+                and ($4::text is null or bundle_id = $4::text)
+                and ($5::text is null or source = $5::text)
+            order by recorded_at desc, notification_uuid
+            limit $8::bigint
+            """)
 
     static let one = Statement(
         "notification-one",
-        """
-        select notification_uuid, notification_type, subtype, environment::text as environment, bundle_id,
-            original_transaction_id, transaction_id, signed_at, received_at, recorded_at, source, has_advanced,
-            content_conflicts
-        from notification
-        where notification_uuid = $1::uuid
-        """)
+        unsafeSQL: """
+            select \(LedgerLine.columns.selected())
+            from notification
+            where notification_uuid = $1::uuid
+            """)
 
     static let countBetween = Statement(
         "notification-count-between",

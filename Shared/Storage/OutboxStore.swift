@@ -3,7 +3,7 @@ import Postgres
 
 import struct Foundation.Date
 
-/// What waits to be put on the log: changes of the timeline, and requests for recovery.
+/// What waits to be published: changes of the timeline, and requests for recovery.
 ///
 /// Ids do not commit in their order, so nobody remembers “the last one”: what is unpublished is asked for each time. Of
 /// one purchase they do commit in order, because its row is locked while they are given.
@@ -24,20 +24,12 @@ public struct OutboxStore: Sendable {
     /// The oldest changes that are not published, in order. Send them in this order, all, before marking any.
     public func changes(limit: Int = 500) async throws -> [Waiting<SubscriptionChanged>] {
         try await connection.execute(Self.changes, Int64(limit)).map { row in
-            Waiting(
-                id: try row.value("id"),
-                message: SubscriptionChanged(
-                    environment: try SubscriptionStore.environment(row),
-                    originalTransactionId: try row.value("original_transaction_id"),
-                    bundleId: try row.value("bundle_id"), fact: try row.value("fact"),
-                    from: try row.optional("changed_from"), to: try row.optional("changed_to"),
-                    transactionId: try row.optional("transaction_id"),
-                    notificationUUID: try row.value("notification_uuid"), occurredAt: try row.value("occurred_at"),
-                    learnedAt: try row.value("learned_at"), traceparent: try row.optional("traceparent")))
+            let row = try TimelineRow.read(row)
+            return Waiting(id: row.id, message: SubscriptionChanged(row))
         }
     }
 
-    /// Marks changes that are on the log.
+    /// Marks changes that are in Kafka.
     public func markPublished(changes ids: [Int64], at time: Date) async throws {
         _ = try await repeating { try await connection.execute(Self.changesPublished, ids, time) }
     }
@@ -54,23 +46,20 @@ public struct OutboxStore: Sendable {
         }
     }
 
-    /// Marks requests that are on the log.
+    /// Marks requests that are in Kafka.
     public func markPublished(requests ids: [Int64], at time: Date) async throws {
         _ = try await repeating { try await connection.execute(Self.requestsPublished, ids, time) }
     }
 
-    /// Cut, because a record of the log has room for a megabyte and a text of Apple's may have it alone.
     static let changes = Statement(
         "outbox-changes",
-        """
-        select id, environment::text as environment, original_transaction_id, bundle_id, fact,
-            left(changed_from, 4096) as changed_from, left(changed_to, 4096) as changed_to, transaction_id,
-            notification_uuid, occurred_at, learned_at, traceparent
-        from timeline
-        where published_at is null
-        order by id
-        limit $1::bigint
-        """)
+        unsafeSQL: """
+            select \(TimelineRow.columns.selected()), id, published_at
+            from timeline
+            where published_at is null
+            order by id
+            limit $1::bigint
+            """)
 
     static let changesPublished = Statement(
         "outbox-changes-published",
@@ -86,10 +75,10 @@ public struct OutboxStore: Sendable {
         delete from recovery_request as request
         where published_at is null and requested_at <= $1::timestamptz
             and not exists (
-                select from skipped_step
-                where skipped_step.environment = request.environment
-                    and skipped_step.original_transaction_id = request.original_transaction_id
-                    and skipped_step.before_uuid = request.before_uuid)
+                select from lifecycle_gap
+                where lifecycle_gap.environment = request.environment
+                    and lifecycle_gap.original_transaction_id = request.original_transaction_id
+                    and lifecycle_gap.before_uuid = request.before_uuid)
         """)
 
     static let requests = Statement(
@@ -110,4 +99,24 @@ public struct OutboxStore: Sendable {
         set published_at = $2::timestamptz
         where id = any ($1::bigint[]) and published_at is null
         """)
+}
+
+extension SubscriptionChanged {
+    /// A row of the timeline as it is published.
+    init(_ row: TimelineRow) {
+        self.init(
+            environment: row.key.environment, originalTransactionId: row.key.originalTransactionId,
+            bundleId: row.bundleId, event: row.event, changes: row.changes.map(\.cut), state: row.state,
+            revision: row.revision, notificationUUID: row.notificationUUID, occurredAt: row.occurredAt,
+            learnedAt: row.learnedAt, traceparent: row.traceparent)
+    }
+}
+
+extension FactChange {
+    /// A record of Kafka has room for a megabyte, and a text of Apple's may have it alone.
+    fileprivate var cut: FactChange {
+        FactChange(
+            fact: fact, from: from.map { String($0.prefix(4096)) }, to: to.map { String($0.prefix(4096)) },
+            transactionId: transactionId)
+    }
 }

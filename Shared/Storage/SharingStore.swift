@@ -3,6 +3,7 @@ import Postgres
 import Subscriptions
 
 import struct Foundation.Date
+import struct Foundation.UUID
 
 /// What operators decided about Apple accounts that several of the app's accounts live on.
 ///
@@ -40,8 +41,9 @@ public struct SharingStore: Sendable {
     public func choose(
         _ token: String, of bundleId: String, in environment: StoreEnvironment, at time: Date
     ) async throws {
+        let token = try UUID(accountToken: token)
         _ = try await repeating {
-            try await connection.execute(Self.choose, environment.rawValue, bundleId, token.lowercased(), time)
+            try await connection.execute(Self.choose, environment.rawValue, bundleId, token, time)
         }
     }
 
@@ -50,8 +52,9 @@ public struct SharingStore: Sendable {
     public func unchoose(
         _ token: String, of bundleId: String, in environment: StoreEnvironment
     ) async throws -> Bool {
-        try await repeating {
-            try await connection.execute(Self.unchoose, environment.rawValue, bundleId, token.lowercased())
+        let token = try UUID(accountToken: token)
+        return try await repeating {
+            try await connection.execute(Self.unchoose, environment.rawValue, bundleId, token)
         }.affected > 0
     }
 
@@ -69,7 +72,7 @@ public struct SharingStore: Sendable {
     static let chosen = Statement(
         "sharing-chosen",
         """
-        select app_account_token
+        select app_account_token::text as app_account_token
         from chosen_account
         where environment = $1::text::store_environment and bundle_id = $2::text
         """)
@@ -78,7 +81,7 @@ public struct SharingStore: Sendable {
         "sharing-choose",
         """
         insert into chosen_account (environment, bundle_id, app_account_token, decided_at)
-        values ($1::text::store_environment, $2::text, $3::text, $4::timestamptz)
+        values ($1::text::store_environment, $2::text, $3::uuid, $4::timestamptz)
         on conflict do nothing
         """)
 
@@ -86,6 +89,6 @@ public struct SharingStore: Sendable {
         "sharing-unchoose",
         """
         delete from chosen_account
-        where environment = $1::text::store_environment and bundle_id = $2::text and app_account_token = $3::text
+        where environment = $1::text::store_environment and bundle_id = $2::text and app_account_token = $3::uuid
         """)
 }

@@ -6,13 +6,13 @@ import struct Foundation.Date
 /// Dates as the database keeps them, to the microsecond: what is learned from a notification and what is read back must
 /// compare alike, or order would depend on who asks.
 extension LedgerEntry {
-    func withNewsAtPostgresPrecision() throws -> LedgerEntry {
-        guard var news else { return self }
-        news.version.signedDate = try news.version.signedDate.atPostgresPrecision()
-        news.transaction = try news.transaction?.atPostgresPrecision()
-        news.renewal = try news.renewal?.atPostgresPrecision()
+    func withEventAtPostgresPrecision() throws -> LedgerEntry {
+        guard var event else { return self }
+        event.version.signedDate = try event.version.signedDate.atPostgresPrecision()
+        event.transaction = try event.transaction?.atPostgresPrecision()
+        event.renewal = try event.renewal?.atPostgresPrecision()
         var entry = self
-        entry.news = news
+        entry.event = event
         return entry
     }
 }

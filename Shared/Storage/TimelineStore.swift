@@ -5,7 +5,7 @@ import Subscriptions
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// One change of one purchase.
+/// What one notification changed of one purchase.
 public struct TimelineRow: Sendable, Equatable {
     /// Rises, but rows do not commit in its order.
     public var id: Int64
@@ -13,144 +13,138 @@ public struct TimelineRow: Sendable, Equatable {
     public var key: SubscriptionKey
     /// The app, by its bundle identifier.
     public var bundleId: String
-    /// Which fact, by Apple's name for it.
-    public var fact: String
-    /// The text before; nil where the fact was unknown.
-    public var from: String?
-    /// The text after.
-    public var to: String?
-    /// The transaction it is about, where that is not the purchase's current one.
-    public var transactionId: String?
+    /// What happened, by Apple's type, or type and subtype.
+    public var event: String
+    /// Everything that changed.
+    public var changes: [FactChange]
+    /// The purchase after it.
+    public var state: SubscriptionChanged.State
+    /// The revision of the purchase after it.
+    public var revision: Int64
     /// The notification that told.
     public var notificationUUID: UUID
     /// By Apple's clock.
     public var occurredAt: Date
     /// By ours.
     public var learnedAt: Date
-    /// When it was put on the log; nil while it waits.
+    /// When its message was in Kafka; nil while it waits.
     public var publishedAt: Date?
+    /// W3C trace context of the notification; nil once published.
+    public var traceparent: String?
 }
 
-/// What became of purchases, change by change. Written by `LedgerStore.apply` only.
+extension TimelineRow {
+    /// All but the id, which the database gives, and what publishing writes.
+    static let columns: [Column<TimelineRow>] = [
+        Column("occurred_at", \.occurredAt),
+        Column("learned_at", \.learnedAt),
+        Column("revision", \.revision),
+        Column("status", \.state.status),
+        Column("access_until", \.state.accessUntil),
+        Column("notification_uuid", \.notificationUUID),
+        Column("environment", \.key.environment),
+        Column("has_access", \.state.hasAccess),
+        Column("is_auto_renewing", \.state.isAutoRenewing),
+        Column("original_transaction_id", \.key.originalTransactionId),
+        Column("bundle_id", \.bundleId),
+        Column("event", \.event),
+        Column("product_id", \.state.productId),
+        Column("traceparent", \.traceparent),
+        Column(
+            "changes", as: ChangesText.self, get: { ChangesText(changes: $0.changes) },
+            set: { $0.changes = $1?.changes ?? [] }),
+    ]
+
+    /// Of a statement that selects ``columns``, then `id` and `published_at`.
+    static func read(_ row: Row) throws -> TimelineRow {
+        var change = try columns.read(row, into: empty)
+        change.id = try row.value(at: columns.count)
+        change.publishedAt = try row.optional(at: columns.count + 1)
+        return change
+    }
+
+    private static let empty = TimelineRow(
+        id: 0, key: SubscriptionKey(environment: .production, originalTransactionId: ""), bundleId: "", event: "",
+        changes: [],
+        state: SubscriptionChanged.State(
+            status: nil, productId: nil, hasAccess: false, accessUntil: nil, isAutoRenewing: nil),
+        revision: 0, notificationUUID: .zero, occurredAt: .distantPast, learnedAt: .distantPast)
+}
+
+/// Changes as the column keeps them.
+private struct ChangesText: ColumnValue {
+    var changes: [FactChange]
+
+    static var sqlType: String { "json" }
+    static var sqlCast: String? { "jsonb" }
+    var stored: JSONText { JSONText(String(decoding: FactChange.json(changes), as: UTF8.self)) }
+
+    init(changes: [FactChange]) { self.changes = changes }
+
+    init(stored: JSONText) throws {
+        guard let changes = FactChange.changes(json: Array(stored.text.utf8)) else {
+            throw UnreadableChanges(text: stored.text)
+        }
+        self.changes = changes
+    }
+}
+
+/// The column `changes` of the timeline holds something that is no array of changes: it was written by hand.
+struct UnreadableChanges: Error, CustomStringConvertible {
+    let text: String
+    var description: String {
+        "a row of the timeline has changes that cannot be read (“\(text.prefix(80))”): only the state-updater may write them"
+    }
+}
+
+/// What became of purchases, notification by notification. Written by `LedgerStore.apply` only.
 public struct TimelineStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// The latest changes of all purchases, newest first.
+    /// The latest rows of all purchases, newest first.
     public func newest(_ limit: Int) async throws -> [TimelineRow] {
-        try await connection.execute(Self.newest, Int64(limit)).map { row in try Self.row(row) }
+        try await connection.execute(Self.newest, Int64(limit)).map { row in try TimelineRow.read(row) }
     }
 
-    /// All changes of one purchase, in the order in which we learned them.
-    public func changes(of key: SubscriptionKey) async throws -> [TimelineRow] {
-        try await connection.execute(Self.changes, key.environment.rawValue, key.originalTransactionId)
-            .map { row in try Self.row(row) }
-    }
-
-    private static func row(_ row: Row) throws -> TimelineRow {
-        TimelineRow(
-            id: try row.value("id"), key: try SubscriptionStore.key(row), bundleId: try row.value("bundle_id"),
-            fact: try row.value("fact"), from: try row.optional("changed_from"), to: try row.optional("changed_to"),
-            transactionId: try row.optional("transaction_id"), notificationUUID: try row.value("notification_uuid"),
-            occurredAt: try row.value("occurred_at"), learnedAt: try row.value("learned_at"),
-            publishedAt: try row.optional("published_at"))
+    /// All rows of one purchase, in the order in which we learned them.
+    public func rows(of key: SubscriptionKey) async throws -> [TimelineRow] {
+        try await connection.execute(Self.ofPurchase, key.environment.rawValue, key.originalTransactionId)
+            .map { row in try TimelineRow.read(row) }
     }
 
     static let newest = Statement(
         "timeline-newest",
-        """
-        select id, environment::text as environment, original_transaction_id, bundle_id, fact, changed_from, changed_to,
-            transaction_id, notification_uuid, occurred_at, learned_at, published_at
-        from timeline
-        order by id desc
-        limit $1::bigint
-        """)
+        unsafeSQL: """
+            select \(TimelineRow.columns.selected()), id, published_at
+            from timeline
+            order by id desc
+            limit $1::bigint
+            """)
 
-    static let changes = Statement(
-        "timeline-changes",
-        """
-        select id, environment::text as environment, original_transaction_id, bundle_id, fact, changed_from, changed_to,
-            transaction_id, notification_uuid, occurred_at, learned_at, published_at
-        from timeline
-        where environment = $1::text::store_environment and original_transaction_id = $2::text
-        order by id
-        """)
+    static let ofPurchase = Statement(
+        "timeline-of-purchase",
+        unsafeSQL: """
+            select \(TimelineRow.columns.selected()), id, published_at
+            from timeline
+            where environment = $1::text::store_environment and original_transaction_id = $2::text
+            order by id
+            """)
 
+    /// In the order of the batch, so that the ids of one purchase rise with its revisions.
     static let insert = Statement(
         "timeline-insert",
-        """
-        insert into timeline (
-            occurred_at, learned_at, notification_uuid, environment, original_transaction_id, bundle_id, fact,
-            changed_from, changed_to, traceparent)
-        select occurred_at, $1::timestamptz, notification_uuid, environment::store_environment,
-            original_transaction_id, bundle_id, fact, changed_from, changed_to, traceparent
-        from unnest(
-            $2::timestamptz[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-            $10::text[]
-        ) with ordinality as given (
-            occurred_at, notification_uuid, environment, original_transaction_id, bundle_id, fact, changed_from,
-            changed_to, traceparent, place)
-        order by place
-        """)
+        unsafeSQL: """
+            insert into timeline (\(TimelineRow.columns.names()))
+            select \(TimelineRow.columns.names())
+            from unnest(\(TimelineRow.columns.placeholders()))
+                with ordinality as given (\(TimelineRow.columns.names()), place)
+            order by place
+            """)
 
-    static func command(inserting changes: [NewsChange], learnedAt: Date) -> Command {
-        Command(
-            insert, learnedAt, changes.map(\.version.signedDate), changes.map(\.version.notificationUUID),
-            changes.map(\.key.environment.rawValue), changes.map(\.key.originalTransactionId),
-            changes.map(\.bundleId), changes.map(\.change.fact.rawValue), changes.map(\.change.from),
-            changes.map(\.change.to), changes.map(\.traceparent))
+    static func command(inserting rows: [TimelineRow]) -> Command {
+        Command(insert, all: TimelineRow.columns.parameters(of: rows))
     }
-}
-
-extension TimelineStore {
-    /// A row for each that is now the version we hold of its transaction: an older version tells nothing.
-    static let insertEarlier = Statement(
-        "timeline-insert-earlier",
-        """
-        insert into timeline (
-            occurred_at, learned_at, notification_uuid, environment, original_transaction_id, bundle_id, fact,
-            changed_to, transaction_id, traceparent)
-        select given.occurred_at, $1::timestamptz, given.notification_uuid, held.environment,
-            held.original_transaction_id, given.bundle_id, given.fact, given.changed_to, held.transaction_id,
-            given.traceparent
-        from unnest(
-            $2::timestamptz[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[]
-        ) with ordinality as given (
-            occurred_at, notification_uuid, environment, bundle_id, fact, changed_to, transaction_id, traceparent,
-            place)
-        join transaction held
-            on held.environment = given.environment::store_environment and held.transaction_id = given.transaction_id
-            and held.notification_uuid = given.notification_uuid
-        order by place
-        """)
-
-    static func command(inserting earlier: [EarlierNews], learnedAt: Date) -> Command {
-        Command(
-            insertEarlier, learnedAt, earlier.map(\.news.version.signedDate),
-            earlier.map(\.news.version.notificationUUID), earlier.map(\.news.key.environment.rawValue),
-            earlier.map(\.news.bundleId), earlier.map(\.transaction.fact.rawValue), earlier.map(\.transaction.text),
-            earlier.map(\.transaction.transactionId), earlier.map(\.traceparent))
-    }
-}
-
-/// A change and the news that told.
-///
-/// Of the news only what its row needs: there are several for each notification, and whole ones are long to copy.
-struct NewsChange: Sendable {
-    var version: EventVersion
-    var key: SubscriptionKey
-    var bundleId: String
-    var change: Change
-    /// W3C trace context of the notification.
-    var traceparent: String?
-}
-
-/// PurchaseEvent of a transaction that is not the current one.
-struct EarlierNews: Sendable {
-    var news: PurchaseEvent
-    var transaction: EarlierTransaction
-    /// W3C trace context of the notification.
-    var traceparent: String?
 }

@@ -11,92 +11,98 @@ public struct TransactionStore: Sendable {
 
     /// All transactions of a purchase, newest purchase first.
     public func transactions(of key: SubscriptionKey) async throws -> [TransactionFacts] {
+        try await versions(of: key).map(\.facts)
+    }
+
+    /// The same, each with the event that delivered it.
+    public func versions(of key: SubscriptionKey) async throws -> [TransactionVersion] {
         try await connection.execute(Self.find, key.environment.rawValue, key.originalTransactionId)
-            .compactMap { row in try TransactionColumns.read(row, signedAt: "signed_at") }
+            .map { row in try StoredTransaction.read(row).version }
     }
 
     static let find = Statement(
         "transaction-find",
-        parts: [
-            "select", TransactionColumns.names,
-            """
-            , signed_at
+        unsafeSQL: """
+            select \(StoredTransaction.columns.selected()), \(StoredTransaction.facts.selected())
             from transaction
             where environment = $1::text::store_environment and original_transaction_id = $2::text
             order by purchased_at desc nulls last, transaction_id desc
-            """,
-        ])
+            """)
+
+    /// The transactions of the purchases of a batch; asked for when these are locked, so that no other writer adds one.
+    static let ofPurchases = Statement(
+        "transaction-of-purchases",
+        unsafeSQL: """
+            select \(StoredTransaction.columns.selected()), \(StoredTransaction.facts.selected())
+            from transaction
+            where (environment, original_transaction_id) in (
+                select given.environment::store_environment, given.original_transaction_id
+                from unnest($1::text[], $2::text[]) as given (environment, original_transaction_id))
+            """)
 
     /// Whole versions replace each other, so the guard alone makes any order end the same, whoever else is writing.
     static let upsert = Statement(
         "transaction-upsert",
-        parts: [
-            """
+        unsafeSQL: """
             insert into transaction as held (
-                notification_uuid, news_at, environment, original_transaction_id, bundle_id,
-            """, TransactionColumns.names,
-            """
-            , signed_at)
-            select
-                notification_uuid, news_at, environment::store_environment, original_transaction_id, bundle_id,
-            """, TransactionColumns.names,
-            """
-            , signed_at
+                \(StoredTransaction.columns.names()), \(StoredTransaction.facts.names()))
+            select *
             from unnest(
-                $1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-                $9::text[], $10::timestamptz[], $11::timestamptz[], $12::timestamptz[], $13::bigint[], $14::text[],
-                $15::text[], $16::boolean[], $17::timestamptz[], $18::bigint[], $19::bigint[], $20::text[],
-                $21::bigint[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[],
-                $28::text[], $29::timestamptz[]
-            ) as given (notification_uuid, news_at, environment, original_transaction_id, bundle_id,
-            """, TransactionColumns.names,
-            """
-            , signed_at)
+                \(StoredTransaction.columns.placeholders()),
+                \(StoredTransaction.facts.placeholders(from: StoredTransaction.columns.count + 1))
+            ) as given (\(StoredTransaction.columns.names()), \(StoredTransaction.facts.names()))
             order by environment, transaction_id
             on conflict (environment, transaction_id) do update
-            set notification_uuid = excluded.notification_uuid,
-                news_at = excluded.news_at,
-                original_transaction_id = excluded.original_transaction_id,
-                bundle_id = excluded.bundle_id,
-            """, TransactionColumns.overwriting,
-            """
-                , signed_at = excluded.signed_at
-            where (held.signed_at, held.news_at, held.notification_uuid)
-                < (excluded.signed_at, excluded.news_at, excluded.notification_uuid)
-            """,
-        ])
+            set \(StoredTransaction.columns.overwriting()), \(StoredTransaction.facts.overwriting())
+            where (held.signed_at, held.event_at, held.notification_uuid)
+                < (excluded.signed_at, excluded.event_at, excluded.notification_uuid)
+            """)
 
-    static func command(upserting versions: [TransactionVersion]) -> Command {
+    static func command(transactionsOf keys: [SubscriptionKey]) -> Command {
+        Command(ofPurchases, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId))
+    }
+
+    static func command(upserting versions: [StoredTransaction]) -> Command {
         Command(
             upsert,
-            all: [
-                versions.map(\.version.notificationUUID), versions.map(\.version.signedDate),
-                versions.map(\.key.environment.rawValue),
-                versions.map(\.key.originalTransactionId), versions.map(\.bundleId),
-            ] + TransactionColumns.parameters(versions.map(\.facts)))
+            all: StoredTransaction.columns.parameters(of: versions)
+                + StoredTransaction.facts.parameters(of: versions.map(\.version.facts)))
     }
 }
 
-/// A signed version of a transaction and where it came from.
-struct TransactionVersion: Sendable {
-    /// Of the news that held it.
-    var version: EventVersion
+/// A signed version of a transaction and the purchase it belongs to.
+struct StoredTransaction: Sendable {
+    var version: TransactionVersion
     var key: SubscriptionKey
     var bundleId: String
-    var facts: TransactionFacts
 
-    /// Nil where the news holds no transaction.
-    init?(_ news: PurchaseEvent) {
-        guard let facts = news.transaction else { return nil }
-        self.version = news.version
-        self.key = news.key
-        self.bundleId = news.bundleId
-        self.facts = facts
+    /// Where it came from. Behind it the ``facts``.
+    static let columns: [Column<StoredTransaction>] = [
+        Column("environment", \.key.environment),
+        Column("original_transaction_id", \.key.originalTransactionId),
+        Column("bundle_id", \.bundleId),
+        Column("event_at", \.version.version.signedDate),
+        Column("notification_uuid", \.version.version.notificationUUID),
+    ]
+    static let facts = TransactionFacts.columns(signedAt: "signed_at")
+
+    static func read(_ row: Row) throws -> StoredTransaction {
+        var transaction = try columns.read(row, into: empty)
+        transaction.version.facts = try facts.read(row, into: .empty, from: columns.count)
+        return transaction
     }
 
-    /// Of the same transaction the version signed later counts; the statement that writes says the same.
-    func isOlder(than other: TransactionVersion) -> Bool {
-        guard facts.signedDate == other.facts.signedDate else { return facts.signedDate < other.facts.signedDate }
-        return version < other.version
+    private static let empty = StoredTransaction(
+        version: TransactionVersion(
+            .empty, version: EventVersion(signedDate: .distantPast, notificationUUID: .zero)),
+        key: SubscriptionKey(environment: .production, originalTransactionId: ""), bundleId: "")
+}
+
+extension StoredTransaction {
+    /// Nil where the event holds no transaction.
+    init?(_ event: PurchaseEvent) {
+        guard let facts = event.transaction else { return nil }
+        self.init(
+            version: TransactionVersion(facts, version: event.version), key: event.key, bundleId: event.bundleId)
     }
 }

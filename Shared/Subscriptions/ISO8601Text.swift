@@ -7,7 +7,7 @@ extension Date {
     ///
     /// By hand, because the timeline writes several for each notification, and because dates that no calendar formatter
     /// was made for reach it: what lies outside of the years 1 to 9999 is written as their first or last moment.
-    var iso8601: String {
+    package var iso8601: String {
         let total = min(max(milliseconds, -62_135_596_800_000), 253_402_300_799_999)
         let day = (total - Self.remainder(total, 86_400_000)) / 86_400_000
         let time = Self.remainder(total, 86_400_000)

@@ -16,7 +16,7 @@ extension EndToEnd {
                 let owner = ledger.connection
                 try await owner.run(
                     unsafeScript: """
-                        revoke insert on sighting from storekeeper_worker;
+                        revoke insert on seen_notification from storekeeper_worker;
                         revoke update on coverage from storekeeper_scheduler;
                         revoke insert on coverage from storekeeper_scheduler;
                         """)
@@ -27,13 +27,13 @@ extension EndToEnd {
                 let run = DevRun(services: services, options: options, show: LiveDisplay(isQuiet: true))
                 async let report = run.run()
                 try await EndToEnd.eventually("the deduplicator is refused") {
-                    try await Self.log(of: "deduplicator", in: services).contains(
-                        "permission denied for table sighting")
+                    try await Self.log(of: "deduplicator", in: services)
+                        .contains("permission denied for table seen_notification")
                 }
                 #expect(try await ledger.count() == 0)
                 try await owner.run(
                     unsafeScript: """
-                        grant insert on sighting to storekeeper_worker;
+                        grant insert on seen_notification to storekeeper_worker;
                         grant insert, update on coverage to storekeeper_scheduler;
                         """)
                 #expect(try #require(try await report).isClean)

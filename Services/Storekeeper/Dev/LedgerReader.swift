@@ -51,18 +51,15 @@ struct LedgerReader: Sendable {
         return states
     }
 
-    /// Notifications that changed a fact of a purchase twice, except those from before the run.
+    /// Notifications that changed one purchase twice, except those from before the run.
     func effectsTwice(except before: Set<String>) async throws -> [String] {
         struct Effect: Hashable {
             var uuid: UUID
             var key: SubscriptionKey
-            var fact: String
         }
         var counts: [Effect: Int] = [:]
         for row in try await TimelineStore(connection).newest(.max) {
-            // One notification may reveal several accounts on one Apple account.
-            let fact = row.fact == SubscriptionChanged.sharedAccount ? "\(row.fact) \(row.to ?? "")" : row.fact
-            counts[Effect(uuid: row.notificationUUID, key: row.key, fact: fact), default: 0] += 1
+            counts[Effect(uuid: row.notificationUUID, key: row.key), default: 0] += 1
         }
         let twice = Set(counts.filter { $0.value > 1 }.map { $0.key.uuid.uuidString.lowercased() })
         return twice.subtracting(before).sorted()
@@ -80,13 +77,15 @@ struct LedgerReader: Sendable {
 
     /// Newest first. Changed facts only: every new subscription sets a dozen facts for the first time.
     func newestChanges(_ limit: Int) async throws -> [Snapshot.TimelineRow] {
-        let newest = try await TimelineStore(connection).newest(20 * limit)
-        let changes = newest.filter { $0.from != nil }.prefix(limit)
-        return (changes.isEmpty ? newest.prefix(limit) : changes).map { row in
-            Snapshot.TimelineRow(
-                at: row.learnedAt, purchase: "\(row.key.environment.rawValue) \(row.key.originalTransactionId)",
-                fact: row.fact, from: row.from, to: row.to)
+        let newest = try await TimelineStore(connection).newest(2 * limit).flatMap { row in
+            row.changes.map { change in
+                Snapshot.TimelineRow(
+                    at: row.learnedAt, purchase: "\(row.key.environment.rawValue) \(row.key.originalTransactionId)",
+                    fact: change.fact, from: change.from, to: change.to)
+            }
         }
+        let changes = newest.filter { $0.from != nil }
+        return Array((changes.isEmpty ? newest : changes).prefix(limit))
     }
 }
 

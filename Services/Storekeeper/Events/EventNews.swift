@@ -18,7 +18,7 @@ extension PurchaseEvent {
             decoded: Array(decoded.utf8), signedPayload: [])
         let entry = try? LedgerEntry(
             notification, position: LogPosition(topic: Topics.unique.name, partition: 0, offset: 0))
-        guard let news = entry?.news else { return nil }
-        self = news
+        guard let event = entry?.event else { return nil }
+        self = event
     }
 }

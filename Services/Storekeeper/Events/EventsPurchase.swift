@@ -54,38 +54,38 @@ struct PurchaseSheet: Encodable {
     var expiresAt: Date?
     var state: String
     var givesAccess: Bool
-    var verdict: String
+    /// Why there is access, or why there is none.
+    var reason: String
     var until: Date?
     var notifications: Int
     var anomalies: [String]
-    var skippedSteps: [String]
+    var gaps: [String]
     var conflicts: [String]
 
     /// Nil for an unknown purchase.
     init?(_ key: SubscriptionKey, at now: Date, _ connection: PostgresConnection) async throws {
         guard let known = try await SubscriptionStore(connection).find(key) else { return nil }
-        let given = try await EntitlementStore(connection).entitlements(
-            of: [key.originalTransactionId], in: key.environment, at: now
-        ).first
+        let period = try await AccessStore(connection).periods(of: key).first { $0.contains(now) }
         let lines = try await NotificationStore(connection).lines(of: key)
         // Apple does not document which transactions of a migrated purchase name the old one.
-        let transactions = try await TransactionStore(connection).transactions(of: key)
+        let transactions = try await TransactionStore(connection).versions(of: key)
+        let state = PurchaseSnapshot(subscription: known, transactions: transactions).state(at: now)
         environment = key.environment.rawValue
         originalTransactionId = key.originalTransactionId
         bundleId = known.bundleId
         productId = known.transaction?.productId
         transactionId = known.transaction?.transactionId
         previousOriginalTransactionId =
-            transactions.lazy.compactMap(\.previousOriginalTransactionId).first
+            transactions.lazy.compactMap(\.facts.previousOriginalTransactionId).first
         expiresAt = known.transaction?.expiresDate
-        state = known.state(at: now).rawValue
-        givesAccess = given?.givesAccess ?? false
-        verdict = given?.verdict ?? "unknown"
-        until = given?.until
+        self.state = state.rawValue
+        givesAccess = period != nil
+        reason = period?.reason ?? state.rawValue
+        until = period?.endsAt
         notifications = lines.count
-        anomalies = try await MarkStore(connection).marks(of: key).anomalies.map(\.sentence)
-        skippedSteps = try await LifecycleGapStore(connection).skippedSteps(of: key).map { step in
-            "\(step.from.map { "\($0.text) to " } ?? "before ")\(step.to.text): \(step.sentence)"
+        anomalies = try await AnomalyStore(connection).anomalies(of: key).map(\.sentence)
+        gaps = try await LifecycleGapStore(connection).gaps(of: key).map { gap in
+            "\(gap.from.map { "\($0.text) to " } ?? "before ")\(gap.to.text): \(gap.sentence)"
         }
         conflicts = lines.filter { $0.contentConflicts > 0 }.map { $0.notificationUUID.uuidString.lowercased() }
     }
@@ -97,9 +97,9 @@ struct PurchaseSheet: Encodable {
             ("product", productId), ("transaction", transactionId),
             ("migrated", previousOriginalTransactionId.map { "from purchase \($0)" }), ("ends", expiresAt?.text),
             ("state", state),
-            ("access", "\(access) (\(verdict))"), ("notifications", "\(notifications)"),
+            ("access", "\(access) (\(reason))"), ("notifications", "\(notifications)"),
         ]
-        return facts + anomalies.map { ("anomaly", $0) } + skippedSteps.map { ("gap", $0) }
+        return facts + anomalies.map { ("anomaly", $0) } + gaps.map { ("gap", $0) }
             + conflicts.map { ("conflict", "\($0) arrived with other content, too") }
     }
 }

@@ -30,14 +30,14 @@ struct EventsTimeline: Subcommand {
         var rows: [TimelineEntry] = []
         for environment in environment.map({ [$0] }) ?? StoreEnvironment.allCases {
             let key = SubscriptionKey(environment: environment, originalTransactionId: purchase)
-            var changes = Dictionary(grouping: try await timeline.changes(of: key), by: \.notificationUUID)
+            var changes = Dictionary(grouping: try await timeline.rows(of: key), by: \.notificationUUID)
             for line in try await ledger.lines(of: key).sorted(by: { $0.recordedAt < $1.recordedAt }) {
                 let decoded = try await ledger.decoded(line.notificationUUID)
                 rows.append(TimelineEntry(line, says: PurchaseEvent(line, decoded: decoded)?.sentence))
-                rows += (changes.removeValue(forKey: line.notificationUUID) ?? []).map(TimelineEntry.init)
+                rows += (changes.removeValue(forKey: line.notificationUUID) ?? []).flatMap(TimelineEntry.all)
             }
             // Only its changes remain of a notification that is not in the ledger.
-            rows += changes.values.joined().sorted { $0.id < $1.id }.map(TimelineEntry.init)
+            rows += changes.values.joined().sorted { $0.id < $1.id }.flatMap(TimelineEntry.all)
         }
         guard !rows.isEmpty else { throw CommandError(unknownPurchase: purchase) }
         try output.list(rows, none: "", in: context)
@@ -80,15 +80,19 @@ struct TimelineEntry: ListedRow {
         notificationUUID = line.notificationUUID.uuidString.lowercased()
     }
 
-    init(_ row: TimelineRow) {
+    /// An entry for each change of a row.
+    static func all(in row: TimelineRow) -> [TimelineEntry] { row.changes.map { TimelineEntry($0, of: row) } }
+
+    private init(_ change: FactChange, of row: TimelineRow) {
         occurredAt = row.occurredAt
         learnedAt = row.learnedAt
         environment = row.key.environment.rawValue
-        fact = row.fact
-        from = row.from
-        to = row.to
-        transactionId = row.transactionId
-        says = Change.sentence(fact: row.fact, from: row.from, to: row.to, transactionId: row.transactionId)
+        fact = change.fact
+        from = change.from
+        to = change.to
+        transactionId = change.transactionId
+        says = Change.sentence(
+            fact: change.fact, from: change.from, to: change.to, transactionId: change.transactionId)
         notificationUUID = row.notificationUUID.uuidString.lowercased()
     }
 

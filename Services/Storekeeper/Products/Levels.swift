@@ -34,7 +34,7 @@ struct Levels: Subcommand {
     func run(in context: CommandContext) async throws {
         let connection = try database.connection(for: "products", in: context)
         try await KnownAppsWarning(connection: connection).warn(about: app, in: context)
-        let store = EntitlementStore(connection)
+        let store = ServiceLevelStore(connection)
         if !settings.isEmpty {
             try await store.setLevels(
                 Dictionary(

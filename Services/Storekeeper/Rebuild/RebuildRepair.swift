@@ -17,8 +17,8 @@ struct RebuildRepair: Sendable {
     let note: @Sendable (String) -> OperatorAction
 
     /// - Throws: `CommandError` with the tables that this user may not change.
-    func check(_ comparison: BeliefComparison) async throws {
-        let forbidden = try await BeliefRepair(comparison).forbidden()
+    func check(_ comparison: StateComparison) async throws {
+        let forbidden = try await StateRepair(comparison).forbidden()
         guard forbidden.isEmpty else {
             throw CommandError(
                 """
@@ -28,7 +28,7 @@ struct RebuildRepair: Sendable {
         }
     }
 
-    func run(_ comparison: BeliefComparison, _ report: inout RebuildReport) async throws {
+    func run(_ comparison: StateComparison, _ report: inout RebuildReport) async throws {
         report.skipUnreadable()
         let (rows, purchases) = (report.rowsOfDifferingPurchases, report.differingPurchases.count)
         guard purchases > 0 else { return }
@@ -37,12 +37,12 @@ struct RebuildRepair: Sendable {
             return report.repairState = .declined
         }
         report.repairState = .done
-        let repair = BeliefRepair(comparison)
+        let repair = StateRepair(comparison)
         let display = ProgressDisplay()
         var progress = ProgressLine(noun: "purchases repaired", total: purchases, done: 0, elapsed: .zero)
         for (key, purchase) in report.differingPurchases.sorted(by: { $0.key < $1.key }) {
             guard !Task.isCancelled else { throw Interrupted() }
-            let outcome: BeliefRepair.Outcome
+            let outcome: StateRepair.Outcome
             do {
                 outcome = try await repair.repair(key, found: purchase.fingerprint) { [note] differences in
                     note(differences.subject(of: key))
@@ -59,7 +59,7 @@ struct RebuildRepair: Sendable {
     }
 }
 
-extension [BeliefComparison.Difference] {
+extension [StateComparison.Difference] {
     /// Their subject in the audit log.
     fileprivate func subject(of key: SubscriptionKey) -> String {
         let rows = map { $0.row.isEmpty ? $0.table : "\($0.table) \($0.row)" }.joined(separator: ", ")

@@ -41,7 +41,7 @@ struct RebuildReport: Sendable {
     /// Read.
     var purchases = 0
     /// The first of them.
-    private(set) var differences: [BeliefComparison.Difference] = []
+    private(set) var differences: [StateComparison.Difference] = []
     /// All rows that differed.
     private(set) var differing = 0
     /// Purchases that differ; after a repair, those that still do.
@@ -73,7 +73,7 @@ struct RebuildReport: Sendable {
         differing == repairedRows && unread == 0 && changing == 0 && (compared > 0 || purchases == 0)
     }
 
-    mutating func join(_ findings: BeliefComparison.Findings) {
+    mutating func join(_ findings: StateComparison.Findings) {
         purchases += findings.purchases
         truncated += findings.cut.count
         differing += findings.differences.count
@@ -96,7 +96,7 @@ struct RebuildReport: Sendable {
         }
     }
 
-    mutating func record(_ key: SubscriptionKey, _ outcome: BeliefRepair.Outcome) {
+    mutating func record(_ key: SubscriptionKey, _ outcome: StateRepair.Outcome) {
         switch outcome {
         case .repaired(let rows):
             differingPurchases[key] = nil

@@ -21,7 +21,7 @@ struct RebuildRun: Sendable {
     private static let rounds = 5
 
     func report() async throws -> RebuildReport {
-        let comparison = BeliefComparison(
+        let comparison = StateComparison(
             PostgresConnection(live, logger: .silent), live: live.schema, rebuilt: fresh.schema)
         // Fail before hours of work.
         try await repair?.check(comparison)
@@ -41,7 +41,7 @@ struct RebuildRun: Sendable {
         return try result.get()
     }
 
-    private func replayAndCompare(_ comparison: BeliefComparison) async throws -> RebuildReport {
+    private func replayAndCompare(_ comparison: StateComparison) async throws -> RebuildReport {
         var report = RebuildReport(limit: limit)
         let display = ProgressDisplay()
         let pages = LedgerPages(PostgresConnection(live, logger: .silent))
@@ -71,7 +71,7 @@ struct RebuildRun: Sendable {
             do {
                 var entry = try LedgerEntry(recorded.notification, position: recorded.position)
                 // The comparison needs the ledger's uuids only.
-                entry.decodedPayload = "{}"
+                entry.notification.decoded = Array("{}".utf8)
                 entries.append(entry)
             } catch {
                 report.join(RebuildReport.Unreadable(recorded.notification, reason: "\(error)"))
@@ -84,7 +84,7 @@ struct RebuildRun: Sendable {
     }
 
     private func compare(
-        _ comparison: BeliefComparison, _ pages: LedgerPages, _ ledger: LedgerStore, _ report: inout RebuildReport
+        _ comparison: StateComparison, _ pages: LedgerPages, _ ledger: LedgerStore, _ report: inout RebuildReport
     ) async throws {
         try await catchUp(pages, ledger, &report)
         let display = ProgressDisplay()
@@ -142,12 +142,8 @@ extension RebuildReport.Unreadable {
 extension LedgerEntry {
     /// A placeholder for an unreadable notification: in the ledger, without effect.
     fileprivate static func unread(_ recorded: LedgerPages.Recorded) -> LedgerEntry {
-        let told = recorded.notification
-        return LedgerEntry(
-            notificationUUID: told.notificationUUID, notificationType: told.notificationType, subtype: told.subtype,
-            environment: told.environment, bundleId: told.bundleId, appAppleId: told.appAppleId,
-            originalTransactionId: told.originalTransactionId, transactionId: told.transactionId,
-            signedDate: told.signedDate, receivedAt: told.receivedAt, source: told.source, decodedPayload: "{}",
-            signedPayload: [], news: nil, position: recorded.position)
+        var notification = recorded.notification
+        notification.decoded = Array("{}".utf8)
+        return LedgerEntry(notification, event: nil, position: recorded.position)
     }
 }

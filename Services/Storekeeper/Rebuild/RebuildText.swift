@@ -43,7 +43,7 @@ extension RebuildReport {
     }
 }
 
-extension BeliefComparison.Difference {
+extension StateComparison.Difference {
     /// One line: the row and its difference.
     var sentence: String {
         let place = "\(table) \(key.environment.rawValue) \(key.originalTransactionId)" + (row.isEmpty ? "" : " \(row)")

@@ -132,12 +132,3 @@ create table overdue_inquiry (
     primary key (environment, original_transaction_id, due_at, before_end)
 );
 create index overdue_inquiry_unpublished on overdue_inquiry (noticed_at) where published_at is null;
--- Active, in billing retry, in grace: those that time moves on.
-create index subscription_by_expiry on subscription (environment, bundle_id, status, expires_at)
-    where status in (1, 3, 4);
-
--- Since when the ledger has anything of an app; also for one of which it has nothing.
-create index notification_by_app on notification (environment, bundle_id, recorded_at);
-
--- Answers of 500 and above: Apple sends those notifications again, or lists them as failures.
-alter table ingest_heartbeat add column unavailable bigint not null default 0;

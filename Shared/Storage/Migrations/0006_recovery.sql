@@ -82,12 +82,3 @@ create table postponed_request (
     primary key (environment, original_transaction_id, before_uuid)
 );
 create index postponed_request_by_time on postponed_request (not_before);
-
--- What a dead letter claims, as far as it can be read: anybody can write any of it.
-alter table rejected
-    add column received_at timestamptz, -- by the record's header, which is ours
-    add column notification_uuid uuid,
-    add column environment text,
-    add column bundle_id text,
-    add column source text; -- likewise ours
-create index rejected_by_notification on rejected (notification_uuid) where notification_uuid is not null;

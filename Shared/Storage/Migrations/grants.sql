@@ -7,13 +7,13 @@
 do $$
 declare
     worker_tables constant text[] := array[
-        'consumer_position', 'sighting', 'certificate_chain', 'notification', 'notification_payload',
-        'conflicting_notification', 'transaction', 'subscription', 'mark', 'step', 'skipped_step', 'timeline', 'recovery_request', 'lease', 'rejected',
+        'consumer_position', 'seen_notification', 'certificate_chain', 'notification', 'notification_payload',
+        'conflicting_notification', 'transaction', 'subscription', 'access_period', 'anomaly', 'lifecycle_gap', 'timeline', 'recovery_request', 'lease', 'rejected',
         'recovery_window', 'recovery_page', 'coverage', 'coverage_day', 'recovery_item', 'send_attempt', 'history_revision',
         'recovery_answer', 'postponed_request', 'account_claim', 'shared_account_notice'];
     scheduler_tables constant text[] := array[
         'coverage', 'coverage_day', 'recovery_window', 'recovery_page', 'canary', 'overdue_inquiry', 'ingest_heartbeat',
-        'lease', 'sighting', 'operator_action', 'product_level', 'sharing_policy', 'chosen_account'];
+        'lease', 'seen_notification', 'operator_action', 'product_level', 'sharing_policy', 'chosen_account'];
     ours constant name := current_schema();
     role_name text;
     object record;
@@ -93,6 +93,9 @@ begin
             select format('function %s', p.oid::regprocedure)
             from pg_proc p
             where p.pronamespace = ours::regnamespace and p.proowner <> to_regrole('storekeeper_migrator')
+                and not exists (
+                    select from pg_depend d
+                    where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
             union all
             select format('type %s', t.oid::regtype)
             from pg_type t

@@ -11,10 +11,10 @@ struct ComparedTable: Sendable {
         // One more than the row had: whoever has read that one finds out that it is gone.
         ComparedTable(name: "subscription", key: "''", ignored: [("revision", "held.revision + 1")]),
         ComparedTable(name: "transaction", key: "transaction_id"),
-        ComparedTable(name: "mark", key: "kind || ' ' || name"),
-        ComparedTable(name: "step", key: "notification_uuid::text"),
+        ComparedTable(name: "access_period", key: "lower(period)::text"),
+        ComparedTable(name: "anomaly", key: "name"),
         ComparedTable(
-            name: "skipped_step", key: "kind || ' ' || before_uuid", ignored: [("noticed_at", "held.noticed_at")]),
+            name: "lifecycle_gap", key: "kind || ' ' || before_uuid", ignored: [("noticed_at", "held.noticed_at")]),
         ComparedTable(
             name: "account_claim", key: "bundle_id || ' ' || app_account_token", condition: "source = 'transaction'"),
     ]

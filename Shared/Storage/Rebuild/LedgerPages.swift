@@ -35,10 +35,9 @@ public struct LedgerPages: Sendable {
 
     /// The next ones; empty at the end. What is committed late, with an earlier time, is left out: see `missing`.
     public func page(after place: Place?, limit: Int = 500) async throws -> [Recorded] {
-        let nobody = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-        return try await connection.execute(
+        try await connection.execute(
             Self.page, place?.recordedAt ?? .distantPast, place?.position.partition ?? -1,
-            place?.position.offset ?? -1, place?.uuid ?? nobody, Int64(limit)
+            place?.position.offset ?? -1, place?.uuid ?? .zero, Int64(limit)
         ).map { row in try Self.recorded(row) }
     }
 
@@ -46,9 +45,7 @@ public struct LedgerPages: Sendable {
     public func missing(in schema: String, limit: Int = 500) async throws -> [Recorded] {
         let statement = Statement(
             unsafeSQL: """
-                select notification_uuid, notification_type, subtype, environment::text as environment, bundle_id,
-                    app_apple_id, original_transaction_id, transaction_id, signed_at, received_at, recorded_at, source,
-                    decoded, log_partition, log_offset
+                select \(LedgerLine.columns.selected()), decoded
                 from notification
                 join notification_payload using (notification_uuid, recorded_at)
                 where not exists (
@@ -62,40 +59,34 @@ public struct LedgerPages: Sendable {
     }
 
     private static func recorded(_ row: Row) throws -> Recorded {
-        let source: String = try row.value("source")
-        let uuid: UUID = try row.value("notification_uuid")
-        let position = LogPosition(
-            topic: Topics.unique.name, partition: try row.value("log_partition"), offset: try row.value("log_offset"))
+        let line = try LedgerLine.read(row)
+        let position = LogPosition(topic: Topics.unique.name, partition: line.partition, offset: line.offset)
         return Recorded(
             notification: VerifiedNotification(
-                notificationUUID: uuid, notificationType: try row.value("notification_type"),
-                subtype: try row.optional("subtype"), environment: try SubscriptionStore.environment(row),
-                bundleId: try row.value("bundle_id"), appAppleId: try row.optional("app_apple_id"),
-                originalTransactionId: try row.optional("original_transaction_id"),
-                transactionId: try row.optional("transaction_id"), signedDate: try row.optional("signed_at"),
-                receivedAt: try row.value("received_at"), source: NotificationSource(rawValue: source) ?? .replay,
-                traceparent: nil, decoded: Array(try row.value("decoded", as: JSONText.self).text.utf8),
-                signedPayload: []),
+                notificationUUID: line.notificationUUID, notificationType: line.notificationType,
+                subtype: line.subtype, environment: line.environment, bundleId: line.bundleId,
+                appAppleId: line.appAppleId, originalTransactionId: line.originalTransactionId,
+                transactionId: line.transactionId, signedDate: line.signedDate, receivedAt: line.receivedAt,
+                source: NotificationSource(rawValue: line.source) ?? .replay, traceparent: nil,
+                decoded: Array(try row.value("decoded", as: JSONText.self).text.utf8), signedPayload: []),
             position: position,
-            place: Place(recordedAt: try row.value("recorded_at"), position: position, uuid: uuid))
+            place: Place(recordedAt: line.recordedAt, position: position, uuid: line.notificationUUID))
     }
 
     static let count = Statement("ledger-pages-count", "select count(*) as notifications from notification_payload")
 
     static let page = Statement(
         "ledger-pages-page",
-        """
-        select notification_uuid, notification_type, subtype, environment::text as environment, bundle_id,
-            app_apple_id, original_transaction_id, transaction_id, signed_at, received_at, recorded_at, source,
-            decoded, log_partition, log_offset
-        from notification
-        join notification_payload using (notification_uuid, recorded_at)
-        where recorded_at >= $1::timestamptz
-            and (recorded_at, log_partition, log_offset, notification_uuid)
-                > ($1::timestamptz, $2::integer, $3::bigint, $4::uuid)
-        order by recorded_at, log_partition, log_offset, notification_uuid
-        limit $5::bigint
-        """)
+        unsafeSQL: """
+            select \(LedgerLine.columns.selected()), decoded
+            from notification
+            join notification_payload using (notification_uuid, recorded_at)
+            where recorded_at >= $1::timestamptz
+                and (recorded_at, log_partition, log_offset, notification_uuid)
+                    > ($1::timestamptz, $2::integer, $3::bigint, $4::uuid)
+            order by recorded_at, log_partition, log_offset, notification_uuid
+            limit $5::bigint
+            """)
 
     static let statements = [count, page, FreshSchema.find, FreshSchema.user]
 }

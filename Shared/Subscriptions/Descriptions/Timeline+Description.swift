@@ -13,7 +13,14 @@ extension Change {
         case (_, .expiresDate): return "The earlier \(earlier) runs until \(to ?? "an unknown date")."
         case (nil, nil): break
         }
-        if fact == SubscriptionChanged.sharedAccount {
+        if fact == FactChange.accessUntil {
+            return switch to {
+            case "none": "Access ended."
+            case "open": "There is access, and no end of it is known."
+            default: "There is access until \(to ?? "an unknown date")."
+            }
+        }
+        if fact == FactChange.sharedAccount {
             return "The app's account \(to ?? "?") was found on the Apple account of \(from ?? "another one")."
         }
         return "The \(fact) is \(to ?? "no longer there")\(from.map { "; it was \($0)" } ?? "")."

@@ -58,12 +58,12 @@ final class Lives {
         return entries[next..<next + batch].map { entry in
             var entry = entry
             let uuid = UUID()
-            entry.notificationUUID = uuid
-            entry.originalTransactionId? += "\(generation)"
-            entry.transactionId? += "\(generation)"
-            entry.news?.stamp.notificationUUID = uuid
-            entry.news?.key.originalTransactionId += "\(generation)"
-            entry.news?.transaction?.transactionId += "\(generation)"
+            entry.notification.notificationUUID = uuid
+            entry.notification.originalTransactionId? += "\(generation)"
+            entry.notification.transactionId? += "\(generation)"
+            entry.event?.version.notificationUUID = uuid
+            entry.event?.key.originalTransactionId += "\(generation)"
+            entry.event?.transaction?.transactionId += "\(generation)"
             return entry
         }
     }

@@ -23,7 +23,7 @@ struct Filler {
         try await fill(sightings, "sightings", saying) { passes in
             try await connection.run(
                 unsafeScript: """
-                    insert into sighting (seen_at, log_offset, notification_uuid, log_partition, topic)
+                    insert into seen_notification (seen_at, log_offset, notification_uuid, log_partition, topic)
                     select now(), log_offset, md5(notification_uuid::text || pass)::uuid, log_partition, 'notifications.verified'
                     from pattern_notification cross join \(passes)
                     where pattern = pass % \(patterns);
@@ -65,8 +65,8 @@ struct Filler {
                             sum(pg_table_size(inhrelid))::bigint, sum(pg_indexes_size(inhrelid))::bigint
                         from pg_inherits where inhparent = 'notification_payload'::regclass
                         union all
-                        select 'sighting', (select count(*) from sighting), pg_table_size('sighting'),
-                            pg_indexes_size('sighting')
+                        select 'seen_notification', (select count(*) from seen_notification), pg_table_size('seen_notification'),
+                            pg_indexes_size('seen_notification')
                     ) as sizes
                     """))
         await connection.close()

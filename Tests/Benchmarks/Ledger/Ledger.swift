@@ -8,7 +8,7 @@ import Storage
 struct Ledger {
     private let connection: PostgresConnection
     private let store: LedgerStore
-    private let sightings: SightingStore
+    private let sightings: SeenNotificationStore
     private let place = Place()
 
     /// The position in the log, which every transaction moves.
@@ -19,7 +19,7 @@ struct Ledger {
     init(_ url: String, isMigrated: Bool) async throws {
         connection = Bench.connection(url)
         store = LedgerStore(connection)
-        sightings = SightingStore(connection)
+        sightings = SeenNotificationStore(connection)
         if !isMigrated {
             _ = try await Migrator(connection).migrate()
             _ = try await RetentionStore(connection).prepare(now: Date())
@@ -65,9 +65,11 @@ struct Ledger {
         try await perSecond(seconds) {
             let now = Date()
             let batch = lives.nextBatch().map {
-                Sighting(notificationUUID: $0.notificationUUID, position: $0.position, seenAt: now, isReclaim: false)
+                SeenNotification(
+                    notificationUUID: $0.notification.notificationUUID, position: $0.position, seenAt: now,
+                    isRedelivery: false)
             }
-            guard try await sightings.claim(batch).allSatisfy({ $0 }) else { throw Unexpected() }
+            guard try await sightings.markSeen(batch).allSatisfy({ $0 }) else { throw Unexpected() }
             return batch.count
         }
     }

@@ -12,8 +12,8 @@ import Postgres
 struct Reference {
     /// What the one transaction writes, in its order.
     static let tables = [
-        "notification", "notification_payload", "transaction", "subscription", "timeline", "mark", "step",
-        "account_claim", "skipped_step", "recovery_request",
+        "notification", "notification_payload", "transaction", "subscription", "access_period", "timeline", "anomaly",
+        "account_claim", "lifecycle_gap", "recovery_request",
     ]
 
     let url: String

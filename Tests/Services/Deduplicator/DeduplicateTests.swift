@@ -28,7 +28,7 @@ import Testing
     static func passes(_ batches: [[Delivery<VerifiedNotification>]]) async throws -> [[Bool]] {
         try await TestDatabase.use { database in
             let connection = TestDatabase.connection(database)
-            let stage = Deduplicate(sightings: SightingStore(connection), now: { Date(milliseconds: 1) })
+            let stage = Deduplicate(sightings: SeenNotificationStore(connection), now: { Date(milliseconds: 1) })
             var passes: [[Bool]] = []
             for batch in batches {
                 passes.append(
@@ -47,7 +47,7 @@ import Testing
 
     struct UnexpectedVerdict: Error {}
 
-    @Test func `the first sighting passes and a copy does not`() async throws {
+    @Test func `the first record of a notification passes and a copy does not`() async throws {
         let passes = try await Self.passes([[Self.delivery(offset: 1)], [Self.delivery(offset: 2)]])
         #expect(passes == [[true], [false]])
     }
@@ -58,7 +58,7 @@ import Testing
         #expect(try await Self.passes([batch]) == [[true, true, false]])
     }
 
-    @Test func `the first sighting passes again when its record is read again`() async throws {
+    @Test func `the first record of a notification passes again when its record is read again`() async throws {
         let batch = [Self.delivery(offset: 1), Self.delivery(offset: 2)]
         #expect(try await Self.passes([batch, batch, batch]) == [[true, false], [true, false], [true, false]])
     }
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: [NotificationSource.history, .replay])
-    func `what was put back takes the sighting over`(source: NotificationSource) async throws {
+    func `what was put back takes the notification over`(source: NotificationSource) async throws {
         let first = Self.delivery(offset: 1)
         let putBack = Self.delivery(offset: 9, source: source)
         #expect(try await Self.passes([[first], [putBack], [putBack], [first]]) == [[true], [true], [true], [false]])

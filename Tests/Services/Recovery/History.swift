@@ -121,7 +121,7 @@ struct History {
                 notificationUUID: uuid, notificationType: "DID_RENEW", subtype: nil, environment: .production,
                 bundleId: Self.app.bundleId, appAppleId: nil, originalTransactionId: nil, transactionId: nil,
                 signedDate: nil, receivedAt: Self.now, source: .webhook, decodedPayload: "{}",
-                signedPayload: Self.letter(uuid), news: nil,
+                signedPayload: Self.letter(uuid), event: nil,
                 position: LogPosition(topic: "t", partition: 0, offset: 0))
         }
         _ = try await LedgerStore(connection).apply(entries, moving: [move], recordedAt: Self.now)

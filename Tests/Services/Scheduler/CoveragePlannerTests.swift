@@ -45,7 +45,7 @@ import Testing
             notificationUUID: UUID(), notificationType: "TEST", subtype: nil, environment: environment,
             bundleId: app.bundleId, appAppleId: nil, originalTransactionId: nil, transactionId: nil,
             signedDate: date, receivedAt: date, source: .webhook, decodedPayload: "{}", signedPayload: [1],
-            news: nil, position: LogPosition(topic: "t", partition: 0, offset: 0))
+            event: nil, position: LogPosition(topic: "t", partition: 0, offset: 0))
     }
 
     static func reasons(_ windows: RecoveryWindowStore) async throws -> [RecoveryWindow.Reason: Int] {

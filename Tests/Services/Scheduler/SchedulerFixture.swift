@@ -270,7 +270,7 @@ final class SchedulerFixture: Sendable {
         let entry = LedgerEntry(
             notificationUUID: uuid, notificationType: "TEST", subtype: nil, environment: Self.app.environment,
             bundleId: Self.app.bundleId, appAppleId: nil, originalTransactionId: nil, transactionId: nil,
-            signedDate: date, receivedAt: date, source: .webhook, decodedPayload: "{}", signedPayload: [1], news: nil,
+            signedDate: date, receivedAt: date, source: .webhook, decodedPayload: "{}", signedPayload: [1], event: nil,
             position: LogPosition(topic: "t", partition: 0, offset: 0))
         _ = try await LedgerStore(connection).apply([entry], moving: [], recordedAt: date)
     }

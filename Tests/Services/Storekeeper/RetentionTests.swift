@@ -30,13 +30,13 @@ struct RetentionTests {
         }
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
-            let store = SightingStore(connection)
-            _ = try await store.claim(
+            let store = SeenNotificationStore(connection)
+            _ = try await store.markSeen(
                 [9.0, 10, 11, 1].enumerated().map { place, days in
-                    Sighting(
+                    SeenNotification(
                         notificationUUID: UUID(),
                         position: LogPosition(topic: "notifications.verified", partition: 0, offset: Int64(place)),
-                        seenAt: Self.now.addingTimeInterval(-days * 86_400), isReclaim: false)
+                        seenAt: Self.now.addingTimeInterval(-days * 86_400), isRedelivery: false)
                 })
             func run(_ arguments: String...) async -> CommandOutcome {
                 await CommandOutcome.of(

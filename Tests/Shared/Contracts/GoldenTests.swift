@@ -88,8 +88,18 @@ import Testing
         try expect(
             SubscriptionChanged(
                 environment: .production, originalTransactionId: "2000000000000001", bundleId: "com.example.app",
-                fact: "expiresDate", from: "2023-11-14T22:13:20.000Z", to: nil,
-                notificationUUID: try #require(Self.uuid),
+                event: "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED",
+                changes: [
+                    FactChange(fact: "autoRenewStatus", from: "true", to: "false"),
+                    FactChange(fact: "renewalPrice", from: "9990", to: nil),
+                    FactChange(
+                        fact: "earlierRevocationDate", from: nil, to: "2023-11-14T22:13:20.000Z",
+                        transactionId: "2000000000000002"),
+                ],
+                state: SubscriptionChanged.State(
+                    status: 1, productId: "pro.monthly", hasAccess: true,
+                    accessUntil: Date(milliseconds: 1_702_592_000_000), isAutoRenewing: false),
+                revision: 7, notificationUUID: try #require(Self.uuid),
                 occurredAt: Date(milliseconds: 1_700_000_000_125), learnedAt: Date(milliseconds: 1_700_000_001_000),
                 traceparent: nil),
             isGolden: "subscription-changed.1")

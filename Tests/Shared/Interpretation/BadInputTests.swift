@@ -123,18 +123,15 @@ import Testing
             try await TestDatabase.use { database async throws in
                 let connection = TestDatabase.connection(database)
                 #expect(try await Letter.run(order, connection) == [.ledger, .ledger])
-                let marks = try await MarkStore(connection).marks(of: Letter.key())
-                #expect(marks.bundleIds == Letter.apps)
-                #expect(marks.anomalies == [.otherApp])
-                let store = EntitlementStore(connection)
+                #expect(try await AnomalyStore(connection).anomalies(of: Letter.key()) == [.otherApp])
+                let store = AccessStore(connection)
                 // The facts of the other app count.
                 let now = Letter.now.addingTimeInterval(3 * 86_400)
-                let rows = try await store.entitlements(ofAccount: token, of: Letter.apps[0], in: .production, at: now)
-                #expect(rows.map(\.givesAccess) == [true])
-                #expect(rows.map(\.bundleId) == [Letter.apps[0]])
-                let others = try await store.entitlements(
-                    ofAccount: token, of: Letter.apps[1], in: .production, at: now)
-                #expect(others.isEmpty)
+                let periods = try await store.access(
+                    ofAccount: token, of: Letter.apps[0], in: .production, at: now)
+                #expect(periods?.map(\.bundleId) == [Letter.apps[0]])
+                let others = try await store.access(ofAccount: token, of: Letter.apps[1], in: .production, at: now)
+                #expect(others == [])
                 await connection.close()
             }
         }

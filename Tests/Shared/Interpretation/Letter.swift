@@ -90,7 +90,7 @@ extension Letter {
                     AcceptedApp(
                         bundleId: app, appAppleId: Int64(number + 1), environments: [.production, .sandbox])
                 }))
-        let deduplicator = Deduplicate(sightings: SightingStore(connection), now: { now })
+        let deduplicator = Deduplicate(sightings: SeenNotificationStore(connection), now: { now })
         var ends: [End] = []
         for (offset, letter) in letters.enumerated() {
             let position = LogPosition(topic: "t", partition: 0, offset: Int64(offset))
@@ -138,7 +138,7 @@ extension Letter {
             #expect(try await run([signed], connection) == [.ledger])
             let state = try #require(try await SubscriptionStore(connection).find(key()))
             #expect(check(state))
-            #expect(try await Set(MarkStore(connection).marks(of: key()).anomalies) == anomalies)
+            #expect(try await Set(AnomalyStore(connection).anomalies(of: key())) == anomalies)
             let original = try await NotificationStore(connection).original(letter.uuid)
             #expect(original == signed)
             await connection.close()

@@ -10,12 +10,13 @@ import Testing
 
 /// Bare transactions and renewal information beside the notifications of the same life.
 @Suite(.serialized) struct SignedPartTests {
-    /// All that is believed of the purchase, read from the database.
-    struct Belief: Equatable {
+    /// All that is known of the purchase, read from the database.
+    struct PurchaseState: Equatable {
         var subscription: Subscription?
-        var marks: Marks
+        var anomalies: [Anomaly]
+        var periods: [AccessStore.Period]
         var transactions: [TransactionFacts]
-        var skipped: [LifecycleGap]
+        var gaps: [LifecycleGap]
 
         init(_ connection: PostgresConnection) async throws {
             let key = SubscriptionKey(environment: .production, originalTransactionId: "1000")
@@ -25,19 +26,20 @@ import Testing
                 subscription?.bundleIdVersion = EventVersion(
                     signedDate: state.bundleIdVersion.signedDate, notificationUUID: state.version.notificationUUID)
             }
-            marks = try await MarkStore(connection).marks(of: key)
+            anomalies = try await AnomalyStore(connection).anomalies(of: key)
+            periods = try await AccessStore(connection).periods(of: key)
             transactions = try await TransactionStore(connection).transactions(of: key)
                 .sorted { $0.transactionId < $1.transactionId }
-            skipped = try await LifecycleGapStore(connection).skippedSteps(of: key)
+            gaps = try await LifecycleGapStore(connection).gaps(of: key)
         }
     }
 
     /// The belief after entries that came in this order, in batches of a few.
-    static func belief(after entries: [LedgerEntry]) async throws -> Belief {
+    static func belief(after entries: [LedgerEntry]) async throws -> PurchaseState {
         try await TestDatabase.use { database in
             let connection = TestDatabase.connection(database)
             try await apply(entries, on: connection)
-            let belief = try await Belief(connection)
+            let belief = try await PurchaseState(connection)
             await connection.close()
             return belief
         }
@@ -72,7 +74,7 @@ import Testing
     @Test func `a part that Apple signed later brings the state forward, an older one does not`() async throws {
         let life = try SignedLife(seed: 3)
         let entries = try await SignedLife.entries(life.letters.map { ($0, .webhook) })
-        let newest = try #require(entries.compactMap(\.news).max { $0.version < $1.version })
+        let newest = try #require(entries.compactMap(\.event).max { $0.version < $1.version })
         var transaction = JWSTransactionDecodedPayload()
         transaction.originalTransactionId = "1000"
         transaction.transactionId = "2000"
@@ -89,7 +91,7 @@ import Testing
         for order in [entries + part, part + entries] {
             let belief = try await Self.belief(after: order)
             #expect(belief.subscription?.transaction?.productId == "platinum")
-            #expect(belief.subscription?.version == part[0].news?.version)
+            #expect(belief.subscription?.version == part[0].event?.version)
         }
     }
 
@@ -106,15 +108,14 @@ import Testing
             #expect(lines.allSatisfy { $0.source == "upload" && $0.contentConflicts == 0 })
             for entry in entries {
                 #expect(try await ledger.original(entry.notificationUUID) == entry.signedPayload)
-                let news = try #require(entry.news)
+                let news = try #require(entry.event)
                 #expect(!news.isStep)
                 #expect(!news.anomalies.contains(.unknownEvent))
                 #expect(news.marks.allSatisfy { $0.kind != .event })
                 #expect(!news.sentence.contains("does not know"))
             }
-            let key = try #require(entries[0].news?.key)
-            #expect(try await LifecycleGapStore(connection).skippedSteps(of: key) == [])
-            #expect(try await StepStore(connection).steps(of: key) == [])
+            let key = try #require(entries[0].event?.key)
+            #expect(try await LifecycleGapStore(connection).gaps(of: key) == [])
             await connection.close()
         }
     }

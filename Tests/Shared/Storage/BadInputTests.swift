@@ -8,10 +8,10 @@ import Testing
 
 /// What contradicts itself, and what becomes of it in the database.
 @Suite(.serialized) struct BadInputTests {
-    /// The purchase that one piece of news leaves behind, with its marks.
+    /// The purchase that one piece of news leaves behind, with its anomalies.
     static func applied(
         _ connection: PostgresConnection, _ change: (inout PurchaseEvent) -> Void
-    ) async throws -> (state: Subscription?, marks: Marks) {
+    ) async throws -> (state: Subscription?, anomalies: [Anomaly]) {
         var fixtures = Fixtures(seed: 300)
         var entry = fixtures.entry(purchases: 1)
         let date = Fixtures.epoch
@@ -25,11 +25,12 @@ import Testing
                 expiresDate: date.addingTimeInterval(86_400), quantity: 1, priceMilliunits: 9990, signedDate: date),
             renewal: RenewalFacts(autoRenewStatus: true, signedDate: date))
         change(&news)
-        entry.news = news
+        entry.event = news
         #expect(entry.fault == nil)
         _ = try await LedgerStore(connection).apply([entry], moving: [Fixtures.move(0, 1)], recordedAt: Fixtures.now)
         return (
-            try await SubscriptionStore(connection).find(news.key), try await MarkStore(connection).marks(of: news.key)
+            try await SubscriptionStore(connection).find(news.key),
+            try await AnomalyStore(connection).anomalies(of: news.key)
         )
     }
 
@@ -37,8 +38,8 @@ import Testing
     static func expect(_ anomaly: Anomaly, _ change: (inout PurchaseEvent) -> Void) async throws -> Subscription {
         let result = Mutable<Subscription?>(nil)
         try await LedgerStoreTests.use { connection, _ async throws in
-            let (state, marks) = try await applied(connection, change)
-            #expect(marks.anomalies == [anomaly])
+            let (state, anomalies) = try await applied(connection, change)
+            #expect(anomalies == [anomaly])
             result.value = state
         }
         return try #require(result.value)
@@ -103,15 +104,15 @@ import Testing
         var fixtures = Fixtures(seed: 301)
         let changes: [(inout LedgerEntry) -> Void] = [
             { $0.originalTransactionId = String(repeating: "7", count: 1_000_000) },
-            { $0.news?.transaction?.appAccountToken = String(repeating: "a", count: 513) },
+            { $0.event?.transaction?.appTransactionId = String(repeating: "a", count: 513) },
             { $0.notificationType = String(repeating: "A", count: 1_000_000) },
             { $0.notificationType = "A\0B" },
             { $0.decodedPayload = "{\"a\":\"\0\"}" },
-            { $0.news?.renewal?.offerIdentifier = "\0" },
+            { $0.event?.renewal?.offerIdentifier = "\0" },
         ]
         for change in changes {
             var entry = fixtures.entry()
-            while entry.news?.transaction == nil || entry.news?.renewal == nil { entry = fixtures.entry() }
+            while entry.event?.transaction == nil || entry.event?.renewal == nil { entry = fixtures.entry() }
             #expect(entry.fault == nil)
             change(&entry)
             #expect(entry.fault != nil)
@@ -131,18 +132,19 @@ import Testing
             let type = name()
             entry.originalTransactionId = id
             entry.notificationType = type
-            entry.subtype = name()
-            entry.news?.key.originalTransactionId = id
-            entry.news?.notificationType = type
-            entry.news?.subtype = entry.subtype
-            entry.news?.bundleId = name()
-            entry.news?.transaction = TransactionFacts(
-                transactionId: name(), productId: "p", productType: "t", appAccountToken: name(),
+            let subtype = name()
+            entry.subtype = subtype
+            entry.event?.key.originalTransactionId = id
+            entry.event?.notificationType = type
+            entry.event?.subtype = subtype
+            entry.event?.bundleId = name()
+            entry.event?.transaction = TransactionFacts(
+                transactionId: name(), productId: "p", productType: "t",
                 signedDate: Fixtures.epoch, appTransactionId: name())
             #expect(entry.fault == nil)
             _ = try await LedgerStore(connection).apply(
                 [entry], moving: [Fixtures.move(0, 1)], recordedAt: Fixtures.now)
-            try await BeliefTests.expectEqualBeliefs(after: [entry], connection)
+            try await StateReadBackTests.expectEqualStates(after: [entry], connection)
         }
     }
 
@@ -151,14 +153,14 @@ import Testing
             var fixtures = Fixtures(seed: 303)
             let entries = [StoreEnvironment.production, .sandbox].map { environment in
                 var entry = fixtures.entry(purchases: 1, environment: environment)
-                entry.news?.transaction = TransactionFacts(
+                entry.event?.transaction = TransactionFacts(
                     transactionId: "1", productId: environment.rawValue, productType: "t", signedDate: Fixtures.epoch)
                 return entry
             }
             _ = try await LedgerStore(connection).apply(
                 entries, moving: [Fixtures.move(0, 2)], recordedAt: Fixtures.now)
             for entry in entries {
-                let key = try #require(entry.news?.key)
+                let key = try #require(entry.event?.key)
                 let products = try await TransactionStore(connection).transactions(of: key).map(\.productId)
                 #expect(products == [entry.environment.rawValue])
             }
@@ -171,15 +173,13 @@ import Testing
             let entries = ["com.example.app", "com.example.thief"].map { app in
                 var entry = fixtures.entry(purchases: 1)
                 entry.bundleId = app
-                entry.news?.bundleId = app
+                entry.event?.bundleId = app
                 return entry
             }
             _ = try await LedgerStore(connection).apply(
                 entries, moving: [Fixtures.move(0, 2)], recordedAt: Fixtures.now)
-            let key = try #require(entries[0].news?.key)
-            let marks = try await MarkStore(connection).marks(of: key)
-            #expect(marks.bundleIds == ["com.example.app", "com.example.thief"])
-            #expect(marks.anomalies.contains(.otherApp))
+            let key = try #require(entries[0].event?.key)
+            #expect(try await AnomalyStore(connection).anomalies(of: key).contains(.otherApp))
         }
     }
 

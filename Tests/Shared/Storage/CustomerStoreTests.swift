@@ -17,7 +17,7 @@ import Testing
         var fixtures = Fixtures(seed: seed)
         return (0..<70).map { index in
             var entry = fixtures.entry(purchases: 9, offset: Int64(index))
-            guard var news = entry.news, var facts = news.transaction else { return entry }
+            guard var news = entry.event, var facts = news.transaction else { return entry }
             let purchase = Int(news.key.originalTransactionId.suffix(1)) ?? 0
             let dice = Int.random(in: 0..<1000, using: &fixtures.generator)
             // Mostly one customer for each two purchases, and one account for each customer.
@@ -26,7 +26,7 @@ import Testing
             facts.appAccountToken = dice % 4 == 0 ? nil : tokens[dice % (3 * mixing) == 1 ? dice % 5 : purchase / 2]
             news.transaction = facts
             news.bundleId = dice % 40 == 0 ? "com.example.other" : app
-            entry.news = news
+            entry.event = news
             return entry
         }
     }
@@ -53,7 +53,7 @@ import Testing
     func `claims are those of all transactions ever told, in any order and any batches`(seed: UInt64) async throws {
         let entries = Self.lives(seed: seed)
         var expected: [String: AccountClaim] = [:]
-        for claim in entries.compactMap({ $0.news.flatMap { AccountClaim($0) } }) where claim.bundleId == Self.app {
+        for claim in entries.compactMap({ $0.event.flatMap { AccountClaim($0) } }) where claim.bundleId == Self.app {
             let name = claim.key.originalTransactionId + claim.appAccountToken
             guard var known = expected[name] else {
                 expected[name] = claim
@@ -113,7 +113,7 @@ import Testing
         var entry = fixtures.entry(purchases: 1)
         let date = Fixtures.epoch.addingTimeInterval(day * 86_400)
         entry.originalTransactionId = id
-        entry.news = PurchaseEvent(
+        entry.event = PurchaseEvent(
             key: SubscriptionKey(environment: .production, originalTransactionId: id),
             version: EventVersion(signedDate: date, notificationUUID: entry.notificationUUID), bundleId: app,
             notificationType: "SUBSCRIBED", subtype: "INITIAL_BUY", status: 1,
@@ -142,13 +142,15 @@ import Testing
             #expect(noticed.map(\.appAccountToken) == [Self.tokens[1]])
             #expect(noticed.map(\.firstAccountToken) == [Self.tokens[0]])
             let key = SubscriptionKey(environment: .production, originalTransactionId: "2")
-            let told = try await TimelineStore(connection).changes(of: key).filter { $0.fact == "sharedAccount" }
+            let rows = try await TimelineStore(connection).rows(of: key)
+                .filter { $0.changes.contains { $0.fact == "sharedAccount" } }
+            #expect(rows.map(\.notificationUUID) == [second.notificationUUID])
+            let told = rows.flatMap(\.changes).filter { $0.fact == "sharedAccount" }
             #expect(told.map(\.from) == [Self.tokens[0]])
             #expect(told.map(\.to) == [Self.tokens[1]])
-            #expect(told.map(\.notificationUUID) == [second.notificationUUID])
             // The outbox takes it to whoever listens.
             let waiting = try await OutboxStore(connection).changes()
-            #expect(waiting.contains { $0.message.fact == "sharedAccount" })
+            #expect(waiting.contains { $0.message.changes.contains { $0.fact == "sharedAccount" } })
         }
     }
 
@@ -174,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func `one notification that shows two more accounts makes two changes, each with an id of its own`()
+    @Test func `one notification that shows two more accounts makes two changes in one message`()
         async throws
     {
         var fixtures = Fixtures(seed: 563)
@@ -189,9 +191,10 @@ import Testing
             try await CustomerStore(connection).add(claims, from: .upload)
             _ = try await LedgerStore(connection).apply([next], moving: [], recordedAt: Fixtures.now)
             let messages = try await OutboxStore(connection).changes().map(\.message)
-            let shared = messages.filter { $0.fact == SubscriptionChanged.sharedAccount }
-            #expect(Set(shared.compactMap(\.to)) == Set(Self.tokens[1...2]))
-            #expect(Set(shared.map(\.notificationUUID)) == [next.notificationUUID])
+            let shared = messages.filter { $0.changes.contains { $0.fact == FactChange.sharedAccount } }
+            #expect(shared.map(\.notificationUUID) == [next.notificationUUID])
+            let changes = shared.flatMap(\.changes).filter { $0.fact == FactChange.sharedAccount }
+            #expect(Set(changes.compactMap(\.to)) == Set(Self.tokens[1...2]))
             #expect(Set(messages.map(\.id)).count == messages.count)
         }
     }
@@ -204,10 +207,10 @@ import Testing
         let (old, new) = (Self.tokens[places[0]], Self.tokens[places[1]])
         let bought = Self.purchase("1", of: old, by: "70", day: 0, &fixtures)
         var moved = Self.purchase("1", of: new, by: "70", day: 0, &fixtures)
-        moved.news?.version.signedDate = Fixtures.epoch.addingTimeInterval(86_400)
-        moved.news?.transaction?.signedDate = Fixtures.epoch.addingTimeInterval(86_400)
+        moved.event?.version.signedDate = Fixtures.epoch.addingTimeInterval(86_400)
+        moved.event?.transaction?.signedDate = Fixtures.epoch.addingTimeInterval(86_400)
         // Apple signs one and the same moment with and without a fraction.
-        moved.news?.transaction?.purchaseDate = Fixtures.epoch.addingTimeInterval(0.000_4)
+        moved.event?.transaction?.purchaseDate = Fixtures.epoch.addingTimeInterval(0.000_4)
         for order in [[bought, moved], [moved, bought]] {
             try await LedgerStoreTests.use { connection, _ async throws in
                 for (index, entry) in order.enumerated() {
@@ -217,9 +220,12 @@ import Testing
                 let shared = try await CustomerStore(connection).sharedAccounts(of: Self.app, in: .production)
                 #expect(shared.map { $0.accounts.map(\.appAccountToken) } == [[new, old]])
                 #expect(shared.map { $0.accounts.map(\.isServed) } == [[true, false]])
-                let rows = try await EntitlementStore(connection).entitlements(
-                    ofAccount: new, of: Self.app, in: .production, at: Fixtures.epoch.addingTimeInterval(2 * 86_400))
-                #expect(rows.map(\.givesAccess) == [true])
+                let now = Fixtures.epoch.addingTimeInterval(2 * 86_400)
+                for (token, count) in [(new, 1), (new.uppercased(), 1), (old, 0)] {
+                    let periods = try await AccessStore(connection).access(
+                        ofAccount: token, of: Self.app, in: .production, at: now)
+                    #expect(periods?.count == count)
+                }
                 #expect(try await Self.accounts(connection).map(\.appAccountTokens) == [[new, old]])
             }
         }
@@ -266,10 +272,10 @@ import Testing
             try await store.add(claims, from: .upload)
             #expect(try await Set(store.claims(of: Self.app, in: .production)) == Set(claims))
             let now = Fixtures.epoch.addingTimeInterval(86_400)
-            let answers = EntitlementStore(connection)
+            let access = AccessStore(connection)
             for (token, isServed) in zip(Self.tokens.prefix(2), [true, false]) {
-                let rows = try await answers.entitlements(ofAccount: token, of: Self.app, in: .production, at: now)
-                #expect(rows.map(\.givesAccess) == (isServed ? [true] : []))
+                let periods = try await access.access(ofAccount: token, of: Self.app, in: .production, at: now)
+                #expect(periods?.map(\.productId) == (isServed ? ["gold"] : []))
             }
             let next = Self.purchase("1", of: nil, by: "70", day: 1, &fixtures)
             let outcome = try await LedgerStore(connection).apply(

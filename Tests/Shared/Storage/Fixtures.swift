@@ -55,7 +55,14 @@ struct Fixtures {
             revocationType: version % 5 == 0 ? "REFUND_PRORATED" : nil,
             appTransactionId: version % 3 == 0 ? nil : "70\(id)",
             webOrderLineItemId: "w\(version)",
-            previousOriginalTransactionId: version % 11 == 0 ? "1\(id)" : nil)
+            previousOriginalTransactionId: version % 11 == 0 ? "1\(id)" : nil,
+            additionalTransactionReason: version % 13 == 0 ? "SEAT_ADDITION" : nil,
+            revokedSeatQuantity: version % 13 == 0 ? 2 : nil,
+            multiSeatInfo: version % 3 == 0 ? "{\"seats\": \(version)}" : nil,
+            revocationPercentage: version % 5 == 0 ? Int64(version) * 100 : nil,
+            storefront: version % 2 == 0 ? "DEU" : nil, offerPeriod: version % 4 == 0 ? "P1M" : nil,
+            billingPlanType: version % 7 == 0 ? "MONTHLY" : nil,
+            commitmentInfo: version % 7 == 0 ? "{\"months\" : 12}" : nil)
         let renewal = RenewalFacts(
             autoRenewStatus: version % 2 == 0, autoRenewProductId: "pro.\(version % 4)",
             isInBillingRetry: version % 3 == 0,
@@ -65,7 +72,11 @@ struct Fixtures {
             renewalDate: Date(milliseconds: signedDate.milliseconds + 2_592_000_000),
             signedDate: signedDate, productId: version % 2 == 0 ? "pro.\(version % 3)" : nil,
             renewalPriceMilliunits: Int64(version) - 10, currency: "EUR", offerType: version % 5,
-            offerIdentifier: version % 2 == 0 ? "spring" : nil)
+            offerIdentifier: version % 2 == 0 ? "spring" : nil,
+            appAccountToken: version % 3 == 0 ? "7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b" : nil,
+            eligibleWinBackOfferIds: version % 5 == 0 ? ["one", "t,w\"o"] : nil,
+            offerPeriod: version % 4 == 0 ? "P3M" : nil, billingPlanType: version % 7 == 0 ? "MONTHLY" : nil,
+            commitmentInfo: version % 7 == 0 ? "[1, 2]" : nil)
         let event = EventType.allCases.randomElement(using: &generator)?.rawValue ?? "DID_RENEW"
         let words = event.split(separator: "/").map(String.init)
         let news = PurchaseEvent(
@@ -82,7 +93,7 @@ struct Fixtures {
             originalTransactionId: id, transactionId: transaction.transactionId, signedDate: signedDate,
             receivedAt: Self.now.addingTimeInterval(-0.25), source: .webhook,
             decodedPayload: "{\"notificationUUID\" : \"\(uuid.uuidString)\", \"v\": \(version)}",
-            signedPayload: Array("not.really.signed-\(version)".utf8), news: news,
+            signedPayload: Array("not.really.signed-\(version)".utf8), event: news,
             position: LogPosition(topic: Self.topic, partition: partition, offset: offset))
     }
 
@@ -95,7 +106,7 @@ struct Fixtures {
         var states: [SubscriptionKey: Subscription] = [:]
         var seen: Set<UUID> = []
         for entry in entries where seen.insert(entry.notificationUUID).inserted {
-            guard let news = entry.news else { continue }
+            guard let news = entry.event else { continue }
             states[news.key] = Subscription.applying(news, known: states[news.key]).subscription
         }
         return states

@@ -9,8 +9,9 @@ import Testing
 @Suite(.serialized) struct LedgerCrashTests {
     /// In the order in which the one transaction comes to them.
     static let tables = [
-        "consumer_position", "notification", "subscription", "step", "mark", "transaction", "account_claim", "timeline",
-        "certificate_chain", "notification_payload", "shared_account_notice", "skipped_step", "recovery_request",
+        "consumer_position", "notification", "subscription", "transaction", "access_period", "anomaly", "account_claim",
+        "timeline", "certificate_chain", "notification_payload", "shared_account_notice", "lifecycle_gap",
+        "recovery_request",
         "conflicting_notification",
     ]
 

@@ -153,7 +153,7 @@ import Testing
         try await Self.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 6)
             var test = fixtures.entry()
-            test.news = nil
+            test.event = nil
             test.notificationType = "TEST"
             test.originalTransactionId = nil
             test.transactionId = nil
@@ -184,13 +184,13 @@ import Testing
     @Test func `an older version of a transaction never overwrites a newer one`() async throws {
         try await Self.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 8)
-            let entries = fixtures.entries(60, purchases: 2).filter { $0.news?.transaction != nil }
+            let entries = fixtures.entries(60, purchases: 2).filter { $0.event?.transaction != nil }
             for (index, entry) in entries.shuffled().enumerated() {
                 _ = try await LedgerStore(connection).apply(
                     [entry], moving: [Fixtures.move(Int64(index), Int64(index) + 1)], recordedAt: Fixtures.now)
             }
             var newest: [String: PurchaseEvent] = [:]
-            for news in entries.compactMap(\.news) {
+            for news in entries.compactMap(\.event) {
                 guard let id = news.transaction?.transactionId else { continue }
                 if newest[id].map({ $0.version < news.version }) ?? true { newest[id] = news }
             }
@@ -234,7 +234,7 @@ import Testing
         }
     }
 
-    /// Each change begins where the one before it ended, and no notification tells one twice.
+    /// Each change begins where the one before it ended, revisions rise, and no notification changes a purchase twice.
     static func expectConsistentTimeline(_ connection: PostgresConnection) async throws {
         struct Place: Hashable {
             var key: SubscriptionKey
@@ -242,15 +242,20 @@ import Testing
         }
         var values: [Place: String?] = [:]
         var told: Set<String> = []
+        var revisions: [SubscriptionKey: Int64] = [:]
         for row in try await TimelineStore(connection).newest(100_000).reversed() {
-            let place = Place(key: row.key, fact: row.fact)
-            if row.transactionId != nil {
-                #expect(EarlierTransaction.Fact(rawValue: row.fact) != nil)
-                continue
+            #expect(told.insert("\(row.notificationUUID) \(row.key)").inserted)
+            #expect(row.revision > revisions[row.key, default: 0])
+            revisions[row.key] = row.revision
+            for change in row.changes {
+                if change.transactionId != nil {
+                    #expect(EarlierTransaction.Fact(rawValue: change.fact) != nil)
+                    continue
+                }
+                let place = Place(key: row.key, fact: change.fact)
+                if change.fact != FactChange.accessUntil { #expect(change.from == values[place, default: nil]) }
+                values[place] = change.to
             }
-            #expect(row.from == values[place, default: nil])
-            values[place] = row.to
-            #expect(told.insert("\(row.notificationUUID) \(row.fact)").inserted)
         }
         for state in try await SubscriptionStore(connection).all() {
             for fact in Fact.allCases {
@@ -266,8 +271,8 @@ import Testing
                 var entry = fixtures.entry(purchases: 1)
                 let date = Date(timeIntervalSince1970: seconds)
                 entry.signedDate = date
-                entry.news?.version.signedDate = date
-                entry.news?.transaction = TransactionFacts(
+                entry.event?.version.signedDate = date
+                entry.event?.transaction = TransactionFacts(
                     transactionId: "1", productId: "p", productType: "t", purchaseDate: date, expiresDate: date,
                     signedDate: date)
                 return entry
@@ -283,7 +288,7 @@ import Testing
             var fixtures = Fixtures(seed: 11)
             let good = fixtures.entry()
             var bad = fixtures.entry()
-            bad.news?.transaction = TransactionFacts(
+            bad.event?.transaction = TransactionFacts(
                 transactionId: "1", productId: "a\0b", productType: "t", signedDate: Fixtures.now)
             var late = fixtures.entry()
             late.signedDate = Date(timeIntervalSince1970: 1e15)

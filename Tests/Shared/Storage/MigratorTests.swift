@@ -72,6 +72,20 @@ import Testing
         }
     }
 
+    @Test func `a schema from before the first release is refused by setup and by every service, with what to do`()
+        async throws
+    {
+        try await TestDatabase.use(isMigrated: false) { database async throws in
+            let connection = TestDatabase.connection(database)
+            _ = try await Migrator(connection, migrations: [Migration(1, "ledger", Array("create table a ()".utf8))])
+                .migrate()
+            let refusal = Migrator.Refusal.otherSchema(1, found: "ledger", known: "pipeline")
+            await #expect(throws: refusal) { try await Migrator(connection).migrate() }
+            await #expect(throws: refusal) { try await Migrator(connection).check() }
+            #expect(refusal.description.contains("Start over"))
+        }
+    }
+
     @Test func `a schema from a newer build is refused`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)

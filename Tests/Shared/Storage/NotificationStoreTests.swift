@@ -30,7 +30,7 @@ import Testing
                 entries, moving: [Fixtures.move(0, 40)], recordedAt: Fixtures.now)
             let key = SubscriptionKey(environment: .production, originalTransactionId: "20000001")
             let lines = try await NotificationStore(connection).lines(of: key)
-            let expected = entries.compactMap(\.news).filter { $0.key == key }.map(\.version).sorted()
+            let expected = entries.compactMap(\.event).filter { $0.key == key }.map(\.version).sorted()
             #expect(lines.map(\.notificationUUID) == expected.map(\.notificationUUID))
             #expect(!lines.isEmpty)
         }

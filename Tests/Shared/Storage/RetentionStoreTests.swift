@@ -180,7 +180,7 @@ import Testing
         try await Self.withStore { store, connection async throws in
             for days in [1, 9] { try await Self.sight(daysAgo: days, before: Self.then, connection) }
             #expect(try await store.run(Self.policy, now: Self.then).forgotten == 1)
-            #expect(try await Self.count("sighting", connection) == 1)
+            #expect(try await Self.count("seen_notification", connection) == 1)
         }
     }
 
@@ -208,10 +208,10 @@ import Testing
     }
 
     private static func sight(daysAgo days: Int, before date: Date, _ connection: PostgresConnection) async throws {
-        _ = try await SightingStore(connection).claim([
-            Sighting(
+        _ = try await SeenNotificationStore(connection).markSeen([
+            SeenNotification(
                 notificationUUID: UUID(), position: LogPosition(topic: "t", partition: 0, offset: 0),
-                seenAt: date.addingTimeInterval(Double(-days) * 86_400), isReclaim: false)
+                seenAt: date.addingTimeInterval(Double(-days) * 86_400), isRedelivery: false)
         ])
     }
 

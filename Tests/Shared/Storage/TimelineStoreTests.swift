@@ -18,7 +18,7 @@ import Testing
         var entry = fixtures.entry(purchases: 1)
         let date = Fixtures.now.addingTimeInterval(signed * day)
         let begin = Fixtures.now.addingTimeInterval(start * day)
-        entry.news = PurchaseEvent(
+        entry.event = PurchaseEvent(
             key: key, version: EventVersion(signedDate: date, notificationUUID: entry.notificationUUID),
             bundleId: "com.example.app", notificationType: event, subtype: nil, status: nil,
             transaction: TransactionFacts(
@@ -36,10 +36,8 @@ import Testing
 
     struct Fenced: Error {}
 
-    static func givesAccess(_ connection: PostgresConnection) async throws -> [Bool] {
-        try await EntitlementStore(connection).entitlements(
-            of: [key.originalTransactionId], in: .production, at: Fixtures.now
-        ).map(\.givesAccess)
+    static func givesAccess(_ connection: PostgresConnection) async throws -> Bool {
+        try await AccessStore(connection).periods(of: key).contains { $0.contains(Fixtures.now) }
     }
 
     @Test func `a refund of an earlier period that ends access is told and published`() async throws {
@@ -54,19 +52,23 @@ import Testing
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
             for entry in lives { _ = try await Self.apply(entry, connection) }
-            #expect(try await Self.givesAccess(connection) == [true])
-            let before = try await TimelineStore(connection).changes(of: Self.key)
-            #expect(before.allSatisfy { $0.transactionId == nil })
+            #expect(try await Self.givesAccess(connection))
+            let before = try await TimelineStore(connection).rows(of: Self.key)
+            #expect(before.flatMap(\.changes).allSatisfy { $0.transactionId == nil })
             #expect(try await Self.apply(refund, connection).changes == 1)
-            #expect(try await Self.givesAccess(connection) == [false])
+            #expect(try await !Self.givesAccess(connection))
 
-            let told = try await TimelineStore(connection).changes(of: Self.key).dropFirst(before.count)
-            #expect(told.map(\.fact) == ["earlierRevocationDate"])
-            #expect(told.map(\.transactionId) == ["1"])
+            let told = try await TimelineStore(connection).rows(of: Self.key).dropFirst(before.count)
             #expect(told.map(\.notificationUUID) == [refund.notificationUUID])
-            let waiting = try await OutboxStore(connection).changes().map(\.message)
-            #expect(waiting.last?.transactionId == "1")
-            #expect(waiting.last?.to == told.first?.to)
+            let changes = told.flatMap(\.changes)
+            #expect(changes.map(\.fact) == ["earlierRevocationDate", "accessUntil"])
+            #expect(changes.map(\.transactionId) == ["1", nil])
+            #expect(changes.last?.to == "none")
+            let message = try #require(try await OutboxStore(connection).changes().last?.message)
+            #expect(message.changes == changes)
+            #expect(message.event == "REFUND")
+            #expect(!message.state.hasAccess)
+            #expect(message.revision == Int64(before.count) + 1)
         }
     }
 
@@ -81,10 +83,12 @@ import Testing
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
             for entry in [current, running, older, over] { _ = try await Self.apply(entry, connection) }
-            let told = try await TimelineStore(connection).changes(of: Self.key).filter { $0.transactionId != nil }
-            #expect(told.map(\.fact) == ["earlierExpiresDate"])
+            let told = try await TimelineStore(connection).rows(of: Self.key)
+                .filter { $0.changes.contains { $0.transactionId != nil } }
             #expect(told.map(\.notificationUUID) == [running.notificationUUID])
-            #expect(told.first?.to == running.news?.transaction?.expiresDate?.formatted(Self.iso8601))
+            let changes = told.flatMap(\.changes).filter { $0.transactionId != nil }
+            #expect(changes.map(\.fact) == ["earlierExpiresDate"])
+            #expect(changes.first?.to == running.event?.transaction?.expiresDate?.formatted(Self.iso8601))
         }
     }
 

@@ -24,7 +24,7 @@ import Testing
         try await fixture.connection.run(
             unsafeScript: """
                 insert into subscription (
-                    signed_at, revision, status, status_news_at, status_news_uuid, expires_at, notification_uuid,
+                    signed_at, revision, status, status_event_at, status_event_uuid, expires_at, notification_uuid,
                     environment, original_transaction_id, bundle_id)
                 values (to_timestamp(1), 1, 1, now(), gen_random_uuid(), to_timestamp(\(expiry)), gen_random_uuid(),
                     'Production', '\(id)', '\(bundleId)')

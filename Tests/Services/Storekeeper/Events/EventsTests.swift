@@ -125,19 +125,19 @@ struct EventsTests {
             for words in [
                 "pro.yearly", "access       no", "An auto-renewable subscription has no end",
                 "The first notification is from the middle of its life",
-                "\(SampleLedger.renewed.uuidString.lowercased()) came with other content",
+                "\(SampleLedger.renewed.uuidString.lowercased()) arrived with other content",
             ] {
                 #expect(shown.text.contains(words), "\(words) in \(shown.text)")
             }
             struct Sheet: Decodable {
                 var state: String
                 var anomalies: [String]
-                var skippedSteps: [String]
+                var gaps: [String]
                 var conflicts: [String]
             }
             let json: [Sheet] = try await CommandOutcome.of(show + ["--json"], environment: database.environment).json()
             #expect(json.map(\.anomalies.count) == [1])
-            #expect(json.map(\.skippedSteps.count) == [1])
+            #expect(json.map(\.gaps.count) == [1])
             #expect(json.map(\.conflicts) == [[SampleLedger.renewed.uuidString.lowercased()]])
             let unknown = await CommandOutcome.of(["events", "purchase", "1"], environment: database.environment)
             #expect(unknown.code == 1 && unknown.errorOutput.contains("unknown purchase"))

@@ -20,8 +20,12 @@ struct LevelsTests {
                     ["products", "levels", "--app", "com.example.app"] + arguments, environment: database.environment)
             }
             func served() async throws -> [String] {
-                try await EntitlementStore(ledger.connection).entitlements(of: ["1", "2"], in: .production, at: now)
-                    .filter(\.givesAccess).map(\.key.originalTransactionId)
+                let levels = try await ServiceLevelStore(ledger.connection).levels(ofApp: "com.example.app")
+                let purchases = try await SubscriptionStore(ledger.connection).all()
+                return Entitlements(
+                    of: purchases.map { PurchaseSnapshot(subscription: $0) },
+                    levels: ServiceLevels(levels.mapValues { Int($0) }), at: now
+                ).decisions.filter(\.status.givesAccess).map(\.key.originalTransactionId)
             }
             #expect(await run().text.contains("the one that ends last counts"))
             #expect(try await served() == ["1"])
@@ -66,7 +70,7 @@ extension SampleLedger {
             notificationUUID: uuid, notificationType: "SUBSCRIBED", subtype: "INITIAL_BUY", environment: .production,
             bundleId: "com.example.app", appAppleId: 1, originalTransactionId: purchase, transactionId: purchase,
             signedDate: start, receivedAt: start, source: .webhook, decodedPayload: "{}", signedPayload: [1],
-            news: news,
+            event: news,
             position: LogPosition(topic: Topics.unique.name, partition: 0, offset: 0))
         _ = try await LedgerStore(connection).apply([entry], moving: [], recordedAt: start)
     }

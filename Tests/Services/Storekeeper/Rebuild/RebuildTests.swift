@@ -145,18 +145,20 @@ import Testing
             "the row is missing"
         ),
         (
-            "update mark set transaction_id = 'x' where environment = 'Production' and original_transaction_id = '25' and kind = 'event'",
-            "mark", "x"
-        ),
-        (
-            "update step set is_auto_renewing = true where original_transaction_id = '26' and environment = 'Production'",
-            "step", "is_auto_renewing"
+            "update access_period set product_id = 'x' where environment = 'Production' and original_transaction_id = '25'",
+            "access_period", "x"
         ),
         (
             """
-            insert into skipped_step
+            insert into anomaly (event_at, notification_uuid, environment, original_transaction_id, name)
+            values (now(), gen_random_uuid(), 'Production', '26', 'negativePrice')
+            """, "anomaly", "the row does not follow from the ledger"
+        ),
+        (
+            """
+            insert into lifecycle_gap
             values (now(), null, now(), null, gen_random_uuid(), 'Production', '27', 'period')
-            """, "skipped_step", "the row does not follow from the ledger"
+            """, "lifecycle_gap", "the row does not follow from the ledger"
         ),
         (
             "update account_claim set since = '2000-01-01' where original_transaction_id = '28' and environment = 'Production'",
@@ -227,8 +229,8 @@ import Testing
             _ = try await LedgerStore(connection).apply(early, moving: [], recordedAt: Self.longAgo)
             try await Self.apply(late, connection)
             try await Self.drop(before: Self.longAgo.addingTimeInterval(31 * 86_400), connection)
-            let purchases = Set((early + late).compactMap(\.news?.key))
-            let truncated = Set(early.compactMap(\.news?.key)).count
+            let purchases = Set((early + late).compactMap(\.event?.key))
+            let truncated = Set(early.compactMap(\.event?.key)).count
             #expect(truncated > 5 && purchases.count == truncated + 1)
             let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
             #expect(outcome.code == 0, "\(outcome.text)")

@@ -61,7 +61,7 @@ struct SampleLedger {
             bundleId: "com.example.app", appAppleId: 1, originalTransactionId: purchase, transactionId: purchase,
             signedDate: date, receivedAt: date, source: .webhook,
             decodedPayload: Self.payload(name, words, purchase, product),
-            signedPayload: Array("head.\(name)\(words ?? "").tail".utf8), news: news,
+            signedPayload: Array("head.\(name)\(words ?? "").tail".utf8), event: news,
             position: LogPosition(topic: Topics.unique.name, partition: 0, offset: 0))
         _ = try await LedgerStore(connection).apply([entry], moving: [], recordedAt: date.addingTimeInterval(2))
     }

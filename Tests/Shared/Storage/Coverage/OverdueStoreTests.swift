@@ -19,9 +19,9 @@ import Testing
         try await fixtures.connection.run(
             unsafeScript: """
                 insert into subscription (
-                    signed_at, revision, status, status_news_at, status_news_uuid, expires_at, grace_period_expires_at,
+                    signed_at, revision, status, status_event_at, status_event_uuid, expires_at, grace_period_expires_at,
                     revoked_at, notification_uuid, environment, original_transaction_id, bundle_id, renewal_signed_at,
-                    renewal_news_at, renewal_news_uuid, is_auto_renewing)
+                    renewal_event_at, renewal_event_uuid, is_auto_renewing)
                 values (now(), 1, \(status), now(), gen_random_uuid(), \(ago(expiry)), \(ago(grace)),
                     \(isRevoked ? "now()" : "null"), gen_random_uuid(), '\(environment)', '\(id)', 'com.example.app',
                     \(isRenewing == nil ? "null, null, null, null" : "now(), now(), gen_random_uuid(), \(isRenewing == true)"))

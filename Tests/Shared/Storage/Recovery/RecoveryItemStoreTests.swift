@@ -54,7 +54,8 @@ import Testing
             LedgerEntry(
                 notificationUUID: uuid, notificationType: "TEST", subtype: nil, environment: .production,
                 bundleId: app.bundleId, appAppleId: nil, originalTransactionId: nil, transactionId: nil,
-                signedDate: nil, receivedAt: now, source: .history, decodedPayload: "{}", signedPayload: [1], news: nil,
+                signedDate: nil, receivedAt: now, source: .history, decodedPayload: "{}", signedPayload: [1],
+                event: nil,
                 position: LogPosition(topic: "t", partition: 0, offset: 0))
         }
         let move = PositionMove(

@@ -1,10 +1,49 @@
--- The ledger in two: what a notification was, small and kept, and what it said, large and kept for so long. What was said
--- stands in a partition for each month of its recording, so that retention drops whole partitions and never searches.
--- The uuid stays the key of `notification`, which no partition by time could keep unique by itself: a notification whose
--- words are gone is still known, and coming again it still has no effect.
---
--- A release before this one reads the columns that are dropped here: stop the state-updater for this migration.
+-- The ledger: every proven notification, once, and what is derived from it row by row.
 
+-- Header segments of signed data. All notifications of some months share one, and it is 85 % of each.
+create table certificate_chain (
+    digest bytea primary key check (length(digest) = 32), -- SHA-256 of header
+    header bytea not null
+);
+
+-- What each notification was: small, and kept. What it said stands in notification_payload. Not partitioned: partitions by
+-- time could not keep the uuid unique by themselves.
+--
+-- The columns from status on are what the search for lifecycle gaps and the questions about cancellations, prices and
+-- reasons of expiry read: they outlive the payload.
+create table notification (
+    signed_at timestamptz, -- by Apple's clock; where Apple gave no date, that of the newest part, else the arrival
+    received_at timestamptz not null,
+    recorded_at timestamptz not null,
+    app_apple_id bigint,
+    log_offset bigint not null,
+    purchased_at timestamptz, -- of the transaction
+    expires_at timestamptz, -- of the transaction
+    notification_uuid uuid primary key,
+    environment store_environment not null,
+    log_partition integer not null,
+    content_conflicts integer not null default 0, -- how often the same uuid came with other content; the first stays
+    status smallint, -- Apple's
+    has_advanced boolean not null, -- false: something newer was known already, this is history only
+    is_lifecycle_event boolean not null, -- moves a purchase from one state to the next; the gaps are between these
+    is_auto_renewing boolean,
+    is_in_billing_retry boolean,
+    source text not null check (source in ('webhook', 'history', 'replay', 'upload')),
+    notification_type text not null,
+    subtype text,
+    bundle_id text not null,
+    original_transaction_id text,
+    transaction_id text
+);
+-- By purchase in Apple's order: the life of a purchase, and the neighbours of a notification in it.
+create index notification_by_purchase on notification (
+    environment, original_transaction_id, signed_at, notification_uuid) where original_transaction_id is not null;
+create index notification_by_time on notification (recorded_at);
+-- Since when the ledger has anything of an app; also for one of which it has nothing.
+create index notification_by_app on notification (environment, bundle_id, recorded_at);
+
+-- What notifications said: large, and kept for some months. A partition for each month of recording, so that retention drops
+-- whole partitions and never searches. A notification whose payload is gone is still known: coming again it has no effect.
 create table notification_payload (
     recorded_at timestamptz not null, -- of the notification; names the partition
     notification_uuid uuid not null,
@@ -80,8 +119,8 @@ $$;
 
 -- Makes the partitions of some months; what stands in the rest and was not copied before moves into them.
 --
--- Gives up soon rather than make the line wait. Keeps newcomers out of the rest first: what the line recorded between the move and the attachment would stand in the
--- way, and while batches keep coming the running month could not be made at all. What was copied costs little then: the rest
+-- Gives up soon rather than make the pipeline wait. Keeps new rows out of the rest first: what the pipeline recorded between
+-- the move and the attachment would stand in the way, and while batches keep coming the running month could not be made at all. What was copied costs little then: the rest
 -- is emptied at once, unless it holds other months.
 create function make_payload_months(months date[]) returns void
 language plpgsql security definer
@@ -156,15 +195,12 @@ begin
 end;
 $$;
 
-select make_payload_months(array_agg(month))
-from (select distinct date_trunc('month', recorded_at at time zone 'UTC')::date as month from notification) as recorded
-having count(*) > 0;
-insert into notification_payload (recorded_at, notification_uuid, decoded, signed_original, chains)
-select recorded_at, notification_uuid, decoded, signed_original, chains
-from notification;
-alter table notification drop column decoded, drop column signed_original, drop column chains;
-
--- Sightings are forgotten oldest first, in portions. The block index found them only while no block had been filled a second
--- time; in this one a batch is one entry at its right edge.
-drop index sighting_seen_at;
-create index sighting_seen_at on sighting (seen_at);
+-- What else came under a uuid that the ledger has: Apple gives no uuid twice, so each of these wants explaining.
+create table conflicting_notification (
+    recorded_at timestamptz not null,
+    notification_uuid uuid not null,
+    digest bytea not null, -- SHA-256 of decoded
+    decoded json not null,
+    signed_original bytea not null, -- as it came
+    primary key (notification_uuid, digest)
+);

@@ -6,11 +6,11 @@ import Subscriptions
 ///
 /// Each purchase is compared again under a lock that keeps the line from writing any, for as long as that takes. Nothing
 /// is published: what a notification changed was told when it came, and no notification brought this.
-public struct BeliefRepair: Sendable {
-    private let comparison: BeliefComparison
+public struct StateRepair: Sendable {
+    private let comparison: StateComparison
 
     /// - Parameter comparison: on a connection that may write to the live schema, which is that connection's own.
-    public init(_ comparison: BeliefComparison) { self.comparison = comparison }
+    public init(_ comparison: StateComparison) { self.comparison = comparison }
 
     /// What became of one purchase.
     public enum Outcome: Sendable, Equatable {
@@ -45,7 +45,7 @@ public struct BeliefRepair: Sendable {
     ///   - note: who does what to which subject, written down in the same transaction.
     public func repair(
         _ key: SubscriptionKey, found fingerprint: Int,
-        note: @escaping @Sendable ([BeliefComparison.Difference]) -> OperatorAction
+        note: @escaping @Sendable ([StateComparison.Difference]) -> OperatorAction
     ) async throws -> Outcome {
         do {
             return try await comparison.connection.transaction(isolation: .repeatableRead) { transaction in
@@ -74,7 +74,7 @@ public struct BeliefRepair: Sendable {
     private struct Taken: Error {}
 
     private func replace(
-        _ rows: [BeliefComparison.Difference], of table: ComparedTable, _ key: SubscriptionKey,
+        _ rows: [StateComparison.Difference], of table: ComparedTable, _ key: SubscriptionKey,
         in transaction: PostgresTransaction
     ) throws {
         let (environment, id) = (key.environment.rawValue, key.originalTransactionId)
@@ -140,7 +140,7 @@ public struct BeliefRepair: Sendable {
     }
 }
 
-extension Collection where Element == BeliefComparison.Difference {
+extension Collection where Element == StateComparison.Difference {
     /// The same for the same differences, within this process.
     public var fingerprint: Int { Array(self).hashValue }
 }

@@ -4,13 +4,13 @@ import Subscriptions
 
 /// Compares what two schemas of one database believe of the same purchases: the live one, and one rebuilt from its ledger.
 ///
-/// Compared is what is a function of the set of notifications: subscriptions, transactions, marks, steps, skipped steps and
-/// the claims of transactions. Not compared is what tells of arrival: the timeline, whether a notification advanced
+/// Compared is what is a function of the set of notifications: subscriptions, transactions, access periods, anomalies,
+/// lifecycle gaps and the claims of transactions. Not compared is what tells of arrival: the timeline, whether a notification advanced
 /// anything, requests for recovery, revisions, and when we noticed.
 ///
 /// Safe beside a running line: everything about some purchases is read in one snapshot, and a purchase counts only if the
 /// ledgers hold the same notifications about it then.
-public struct BeliefComparison: Sendable {
+public struct StateComparison: Sendable {
     let connection: PostgresConnection
     /// Both quoted.
     let live: String

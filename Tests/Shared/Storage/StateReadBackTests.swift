@@ -7,19 +7,24 @@ import TestSupport
 import Testing
 
 /// The state read back equals the state in memory.
-@Suite(.serialized) struct BeliefTests {
-    /// All that is believed of one purchase.
-    struct Belief: Equatable {
+@Suite(.serialized) struct StateReadBackTests {
+    /// All that is known of one purchase.
+    struct PurchaseState: Equatable {
         var subscription: Subscription?
-        var marks = Marks()
+        var anomalies: [Anomaly] = []
+        var periods: [AccessPeriod] = []
+        var bundleIds: [String] = []
+        var consent: PriceConsent?
+        var expiryReason: ExpiryReason?
         var transactions: [String: TransactionFacts] = [:]
-        var skipped: Set<LifecycleGap> = []
+        var gaps: Set<LifecycleGap> = []
         var switches: [RenewalSwitch] = []
         var cancellations: [Cancellation] = []
 
-        /// In memory, from the news alone.
+        /// In memory, from the events alone.
         init(_ news: [PurchaseEvent]) {
             var versions: [String: EventVersion] = [:]
+            var marks = Marks()
             for one in news {
                 subscription = Subscription.applying(one, known: subscription).subscription
                 marks.join(one)
@@ -32,7 +37,22 @@ import Testing
                 transactions[facts.transactionId] = facts
                 versions[facts.transactionId] = one.version
             }
-            skipped = Set(LifecycleGap.all(in: news))
+            gaps = Set(LifecycleGap.all(in: news))
+            anomalies = marks.anomalies
+            ask(marks)
+            guard let subscription else { return }
+            let schedule = AccessSchedule(
+                of: PurchaseSnapshot(
+                    subscription: subscription,
+                    transactions: transactions.map {
+                        TransactionVersion($1, version: versions[$0] ?? subscription.version)
+                    }))
+            periods = schedule.periods
+            if let unexplained = schedule.unexplainedStatus, let told = subscription.statusVersion {
+                gaps.insert(
+                    LifecycleGap(
+                        kind: .transaction, after: nil, before: unexplained, from: nil, to: told.signedDate))
+            }
             switches = RenewalSwitch.all(in: news)
             cancellations = Cancellation.all(in: news)
         }
@@ -40,21 +60,37 @@ import Testing
         /// From the database.
         init(of key: SubscriptionKey, _ connection: PostgresConnection) async throws {
             subscription = try await SubscriptionStore(connection).find(key)
-            marks = try await MarkStore(connection).marks(of: key)
             for facts in try await TransactionStore(connection).transactions(of: key) {
                 transactions[facts.transactionId] = facts
             }
-            skipped = Set(try await LifecycleGapStore(connection).skippedSteps(of: key))
-            let steps = try await StepStore(connection).steps(of: key)
-            switches = RenewalSwitch.all(in: steps)
-            cancellations = Cancellation.all(in: steps)
+            gaps = Set(try await LifecycleGapStore(connection).gaps(of: key))
+            anomalies = try await AnomalyStore(connection).anomalies(of: key)
+            periods = try await AccessStore(connection).periods(of: key).map { period in
+                AccessPeriod(
+                    productId: period.productId, startsAt: period.startsAt, endsAt: period.endsAt,
+                    reason: try #require(AccessPeriod.Reason(rawValue: period.reason)),
+                    transactionId: period.transactionId, notificationUUID: period.notificationUUID)
+            }
+            let events = try await NotificationStore(connection).events(of: key)
+            var marks = Marks()
+            for event in events { marks.join(event) }
+            ask(marks)
+            switches = RenewalSwitch.all(in: events)
+            cancellations = Cancellation.all(in: events)
+        }
+
+        /// What is computed from the ledger whenever somebody asks.
+        private mutating func ask(_ marks: Marks) {
+            bundleIds = marks.bundleIds
+            consent = subscription.map { PriceConsent(of: $0, marks) }
+            expiryReason = subscription?.expiryReason(marks)
         }
     }
 
-    static func expectEqualBeliefs(after entries: [LedgerEntry], _ connection: PostgresConnection) async throws {
-        let lives = Dictionary(grouping: entries.compactMap(\.news), by: \.key)
+    static func expectEqualStates(after entries: [LedgerEntry], _ connection: PostgresConnection) async throws {
+        let lives = Dictionary(grouping: entries.compactMap(\.event), by: \.key)
         for (key, news) in lives {
-            #expect(try await Belief(of: key, connection) == Belief(news))
+            #expect(try await PurchaseState(of: key, connection) == PurchaseState(news))
         }
         #expect(try await Set(SubscriptionStore(connection).all().map(\.key)) == Set(lives.keys))
     }
@@ -82,7 +118,7 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            try await Self.expectEqualBeliefs(after: entries, connection)
+            try await Self.expectEqualStates(after: entries, connection)
         }
     }
 
@@ -95,7 +131,7 @@ import Testing
                 let store = LedgerStore(TestDatabase.connection(database))
                 _ = try await store.apply(
                     [entry], moving: [Fixtures.move(Int64(index), Int64(index) + 1)], recordedAt: Fixtures.now)
-                try await Self.expectEqualBeliefs(after: Array(entries[...index]), connection)
+                try await Self.expectEqualStates(after: Array(entries[...index]), connection)
             }
         }
     }
@@ -105,8 +141,8 @@ import Testing
             var fixtures = Fixtures(seed: 201)
             let entries = (0..<12).map { index in
                 var entry = fixtures.entry(purchases: 1)
-                entry.news?.version.signedDate = Fixtures.epoch.addingTimeInterval(Double(index % 4))
-                entry.news?.transaction = TransactionFacts(
+                entry.event?.version.signedDate = Fixtures.epoch.addingTimeInterval(Double(index % 4))
+                entry.event?.transaction = TransactionFacts(
                     transactionId: "1", productId: "p\(index)", productType: "t", signedDate: Fixtures.epoch)
                 return entry
             }
@@ -114,7 +150,7 @@ import Testing
                 _ = try await LedgerStore(connection).apply(
                     [entry], moving: [Fixtures.move(Int64(index), Int64(index) + 1)], recordedAt: Fixtures.now)
             }
-            try await Self.expectEqualBeliefs(after: entries, connection)
+            try await Self.expectEqualStates(after: entries, connection)
         }
     }
 }

@@ -1,0 +1,64 @@
+import Postgres
+import Subscriptions
+
+/// The statements of the one transaction that concern access periods. Only rows that differ are written.
+enum AccessPeriodStatements {
+    /// Asked for when the purchases are locked.
+    static let ofPurchases = Statement(
+        "access-period-of-purchases",
+        unsafeSQL: """
+            select \(AccessPeriodRow.selected)
+            from access_period
+            where (environment, original_transaction_id) in (
+                select given.environment::store_environment, given.original_transaction_id
+                from unnest($1::text[], $2::text[]) as given (environment, original_transaction_id))
+            """)
+
+    /// Of one purchase no two periods begin at the same time.
+    static let remove = Statement(
+        "access-period-remove",
+        """
+        delete from access_period
+        using unnest($1::text[], $2::text[], $3::timestamptz[])
+            as given (environment, original_transaction_id, starts_at)
+        where access_period.environment = given.environment::store_environment
+            and access_period.original_transaction_id = given.original_transaction_id
+            and lower(access_period.period) = given.starts_at
+        """)
+
+    static let insert = Statement(
+        "access-period-insert",
+        unsafeSQL: """
+            insert into access_period (\(AccessPeriodRow.columns.names()), period)
+            select \(AccessPeriodRow.columns.names()), tstzrange(starts_at, ends_at)
+            from unnest(
+                \(AccessPeriodRow.columns.placeholders()),
+                \(AccessPeriodRow.bounds.placeholders(from: AccessPeriodRow.columns.count + 1))
+            ) as given (\(AccessPeriodRow.columns.names()), \(AccessPeriodRow.bounds.names()))
+            order by environment, original_transaction_id, starts_at
+            """)
+
+    static func command(periodsOf keys: [SubscriptionKey]) -> Command {
+        Command(ofPurchases, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId))
+    }
+
+    /// What makes `before` into `after`; removed before inserted, so that no two overlap at any time.
+    static func commands(from before: Set<AccessPeriodRow>, to after: Set<AccessPeriodRow>) -> [Command] {
+        let gone = Array(before.subtracting(after))
+        let new = Array(after.subtracting(before))
+        var commands: [Command] = []
+        if !gone.isEmpty {
+            commands.append(
+                Command(
+                    remove, gone.map(\.key.environment.rawValue), gone.map(\.key.originalTransactionId),
+                    gone.map(\.startsAt)))
+        }
+        if !new.isEmpty {
+            commands.append(
+                Command(
+                    insert,
+                    all: AccessPeriodRow.columns.parameters(of: new) + AccessPeriodRow.bounds.parameters(of: new)))
+        }
+        return commands
+    }
+}

@@ -1,0 +1,116 @@
+import Contracts
+import Postgres
+import Subscriptions
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// When purchases give access, as the one transaction has written it.
+public struct AccessStore: Sendable {
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    public init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// A period of access.
+    public struct Period: Sendable, Equatable {
+        /// The purchase that gives it.
+        public var key: SubscriptionKey
+        /// The app.
+        public var bundleId: String
+        /// The product that may be used.
+        public var productId: String
+        /// Its beginning.
+        public var startsAt: Date
+        /// Its end, which is no part of it; nil where it does not end.
+        public var endsAt: Date?
+        /// Why there is access, by the names of `AccessPeriod`.
+        public var reason: String
+        /// The transaction that was paid for; nil where Apple says that it runs and the transaction is not known.
+        public var transactionId: String?
+        /// The notification that decided.
+        public var notificationUUID: UUID
+
+        /// Whether a moment is in it.
+        public func contains(_ moment: Date) -> Bool { startsAt <= moment && endsAt.map { moment < $0 } ?? true }
+    }
+
+    /// The periods of one purchase, in time order; empty for one that gives no access. That a purchase is not known at all
+    /// says `SubscriptionStore`.
+    public func periods(of key: SubscriptionKey) async throws -> [Period] {
+        try await connection.execute(
+            AccessPeriodStatements.ofPurchases, [key.environment.rawValue], [key.originalTransactionId]
+        ).map { row in Period(try AccessPeriodRow.read(row)) }.sorted { $0.startsAt < $1.startsAt }
+    }
+
+    /// What an account may use at a moment, of the purchases that are its own and those that it is served.
+    /// - Parameters:
+    ///   - token: in any spelling; one that is no UUID throws.
+    ///   - bundleId: the app.
+    ///   - moment: past or future: what we know now about then.
+    /// - Returns: nil where no purchase of this app and environment ever named the account, which is not the same as
+    ///   having nothing.
+    public func access(
+        ofAccount token: String, of bundleId: String, in environment: StoreEnvironment, at moment: Date
+    ) async throws -> [Period]? {
+        let account = try UUID(accountToken: token)
+        let rows = try await connection.pipeline([
+            Command(Self.ofAccount, account, environment.rawValue, bundleId, moment),
+            Command(Self.isKnown, account, environment.rawValue, bundleId),
+        ])
+        guard try rows[1][0].value("is_known") else { return nil }
+        return try rows[0].map { row in Period(try AccessPeriodRow.read(row)) }.sorted { $0.startsAt < $1.startsAt }
+    }
+
+    static let ofAccount = Statement(
+        "access-of-account",
+        unsafeSQL: """
+            select \(AccessPeriodRow.selected)
+            from account_access
+            where app_account_token = $1::uuid and environment = $2::text::store_environment and bundle_id = $3::text
+                and $4::timestamptz <@ period
+            """)
+
+    static let isKnown = Statement(
+        "access-is-known",
+        """
+        select exists (
+            select
+            from account_claim
+            where app_account_token = $1::uuid and environment = $2::text::store_environment and bundle_id = $3::text
+        ) or exists (
+            select
+            from subscription
+            where owner_account_token = $1::uuid and environment = $2::text::store_environment
+                and bundle_id = $3::text
+        ) as is_known
+        """)
+}
+
+extension AccessStore.Period {
+    init(_ row: AccessPeriodRow) {
+        self.init(
+            key: row.key, bundleId: row.bundleId, productId: row.productId, startsAt: row.startsAt,
+            endsAt: row.endsAt, reason: row.reason, transactionId: row.transactionId,
+            notificationUUID: row.notificationUUID)
+    }
+}
+
+/// A text that is no account token.
+public struct NoAccountToken: Error, Equatable, CustomStringConvertible {
+    /// The text.
+    public var text: String
+
+    /// What failed, why, and what to do.
+    public var description: String {
+        "“\(text)” is no account token: App Store account tokens are UUIDs; give one like 7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b"
+    }
+}
+
+extension UUID {
+    /// - Throws: `NoAccountToken` where it is none.
+    init(accountToken text: String) throws {
+        guard let uuid = UUID(uuidString: text) else { throw NoAccountToken(text: text) }
+        self = uuid
+    }
+}

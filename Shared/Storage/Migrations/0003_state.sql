@@ -1,0 +1,219 @@
+-- What follows from the ledger, purchase by purchase: newest facts, access, what contradicts itself, what is missing, and the
+-- timeline, which is the outbox of subscriptions.changed. `storekeeper rebuild` computes all of it again from the ledger.
+
+-- The latest signed version of each transaction.
+create table transaction (
+    signed_at timestamptz not null,
+    event_at timestamptz not null, -- of the event that held it: breaks a tie of two versions signed at once
+    purchased_at timestamptz,
+    originally_purchased_at timestamptz,
+    expires_at timestamptz,
+    revoked_at timestamptz,
+    quantity bigint,
+    revocation_reason bigint,
+    revocation_percentage bigint, -- thousandths of a per cent, as Apple counts
+    revoked_seat_quantity bigint,
+    offer_type bigint,
+    price_milliunits bigint, -- thousandths of a unit of currency
+    notification_uuid uuid not null, -- of the event that held it
+    app_account_token uuid,
+    environment store_environment not null,
+    is_upgraded boolean not null,
+    transaction_id text not null,
+    original_transaction_id text not null,
+    bundle_id text not null, -- of the notification
+    product_id text not null,
+    product_type text not null,
+    subscription_group_id text,
+    ownership text,
+    offer_id text,
+    offer_period text,
+    offer_discount_type text,
+    currency text,
+    storefront text,
+    transaction_reason text,
+    additional_transaction_reason text,
+    revocation_type text,
+    app_transaction_id text, -- Apple's id of the customer within the app
+    web_order_line_item_id text,
+    previous_original_transaction_id text,
+    billing_plan_type text,
+    commitment_info json, -- as it came
+    multi_seat_info json, -- as it came
+    primary key (environment, transaction_id)
+) with (fillfactor = 90);
+create index transaction_by_purchase on transaction (environment, original_transaction_id);
+
+-- The newest facts of each subscription or one-time purchase. Each part (status, transaction, renewal info, app) carries the
+-- version, signed date and uuid, of the event it came from.
+create table subscription (
+    signed_at timestamptz not null, -- of the newest event of any kind
+    status_event_at timestamptz,
+    transaction_event_at timestamptz,
+    renewal_event_at timestamptz,
+    bundle_event_at timestamptz, -- of the oldest event: the app that spoke first has the purchase
+    revision bigint not null, -- how often the row was written; a writer names the one it has read
+    status bigint, -- Apple's: 1 active, 2 expired, 3 billing retry, 4 grace period, 5 revoked
+    -- of the newest transaction
+    transaction_signed_at timestamptz,
+    purchased_at timestamptz,
+    originally_purchased_at timestamptz,
+    expires_at timestamptz,
+    revoked_at timestamptz,
+    quantity bigint,
+    revocation_reason bigint,
+    revocation_percentage bigint,
+    revoked_seat_quantity bigint,
+    offer_type bigint,
+    price_milliunits bigint,
+    -- of the newest renewal info
+    renewal_signed_at timestamptz,
+    grace_period_expires_at timestamptz,
+    recent_start_at timestamptz,
+    renewal_at timestamptz,
+    expiration_intent bigint,
+    price_increase_status bigint,
+    renewal_price_milliunits bigint,
+    renewal_offer_type bigint,
+    notification_uuid uuid not null,
+    status_event_uuid uuid,
+    transaction_event_uuid uuid,
+    renewal_event_uuid uuid,
+    bundle_event_uuid uuid,
+    app_account_token uuid,
+    renewal_app_account_token uuid,
+    owner_account_token uuid, -- the account of the app that the purchase belongs to, as Apple said last
+    environment store_environment not null,
+    is_upgraded boolean,
+    is_auto_renewing boolean,
+    is_in_billing_retry boolean,
+    original_transaction_id text not null,
+    bundle_id text not null,
+    status_transaction_id text, -- that the event with the status held
+    transaction_id text,
+    product_id text,
+    product_type text,
+    subscription_group_id text,
+    ownership text,
+    offer_id text,
+    offer_period text,
+    offer_discount_type text,
+    currency text,
+    storefront text,
+    transaction_reason text,
+    additional_transaction_reason text,
+    revocation_type text,
+    app_transaction_id text,
+    web_order_line_item_id text,
+    previous_original_transaction_id text,
+    billing_plan_type text,
+    commitment_info json,
+    multi_seat_info json,
+    auto_renew_product_id text,
+    renewal_product_id text,
+    renewal_currency text,
+    renewal_offer_id text,
+    renewal_offer_period text,
+    renewal_commitment_info json,
+    renewal_billing_plan_type text,
+    eligible_win_back_offer_ids json,
+    primary key (environment, original_transaction_id),
+    -- A part is there with its version or not at all.
+    check (num_nulls(status, status_event_at, status_event_uuid) in (0, 3)),
+    check (num_nulls(transaction_signed_at, transaction_id, transaction_event_at, transaction_event_uuid) in (0, 4)),
+    check (num_nulls(renewal_signed_at, renewal_event_at, renewal_event_uuid) in (0, 3)),
+    check (num_nulls(bundle_event_at, bundle_event_uuid) in (0, 2)) -- null: as old as the newest
+) with (fillfactor = 80); -- updated at every renewal
+create index subscription_by_owner on subscription (owner_account_token, environment, bundle_id)
+    where owner_account_token is not null;
+create index subscription_by_customer on subscription (app_transaction_id, environment, bundle_id)
+    where app_transaction_id is not null;
+-- Active, in billing retry, in grace: those whose answer changes by the clock alone.
+create index subscription_by_expiry on subscription (environment, bundle_id, status, expires_at)
+    where status in (1, 3, 4);
+
+-- When each purchase gives access to which product: computed by AccessSchedule from the facts above whenever one of them
+-- changes, and by nothing else. Access at any moment is the period that contains it.
+create table access_period (
+    period tstzrange not null check (not isempty(period) and not lower_inf(period)), -- no upper bound: does not end
+    notification_uuid uuid not null, -- that decided
+    environment store_environment not null,
+    original_transaction_id text not null,
+    bundle_id text not null,
+    product_id text not null,
+    reason text not null,
+    transaction_id text, -- null: Apple says that it runs, and its transaction is not known
+    -- By two hashes of the purchase instead of its text, of which this kind of index makes a bad tree.
+    constraint access_period_overlap exclude using gist (
+        hashtextextended(original_transaction_id, 0) with =, hashtextextended(original_transaction_id, 1) with =,
+        environment with =, period with &&)
+);
+create index access_period_by_purchase on access_period (environment, original_transaction_id);
+-- The next moment at which an answer changes by the clock alone.
+create index access_period_by_start on access_period (lower(period));
+create index access_period_by_end on access_period (upper(period)) where not upper_inf(period);
+
+-- What contradicts itself in what Apple signed, of each purchase and kind the newest event that showed it. Rare.
+create table anomaly (
+    event_at timestamptz not null,
+    notification_uuid uuid not null,
+    environment store_environment not null,
+    original_transaction_id text not null,
+    name text not null,
+    transaction_id text, -- which the event held
+    primary key (environment, original_transaction_id, name)
+) with (fillfactor = 80);
+create index anomaly_by_name on anomaly (environment, name, event_at);
+
+-- What the notifications of a purchase show to be missing between them. A row goes when the missing notification comes.
+create table lifecycle_gap (
+    noticed_at timestamptz not null, -- by our clock
+    from_at timestamptz, -- it must have happened between these, by Apple's clock
+    to_at timestamptz not null,
+    after_uuid uuid,
+    before_uuid uuid not null,
+    environment store_environment not null,
+    original_transaction_id text not null,
+    kind text not null,
+    primary key (environment, original_transaction_id, before_uuid, kind)
+);
+
+-- One request per purchase and gap, whatever becomes of the gap, so that Apple is asked once. An outbox.
+create table recovery_request (
+    id bigint generated always as identity primary key,
+    requested_at timestamptz not null,
+    published_at timestamptz,
+    from_at timestamptz,
+    to_at timestamptz not null,
+    before_uuid uuid not null,
+    environment store_environment not null,
+    original_transaction_id text not null,
+    bundle_id text not null,
+    reason text not null, -- the kinds of gaps, by comma
+    unique (environment, original_transaction_id, before_uuid)
+);
+create index recovery_request_unpublished on recovery_request (id) where published_at is null;
+
+-- One row per notification that changed something: what happened, every change, and the state after it. It is the outbox of
+-- subscriptions.changed too: published_at is set once the message is in Kafka.
+create table timeline (
+    id bigint generated always as identity primary key, -- does not commit in order
+    occurred_at timestamptz not null, -- by Apple's clock
+    learned_at timestamptz not null, -- by ours
+    published_at timestamptz,
+    revision bigint not null, -- of the purchase after it
+    status bigint, -- the state after it
+    access_until timestamptz, -- null with access: does not end
+    notification_uuid uuid not null, -- why
+    environment store_environment not null,
+    has_access boolean not null, -- when we learned it
+    is_auto_renewing boolean,
+    original_transaction_id text not null,
+    bundle_id text not null,
+    event text not null, -- Apple's type, or type/subtype
+    product_id text,
+    changes jsonb not null, -- [{"fact", "from", "to", "transactionId"}]; what is null is left out
+    traceparent text -- W3C trace context of the notification; null once published
+);
+create index timeline_by_purchase on timeline (environment, original_transaction_id, id);
+create index timeline_unpublished on timeline (id) where published_at is null;

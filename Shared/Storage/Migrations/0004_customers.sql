@@ -1,0 +1,245 @@
+-- Whose a purchase is: which of the app's accounts claim it, which accounts live on one Apple account, and what operators
+-- decided about that. Account tokens are of type uuid: however a token is spelled, it finds the same rows.
+
+-- The level of each product in its subscription group, 1 the highest: Apple tells no server of it, so an operator does.
+create table product_level (
+    level integer not null check (level > 0),
+    bundle_id text not null,
+    product_id text not null,
+    primary key (bundle_id, product_id)
+);
+
+-- Which of the app's accounts claims which purchase, and since when. A table rather than a question to transaction,
+-- because a claim outlives the version of the transaction that made it, and because an app may upload one. No order of
+-- arrival matters: the earliest moment counts, of that moment what was signed last, of Apple's ids the least. The source is
+-- part of the key: what transactions told can be had from the ledger again, what was uploaded cannot.
+create table account_claim (
+    since timestamptz not null, -- date of purchase of the first transaction with the token, or the time of the upload
+    told_at timestamptz not null, -- when Apple last signed that first transaction: of two accounts the later has it
+    app_account_token uuid not null,
+    environment store_environment not null,
+    bundle_id text not null,
+    original_transaction_id text not null,
+    app_transaction_id text, -- Apple's id of the customer within the app, where the transaction named it
+    source text not null check (source in ('transaction', 'upload')),
+    primary key (environment, original_transaction_id, bundle_id, app_account_token, source)
+);
+create index account_claim_by_account on account_claim (app_account_token, environment, bundle_id);
+create index account_claim_by_customer on account_claim (app_transaction_id, environment, bundle_id)
+    where app_transaction_id is not null;
+
+-- What is done in an app where one Apple account feeds several of its accounts. No row: firstWins.
+create table sharing_policy (
+    decided_at timestamptz not null,
+    bundle_id text primary key,
+    policy text not null check (policy in ('firstWins', 'refuse', 'allow'))
+);
+
+-- The accounts that operators chose: on their Apple accounts they are served and no others, whatever the policy.
+create table chosen_account (
+    decided_at timestamptz not null,
+    app_account_token uuid not null,
+    environment store_environment not null,
+    bundle_id text not null,
+    primary key (environment, bundle_id, app_account_token)
+);
+
+-- That two accounts of the app were found on one Apple account, once for each pair, with the notification that showed
+-- it. The same is told on the timeline, as the fact sharedAccount.
+create table shared_account_notice (
+    noticed_at timestamptz not null,
+    notification_uuid uuid not null,
+    app_account_token uuid not null,
+    first_account_token uuid not null, -- which claimed first, as far as was known then
+    environment store_environment not null,
+    bundle_id text not null,
+    original_transaction_id text not null,
+    check (app_account_token <> first_account_token)
+);
+create unique index shared_account_notice_once on shared_account_notice (
+    environment, bundle_id, least(app_account_token, first_account_token),
+    greatest(app_account_token, first_account_token));
+
+-- What purchases and claims say of Apple's ids of customers; those without an id tell that there is a purchase.
+create view purchase_owner as
+select environment, bundle_id, original_transaction_id, app_transaction_id
+from subscription
+union all
+select environment, bundle_id, original_transaction_id, app_transaction_id
+from account_claim;
+
+-- All purchases of the Apple account that one purchase belongs to, within one app. The planner fears any recursion, and
+-- would compile for half a second what runs in one millisecond.
+create function apple_account(asked_environment store_environment, asked_bundle_id text, asked_purchase text)
+returns text[]
+language sql stable set jit = off
+begin atomic
+    with recursive owned (original_transaction_id) as (
+        select asked_purchase
+        union
+        select other.original_transaction_id
+        from owned
+        join purchase_owner mine
+            on mine.environment = asked_environment and mine.bundle_id = asked_bundle_id
+            and mine.original_transaction_id = owned.original_transaction_id
+        join purchase_owner other
+            on other.environment = asked_environment and other.bundle_id = asked_bundle_id
+            and other.app_transaction_id = mine.app_transaction_id
+    )
+    select array_agg(original_transaction_id order by original_transaction_id collate "C") from owned;
+end;
+
+-- The accounts of the app that live on an Apple account, and which of them are served. With a setting of its own it is not
+-- inlined: where nobody shares, planning it would take longer than the answer.
+create function accounts_of(asked_environment store_environment, asked_bundle_id text, asked_purchases text[])
+returns table (app_account_token uuid, since timestamptz, told_at timestamptz, is_served boolean)
+language sql stable set jit = off
+begin atomic
+    select ranked.app_account_token, ranked.since, ranked.told_at,
+        case
+            when ranked.accounts = 1 then true
+            when ranked.chosen > 0 then ranked.is_chosen
+            when ranked.policy = 'allow' then true
+            when ranked.policy = 'refuse' then false
+            else ranked.place = 1
+        end
+    from (
+        select claimant.app_account_token, claimant.since, claimant.told_at, claimant.is_chosen, count(*) over () as accounts,
+            count(*) filter (where claimant.is_chosen) over () as chosen,
+            row_number() over (
+                order by claimant.since, claimant.told_at desc, claimant.app_account_token) as place,
+            (select p.policy from sharing_policy p where p.bundle_id = asked_bundle_id) as policy
+        from (
+            select claim.app_account_token, min(claim.since) as since,
+                (array_agg(claim.told_at order by claim.since, claim.told_at desc))[1] as told_at,
+                exists (
+                    select
+                    from chosen_account chosen
+                    where chosen.environment = asked_environment and chosen.bundle_id = asked_bundle_id
+                        and chosen.app_account_token = claim.app_account_token
+                ) as is_chosen
+            from account_claim claim
+            where claim.environment = asked_environment and claim.bundle_id = asked_bundle_id
+                and claim.original_transaction_id = any (asked_purchases)
+            group by claim.app_account_token
+        ) as claimant
+    ) as ranked
+    order by ranked.place;
+end;
+
+-- Apple's ids that are one customer's, because some purchase names both: almost always none.
+create view customer_alias as
+with recursive link as (
+    select distinct one.environment, one.bundle_id, one.app_transaction_id, other.app_transaction_id as other_id
+    from purchase_owner one
+    join purchase_owner other using (environment, bundle_id, original_transaction_id)
+    where one.app_transaction_id <> other.app_transaction_id
+), reached as (
+    select * from link
+    union
+    select reached.environment, reached.bundle_id, reached.app_transaction_id, link.other_id
+    from reached
+    join link on link.environment = reached.environment and link.bundle_id = reached.bundle_id
+        and link.app_transaction_id = reached.other_id
+)
+select environment, bundle_id, app_transaction_id, min(other_id collate "C") as customer
+from reached
+group by environment, bundle_id, app_transaction_id;
+
+-- Which purchases are one customer's within one app; those that nobody names a customer for stand alone.
+create view customer_purchase as
+select owner.environment, owner.bundle_id, owner.original_transaction_id,
+    coalesce(
+        min(coalesce(alias.customer, owner.app_transaction_id) collate "C"),
+        'purchase:' || owner.original_transaction_id) collate "default" as customer
+from purchase_owner owner
+left join customer_alias alias using (environment, bundle_id, app_transaction_id)
+group by owner.environment, owner.bundle_id, owner.original_transaction_id;
+
+-- Apple accounts that feed several of the app's accounts: to be looked at, never silent. Filter by environment.
+create view shared_account as
+select shared.environment, shared.bundle_id, shared.customer, account.app_account_token, account.since,
+    account.told_at, account.is_served
+from (
+    select claim.environment, claim.bundle_id, owned.customer,
+        array_agg(distinct claim.original_transaction_id) as purchases
+    from account_claim claim
+    join customer_purchase owned using (environment, bundle_id, original_transaction_id)
+    group by claim.environment, claim.bundle_id, owned.customer
+    having count(distinct claim.app_account_token) > 1
+) as shared
+cross join lateral accounts_of(shared.environment, shared.bundle_id, shared.purchases) as account;
+
+-- What each account of an app owns, and when it may be used: of purchases for which Apple names the account. The fast answer for
+-- apps in which nobody shares. The periods are found by the purchase, however little the planner knows (offset 0).
+create view owned_access as
+select held.owner_account_token as app_account_token, access.*
+from subscription held
+cross join lateral (
+    select *
+    from access_period
+    where environment = held.environment and original_transaction_id = held.original_transaction_id
+    offset 0
+) as access
+where held.owner_account_token is not null;
+
+-- What each account of an app may use, and when. For SQL: select product_id, reason, upper(period) from account_access where
+-- app_account_token = $1 and bundle_id = $2 and environment = 'Production' and now() <@ period. All look-ups by index.
+--
+-- A purchase belongs to the account that Apple named last. One without such an account belongs to the account that
+-- accounts_of serves on the Apple account; further accounts get another account's purchase only where operators said so.
+create view account_access as
+select owned.*
+from owned_access owned
+where not exists (
+    -- Where operators chose an account of this Apple account, the chosen ones are served and no others.
+    select
+    from chosen_account chosen
+    where chosen.environment = owned.environment and chosen.bundle_id = owned.bundle_id
+        and chosen.app_account_token in (
+            select account.app_account_token
+            from accounts_of(
+                owned.environment, owned.bundle_id,
+                apple_account(owned.environment, owned.bundle_id, owned.original_transaction_id)) as account)
+        and not exists (
+            select
+            from chosen_account owner
+            where owner.environment = owned.environment and owner.bundle_id = owned.bundle_id
+                and owner.app_account_token = owned.app_account_token))
+union all
+select claim.app_account_token, access.*
+from (
+    select distinct claim.app_account_token, claim.environment, claim.bundle_id, held.original_transaction_id,
+        held.owner_account_token
+    from account_claim claim
+    cross join lateral (
+        select original_transaction_id, owner_account_token
+        from subscription
+        where environment = claim.environment and original_transaction_id = claim.original_transaction_id
+            and bundle_id = claim.bundle_id
+        union all
+        select original_transaction_id, owner_account_token
+        from subscription
+        where app_transaction_id = claim.app_transaction_id and environment = claim.environment
+            and bundle_id = claim.bundle_id
+    ) as held
+    where held.owner_account_token is distinct from claim.app_account_token
+) as claim
+cross join lateral accounts_of(
+    claim.environment, claim.bundle_id,
+    apple_account(claim.environment, claim.bundle_id, claim.original_transaction_id)) as account
+cross join lateral (
+    select *
+    from access_period
+    where environment = claim.environment and original_transaction_id = claim.original_transaction_id
+    offset 0
+) as access
+where account.app_account_token = claim.app_account_token and account.is_served
+    and (claim.owner_account_token is null
+        or exists (
+            select from sharing_policy
+            where sharing_policy.bundle_id = claim.bundle_id and sharing_policy.policy = 'allow')
+        or exists (
+            select from chosen_account chosen
+            where chosen.environment = claim.environment and chosen.bundle_id = claim.bundle_id
+                and chosen.app_account_token = claim.app_account_token));
