@@ -47,11 +47,12 @@ struct PaidPeriod {
                 }
             }
             if !next.isEmpty {
-                if !next.isPurchase,
-                    !periods.contains(where: { $0.nominalEnd >= next.start.addingTimeInterval(-early) })
+                // Charged before its beginning: the period that it renews runs, although its transaction is unknown.
+                let opening = next.start.addingTimeInterval(-early)
+                if !next.isPurchase, opening <= next.facts.signedDate, next.facts.signedDate < next.start,
+                    !periods.contains(where: { $0.nominalEnd >= opening })
                 {
-                    // Charged before its beginning: the period that it renews runs, although its transaction is unknown.
-                    next.start = max(next.start.addingTimeInterval(-early), min(next.start, next.facts.signedDate))
+                    next.start = next.facts.signedDate
                 }
                 next.start = max(next.start, periods.map(\.end).max() ?? next.start)
             }

@@ -32,11 +32,15 @@ public struct Cancellation: Sendable, Equatable {
 }
 
 extension Cancellation {
-    /// All cancellations of one purchase, in Apple's order.
-    /// - Parameter event: all of it, in any order, with any repetitions.
-    public static func all(in event: some Sequence<PurchaseEvent>) -> [Cancellation] {
-        let switches = RenewalSwitch.all(in: event)
-        return switches.enumerated().filter { !$1.isOn }.map { index, off in
+    /// All cancellations of one purchase, in Apple's order. What Apple switched off after a refund is none.
+    ///
+    /// [subtype](https://developer.apple.com/documentation/appstoreservernotifications/subtype)
+    /// - Parameter events: all of them, in any order, with any repetitions.
+    public static func all(in events: some Sequence<PurchaseEvent>) -> [Cancellation] {
+        let events = Array(events)
+        let refunds = events.filter { $0.eventType == .refunded || $0.eventType == .familyAccessRevoked }
+        let switches = RenewalSwitch.all(in: events)
+        return switches.enumerated().filter { !$1.isOn && !$1.follows(refunds) }.map { index, off in
             let isUndone = switches.dropFirst(index + 1).contains { $0.isOn && $0.transactionId == off.transactionId }
             return Cancellation(
                 transactionId: off.transactionId, at: off.version.signedDate,
@@ -54,5 +58,17 @@ extension Cancellation {
         if end.timeIntervalSince(date) <= edge { return .lastDay }
         if date.timeIntervalSince(start) <= edge { return .atOnce }
         return date.timeIntervalSince(start) * 2 < length ? .early : .late
+    }
+}
+
+extension RenewalSwitch {
+    /// Whether the transaction was taken back when auto-renew was switched off; Apple may sign the two a few seconds
+    /// apart, in either order.
+    fileprivate func follows(_ refunds: [PurchaseEvent]) -> Bool {
+        isRevoked
+            || refunds.contains {
+                $0.transaction?.transactionId == transactionId
+                    && $0.version.signedDate <= version.signedDate.addingTimeInterval(60)
+            }
     }
 }

@@ -18,20 +18,26 @@ public struct Loyalty: Sendable, Equatable {
     public let reducedCommissionStart: Date?
 
     /// - Parameters:
-    ///   - transactions: of one customer in one subscription group, in any order.
+    ///   - purchases: of one customer in one subscription group, in any order. Time that an upgrade cut off does not count.
     ///   - environment: theirs.
     ///   - now: the clock. Service that has not begun does not count.
-    public init(_ transactions: [TransactionFacts], environment: StoreEnvironment, at now: Date) {
+    public init(_ purchases: [PurchaseSnapshot], environment: StoreEnvironment, at now: Date) {
         let gap = BillingRules.loyaltyGap(in: environment)
-        let begun = transactions.compactMap(\.service).filter { $0.start <= now }
+        let early = BillingRules.earlyRenewal(in: environment)
+        let all = purchases.flatMap {
+            PaidPeriod.all($0.versions.filter { $0.facts.kind == .autoRenewable }, early: early)
+        }
+        let begun = all.map(\.service).filter { $0.start < $0.end && $0.start <= now }
         let run = ServicePeriod.runs(ServicePeriod.merging(begun), gap: gap).last
-        recentStart = run?.first?.start
+        // Where earlier transactions are unknown Apple's date reaches further back than they do.
+        let told = purchases.compactMap { $0.subscription.renewal?.recentSubscriptionStartDate }.filter { $0 <= now }
+        recentStart = ([run?.first?.start].compactMap(\.self) + told).min()
         guard let recentStart else {
             paidSeconds = 0
             reducedCommissionStart = nil
             return
         }
-        let periods = transactions.compactMap(\.paidService).filter { $0.start >= recentStart }
+        let periods = all.filter(\.facts.isPaid).map(\.service).filter { $0.start >= recentStart }
         let runs = ServicePeriod.runs(ServicePeriod.merging(periods), gap: gap)
         let paid = runs.last { $0.first.map { $0.start <= now } ?? false } ?? []
         paidSeconds = paid.reduce(0) { $0 + max(0, min($1.end, now).timeIntervalSince($1.start)) }

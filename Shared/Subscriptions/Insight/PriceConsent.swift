@@ -11,37 +11,45 @@ public enum PriceConsent: Sendable, Equatable {
     /// Ended over it.
     case refused(at: Date)
 
-    /// The newest word counts; a renewal after it, or a new subscription, closes the matter.
+    /// The newest notification counts; a renewal after it, a new subscription or any end closes the matter.
     /// - Parameters:
     ///   - subscription: its renewal info tells where no notification did.
-    ///   - marks: of the same purchase.
-    public init(of subscription: Subscription, _ marks: Marks) {
-        var words: [(version: EventVersion, consent: PriceConsent)] = []
-        if let version = marks[.priceIncreasePending]?.version {
-            words.append((version, .pending(since: version.signedDate)))
-        }
-        if let version = marks[.priceIncreaseAccepted]?.version {
-            words.append((version, .accepted(at: version.signedDate)))
-        }
-        if let version = marks[.expiredOverPrice]?.version { words.append((version, .refused(at: version.signedDate))) }
-        let closing: [EventType] = [
-            .subscribed, .resubscribed, .subscribedByOffer, .resubscribedByOffer, .upgraded, .upgradedByOffer, .renewed,
-            .billingRecovered,
-        ]
-        for eventType in closing {
-            if let version = marks[eventType]?.version { words.append((version, .none)) }
-        }
-        let newest = words.max { $0.version < $1.version }
+    ///   - events: of the same purchase, in any order, with any repetitions.
+    public init(of subscription: Subscription, events: some Sequence<PurchaseEvent>) {
+        let newest = events.compactMap { event in event.priceConsent.map { (version: event.version, consent: $0) } }
+            .max { $0.version < $1.version }
         self = newest?.consent ?? .none
         guard let version = subscription.renewalVersion, let told = subscription.renewal?.priceIncreaseStatus else {
             return
         }
         let isNewer = newest.map { $0.version <= version } ?? true
         switch (told, self) {
-        case (0, .none) where isNewer: self = .pending(since: version.signedDate)
+        case (0, .none) where isNewer && !subscription.hasExpired:
+            self = .pending(since: version.signedDate)
         // After a renewal the 1 is what is left of a matter that is closed.
         case (1, .pending) where isNewer, (1, .none) where newest == nil: self = .accepted(at: version.signedDate)
         default: break
         }
     }
+}
+
+extension PurchaseEvent {
+    /// What the event says of a price increase; nil where it says nothing.
+    fileprivate var priceConsent: PriceConsent? {
+        switch eventType {
+        case .priceIncreasePending: .pending(since: version.signedDate)
+        case .priceIncreaseAccepted: .accepted(at: version.signedDate)
+        case .expiredOverPrice: .refused(at: version.signedDate)
+        case .subscribed, .resubscribed, .subscribedByOffer, .resubscribedByOffer, .upgraded, .upgradedByOffer,
+            .renewed,
+            .billingRecovered, .expired, .expiredVoluntarily, .expiredInBillingRetry, .expiredUnsold:
+            PriceConsent.none
+        default: nil
+        }
+    }
+}
+
+extension Subscription {
+    /// By Apple's newest status; a renewal info told with it may still hold the question that was never answered.
+    fileprivate var hasExpired: Bool { status == 2 || status == 5 }
 }

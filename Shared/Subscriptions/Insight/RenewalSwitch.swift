@@ -13,6 +13,8 @@ public struct RenewalSwitch: Sendable, Equatable {
     public var start: Date?
     /// Of that period.
     public var end: Date?
+    /// Whether that transaction had been taken back.
+    public var isRevoked: Bool
 }
 
 extension RenewalSwitch {
@@ -25,7 +27,7 @@ extension RenewalSwitch {
             return RenewalSwitch(
                 version: event.version, isOn: event.eventType == .renewalTurnedOn,
                 transactionId: event.transaction?.transactionId, start: event.transaction?.purchaseDate,
-                end: event.transaction?.expiresDate)
+                end: event.transaction?.expiresDate, isRevoked: event.transaction?.revocationDate != nil)
         }.sorted { $0.version < $1.version }
     }
 

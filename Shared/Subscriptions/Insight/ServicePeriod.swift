@@ -32,19 +32,16 @@ struct ServicePeriod: Sendable, Equatable {
     }
 }
 
-extension TransactionFacts {
-    /// The time that this transaction gave, up to a revocation; nil where it gave none.
-    var service: ServicePeriod? {
-        guard kind == .autoRenewable, let start = purchaseDate, let expiresDate else { return nil }
-        let end = revocationDate.map { min($0, expiresDate) } ?? expiresDate
-        return start < end ? ServicePeriod(start: start, end: end) : nil
-    }
+extension PaidPeriod {
+    /// The time that the transaction gave, up to a revocation or to the purchase that took its place.
+    var service: ServicePeriod { ServicePeriod(start: max(start, facts.beginning), end: end) }
+}
 
-    /// The time that was paid for: neither a free trial, nor the family's, nor a period whose price was given back
+extension TransactionFacts {
+    /// Whether the time was paid for: neither a free trial, nor the family's, nor a period whose price was given back
     /// whole.
-    var paidService: ServicePeriod? {
-        guard !isFamilyShared, offerDiscountType != "FREE_TRIAL", (priceMilliunits ?? 1) > 0 else { return nil }
-        guard revocationDate == nil || revocationType == "REFUND_PRORATED" else { return nil }
-        return service
+    var isPaid: Bool {
+        guard !isFamilyShared, offerDiscountType != "FREE_TRIAL", (priceMilliunits ?? 1) > 0 else { return false }
+        return revocationDate == nil || revocationType == "REFUND_PRORATED"
     }
 }

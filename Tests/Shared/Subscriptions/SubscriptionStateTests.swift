@@ -112,24 +112,4 @@ import Testing
             #expect(Sample.state(renewed, old)?.state(at: Sample.day(41)) == .active)
         }
     }
-
-    @Test(arguments: [
-        ("EXPIRED/VOLUNTARY", ExpiryReason.voluntary), ("EXPIRED/BILLING_RETRY", .billing),
-        ("EXPIRED/PRICE_INCREASE", .price), ("EXPIRED/PRODUCT_NOT_FOR_SALE", .productUnavailable), ("EXPIRED", .other),
-    ]) func `the notification tells why it expired`(event: String, reason: ExpiryReason) {
-        let news = Sample.news(event, signed: 31, status: 2, transaction: Sample.period())
-        #expect(Sample.state(news)?.expiryReason(Marks(news.marks)) == reason)
-    }
-
-    @Test func `without the notification the renewal info tells why, and an expiry of another period does not`() {
-        let old = Sample.news("EXPIRED/BILLING_RETRY", signed: 31, status: 2, transaction: Sample.period())
-        let back = Sample.news(
-            "SUBSCRIBED/RESUBSCRIBE", signed: 40, status: 1, transaction: Sample.period("2", from: 40, to: 70),
-            renewal: Sample.renewal(signed: 40, intent: nil))
-        let off = Sample.news(
-            "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", signed: 50, status: 1,
-            transaction: Sample.period("2", from: 40, to: 70), renewal: Sample.renewal(on: false, signed: 50))
-        let marks = Marks((old.marks + back.marks + off.marks))
-        #expect(Sample.state(old, back, off)?.expiryReason(marks) == .voluntary)
-    }
 }

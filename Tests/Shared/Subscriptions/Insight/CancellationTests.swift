@@ -40,6 +40,15 @@ import Testing
         #expect(RenewalSwitch.counts(in: news + news) == ["1": 3, "2": 2])
     }
 
+    @Test func `What Apple switched off after a refund is no cancellation`() {
+        let revoked = Sample.period(signed: 5, revoked: 5)
+        let refund = Sample.news("REFUND", signed: 5, status: 5, transaction: revoked)
+        #expect(Cancellation.all(in: [refund, Self.off(5.001, revoked)]).isEmpty)
+        // Signed seconds before the refund.
+        #expect(Cancellation.all(in: [refund, Self.off(5 - 10.0 / 86_400)]).isEmpty)
+        #expect(Cancellation.all(in: [refund, Self.off(4)]).count == 1)
+    }
+
     @Test func `other news switches nothing`() {
         #expect(RenewalSwitch.all(in: [Sample.news("DID_RENEW", signed: 1, transaction: Sample.period())]).isEmpty)
     }

@@ -5,11 +5,34 @@ import Testing
 
 @Suite struct LoyaltyTests {
     static func loyalty(
-        _ transactions: [TransactionFacts], _ environment: StoreEnvironment = .production, on day: Double
+        _ transactions: [TransactionFacts], _ environment: StoreEnvironment = .production,
+        renewal: RenewalFacts? = nil, on day: Double
     ) -> Loyalty {
-        let loyalty = Loyalty(transactions, environment: environment, at: Sample.day(day))
-        #expect(loyalty == Loyalty(transactions.reversed(), environment: environment, at: Sample.day(day)))
-        return loyalty
+        let loyalties = [transactions, transactions.reversed()].map { order in
+            Loyalty([purchase(order, renewal)], environment: environment, at: Sample.day(day))
+        }
+        #expect(loyalties[0] == loyalties[1])
+        return loyalties[0]
+    }
+
+    private static func purchase(_ transactions: [TransactionFacts], _ renewal: RenewalFacts?) -> PurchaseSnapshot {
+        var purchase = Sample.purchase("1", renewal: renewal)
+        purchase.transactions = transactions.map { TransactionVersion($0, version: Sample.version(0)) }
+        return purchase
+    }
+
+    @Test func `Loyalty leaves out what an upgrade cut off`() {
+        let loyalty = Self.loyalty(
+            [Sample.period("1", to: 100), Sample.period("2", from: 10, to: 40, product: "platinum")], on: 100)
+        #expect(loyalty.paidDays == 40)
+    }
+
+    @Test func `Loyalty begins at Apple's date where earlier transactions are unknown`() {
+        var renewal = Sample.renewal(signed: 5)
+        renewal.recentSubscriptionStartDate = Sample.day(-400)
+        let loyalty = Self.loyalty([Sample.period("1")], renewal: renewal, on: 10)
+        #expect(loyalty.recentStart == Sample.day(-400))
+        #expect(loyalty.paidDays == 10)
     }
 
     @Test func `a gap of 60 days keeps the service, a longer one begins anew`() {
@@ -50,7 +73,7 @@ import Testing
         for unpaid in [shared, free, wrong, Sample.period("1", revoked: 20)] {
             #expect(Self.loyalty([unpaid], on: 30).paidDays == 0)
         }
-        var part = Sample.period("1", revoked: 20)
+        var part = Sample.period("1", signed: 20, revoked: 20)
         part.revocationType = "REFUND_PRORATED"
         #expect(Self.loyalty([part], on: 30).paidDays == 20)
     }

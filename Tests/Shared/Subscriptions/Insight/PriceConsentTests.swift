@@ -4,12 +4,11 @@ import Testing
 
 @Suite struct PriceConsentTests {
     static func consent(_ news: PurchaseEvent...) -> PriceConsent? {
-        let marks = Marks(news.flatMap(\.marks))
         let states = [news, news.reversed()].map { order in
             order.reduce(nil as Subscription?) { Subscription.applying($1, known: $0).subscription }
         }
         #expect(states[0] == states[1])
-        return states[0].map { PriceConsent(of: $0, marks) }
+        return states[0].map { PriceConsent(of: $0, events: news) }
     }
 
     static let asked = Sample.news("PRICE_INCREASE/PENDING", signed: 5, transaction: Sample.period())
@@ -23,6 +22,15 @@ import Testing
         #expect(Self.consent(Self.asked, Self.agreed) == .accepted(at: Sample.day(8)))
         #expect(Self.consent(Self.asked, Self.ended) == .refused(at: Sample.day(30)))
         #expect(Self.consent(Self.asked, Self.agreed, Self.renewed) == PriceConsent.none)
+    }
+
+    @Test func `Any end closes a price increase that was never answered`() {
+        var renewal = Sample.renewal(on: false, signed: 30)
+        renewal.priceIncreaseStatus = 0
+        let left = Sample.news(
+            "EXPIRED/VOLUNTARY", signed: 30, status: 2, transaction: Sample.period(), renewal: renewal)
+        #expect(Self.consent(Self.asked, left) == PriceConsent.none)
+        #expect(Self.consent(left) == PriceConsent.none)
     }
 
     @Test(arguments: [(0, PriceConsent.pending(since: Sample.day(7))), (1, .accepted(at: Sample.day(7)))])
