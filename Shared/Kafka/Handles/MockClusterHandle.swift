@@ -9,7 +9,9 @@ final class MockClusterHandle: @unchecked Sendable {
     private let client: ClientHandle
 
     init(brokers: Int, logger: Logger) throws {
-        client = try ClientHandle(.producer, settings: [:], events: 0, logger: logger)
+        // The brokers answer through this client's sockets: with Nagle's algorithm on, small answers wait for 40 ms.
+        client = try ClientHandle(
+            .producer, settings: ["socket.nagle.disable": "true"], events: 0, logger: logger)
         guard let pointer = client.withPointer({ rd_kafka_mock_cluster_new($0, Int32(clamping: brokers)) }) else {
             throw KafkaError(
                 RD_KAFKA_RESP_ERR__CRIT_SYS_RESOURCE, doing: "start a development broker",
