@@ -20,5 +20,6 @@ public struct Migration: Sendable, Equatable {
         Migration(4, "customers", PackageResources._004_customers_sql),
         Migration(5, "coverage", PackageResources._005_coverage_sql),
         Migration(6, "recovery", PackageResources._006_recovery_sql),
+        Migration(7, "insight", PackageResources._007_insight_sql),
     ]
 }

@@ -39,7 +39,7 @@ public enum Anomaly: String, Sendable, Hashable, CaseIterable {
     /// ``PurchaseEvent/unreadableFields`` says.
     case unreadableField
     /// Several apps spoke of one purchase: the facts count whoever told them, and the purchase stays with the app that
-    /// spoke first. See ``Marks/anomalies``; no single event has it.
+    /// spoke first. See ``all(in:)``; no single event has it.
     case otherApp
 
     /// One sentence for an operator.
@@ -65,6 +65,21 @@ public enum Anomaly: String, Sendable, Hashable, CaseIterable {
         case .otherApp:
             "Several apps spoke of this purchase; the facts count whoever told them, and it stays with the first."
         }
+    }
+}
+
+extension Anomaly {
+    /// What contradicts itself in the events of one purchase, in the order of ``Anomaly``.
+    /// - Parameter events: in any order, with any repetitions.
+    public static func all(in events: some Sequence<PurchaseEvent>) -> [Anomaly] {
+        var found: Set<Anomaly> = []
+        var apps: Set<String> = []
+        for event in events {
+            found.formUnion(event.anomalies)
+            apps.insert(event.bundleId)
+        }
+        if apps.count > 1 { found.insert(.otherApp) }
+        return allCases.filter(found.contains)
     }
 }
 

@@ -7,7 +7,7 @@ public struct Subscription: Sendable, Equatable {
     /// What decides the partition.
     public var key: SubscriptionKey
     /// The app of the oldest event: another one that speaks of the purchase later does not take it away. All that ever
-    /// spoke of it are in ``Marks/bundleIds``.
+    /// spoke of it are in the ledger.
     public var bundleId: String
     /// The oldest event of any kind.
     public var bundleIdVersion: EventVersion

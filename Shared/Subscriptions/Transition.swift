@@ -19,7 +19,7 @@ extension Subscription {
     /// The state after a piece of event.
     ///
     /// Each part is the greatest it has seen in an order that the event alone decides, so that any order of arrival and
-    /// any repetition ends in the same state. What cannot be kept that way (events, anomalies) is a ``Mark``.
+    /// any repetition ends in the same state. What cannot be kept that way (events, anomalies) stays with the notifications.
     /// - Parameter known: what was known before; nil at first sight.
     public static func applying(_ event: PurchaseEvent, known: Subscription?) -> Transition {
         var next = known ?? Subscription(key: event.key, bundleId: event.bundleId, version: event.version)

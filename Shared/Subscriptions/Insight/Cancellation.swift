@@ -65,10 +65,9 @@ extension RenewalSwitch {
     /// Whether the transaction was taken back when auto-renew was switched off; Apple may sign the two a few seconds
     /// apart, in either order.
     fileprivate func follows(_ refunds: [PurchaseEvent]) -> Bool {
-        isRevoked
-            || refunds.contains {
-                $0.transaction?.transactionId == transactionId
-                    && $0.version.signedDate <= version.signedDate.addingTimeInterval(60)
-            }
+        refunds.contains {
+            $0.transaction?.transactionId == transactionId
+                && $0.version.signedDate <= version.signedDate.addingTimeInterval(60)
+        }
     }
 }

@@ -13,8 +13,6 @@ public struct RenewalSwitch: Sendable, Equatable {
     public var start: Date?
     /// Of that period.
     public var end: Date?
-    /// Whether that transaction had been taken back.
-    public var isRevoked: Bool
 }
 
 extension RenewalSwitch {
@@ -27,7 +25,7 @@ extension RenewalSwitch {
             return RenewalSwitch(
                 version: event.version, isOn: event.eventType == .renewalTurnedOn,
                 transactionId: event.transaction?.transactionId, start: event.transaction?.purchaseDate,
-                end: event.transaction?.expiresDate, isRevoked: event.transaction?.revocationDate != nil)
+                end: event.transaction?.expiresDate)
         }.sorted { $0.version < $1.version }
     }
 

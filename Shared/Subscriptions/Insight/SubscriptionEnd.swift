@@ -23,7 +23,7 @@ public struct SubscriptionEnd: Sendable, Equatable {
     public var transactionId: String?
     /// When the period ended; when Apple told, where the notification holds no transaction.
     public var at: Date
-    /// By the notification's subtype, otherwise by the renewal info in it.
+    /// By the notification's subtype.
     public var reason: ExpiryReason
 }
 
@@ -50,14 +50,7 @@ extension PurchaseEvent {
         case .expiredInBillingRetry: .billing
         case .expiredOverPrice: .price
         case .expiredUnsold: .productUnavailable
-        default:
-            switch believedRenewal?.expirationIntent {
-            case 1: .voluntary
-            case 2: .billing
-            case 3: .price
-            case 4: .productUnavailable
-            default: .other
-            }
+        default: .other
         }
     }
 }

@@ -15,7 +15,7 @@ import Testing
         var periods: [AccessPeriod] = []
         var bundleIds: [String] = []
         var consent: PriceConsent?
-        var expiryReason: ExpiryReason?
+        var ends: [SubscriptionEnd] = []
         var transactions: [String: TransactionFacts] = [:]
         var gaps: Set<LifecycleGap> = []
         var switches: [RenewalSwitch] = []
@@ -24,10 +24,8 @@ import Testing
         /// In memory, from the events alone.
         init(_ news: [PurchaseEvent]) {
             var versions: [String: EventVersion] = [:]
-            var marks = Marks()
             for one in news {
                 subscription = Subscription.applying(one, known: subscription).subscription
-                marks.join(one)
                 guard let facts = one.transaction else { continue }
                 if let known = transactions[facts.transactionId], let version = versions[facts.transactionId],
                     (known.signedDate, version) >= (facts.signedDate, one.version)
@@ -38,8 +36,8 @@ import Testing
                 versions[facts.transactionId] = one.version
             }
             gaps = Set(LifecycleGap.all(in: news))
-            anomalies = marks.anomalies
-            ask(marks)
+            anomalies = Anomaly.all(in: news)
+            ask(news)
             guard let subscription else { return }
             let schedule = AccessSchedule(
                 of: PurchaseSnapshot(
@@ -53,8 +51,6 @@ import Testing
                     LifecycleGap(
                         kind: .transaction, after: nil, before: unexplained, from: nil, to: told.signedDate))
             }
-            switches = RenewalSwitch.all(in: news)
-            cancellations = Cancellation.all(in: news)
         }
 
         /// From the database.
@@ -72,18 +68,16 @@ import Testing
                     transactionId: period.transactionId, notificationUUID: period.notificationUUID)
             }
             let events = try await NotificationStore(connection).events(of: key)
-            var marks = Marks()
-            for event in events { marks.join(event) }
-            ask(marks)
-            switches = RenewalSwitch.all(in: events)
-            cancellations = Cancellation.all(in: events)
+            ask(events)
         }
 
-        /// What is computed from the ledger whenever somebody asks.
-        private mutating func ask(_ marks: Marks) {
-            bundleIds = marks.bundleIds
-            consent = subscription.map { PriceConsent(of: $0, marks) }
-            expiryReason = subscription?.expiryReason(marks)
+        /// What is computed from the ledger on demand.
+        private mutating func ask(_ events: [PurchaseEvent]) {
+            bundleIds = Set(events.map(\.bundleId)).sorted()
+            consent = subscription.map { PriceConsent(of: $0, events: events) }
+            ends = SubscriptionEnd.all(in: events)
+            switches = RenewalSwitch.all(in: events)
+            cancellations = Cancellation.all(in: events)
         }
     }
 

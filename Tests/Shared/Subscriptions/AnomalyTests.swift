@@ -75,9 +75,7 @@ import Testing
 
     @Test(arguments: cases) func `a contradiction is recorded and has a stated outcome`(given: Case) {
         #expect(given.news.anomalies == [given.anomaly])
-        let marks = Marks(given.news.marks)
-        #expect(marks.anomalies == [given.anomaly])
-        #expect(marks[given.anomaly]?.version == given.news.version)
+        #expect(Anomaly.all(in: [given.news, given.news]) == [given.anomaly])
         #expect(Sample.state(given.news)?.state(at: Sample.day(5)) == given.state)
         #expect(given.anomaly.sentence.hasSuffix("."))
     }
@@ -108,9 +106,7 @@ import Testing
         let other = Sample.news(
             "DID_RENEW", signed: 30, transaction: Sample.period("2", from: 30, to: 60), bundleId: "com.example.woods")
         for order in [[own, other], [other, own]] {
-            let marks = Marks(order.flatMap(\.marks))
-            #expect(marks.anomalies == [.otherApp])
-            #expect(marks.bundleIds == ["com.example.metals", "com.example.woods"])
+            #expect(Anomaly.all(in: order) == [.otherApp])
         }
         #expect(Sample.state(own, other) == Sample.state(other, own))
         #expect(Sample.state(own, other)?.bundleId == "com.example.metals")

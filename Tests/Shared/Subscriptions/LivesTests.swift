@@ -8,17 +8,16 @@ import Testing
     /// Everything that is believed of one purchase.
     struct Belief: Equatable {
         var subscription: Subscription?
-        var marks: Marks
+        var anomalies: [Anomaly]
         var transactions: [String: TransactionVersion]
         var skipped: [LifecycleGap]
 
         init(_ news: [PurchaseEvent]) {
             subscription = nil
-            marks = Marks()
+            anomalies = Anomaly.all(in: news)
             var versions: [String: TransactionVersion] = [:]
             for one in news {
                 subscription = Subscription.applying(one, known: subscription).subscription
-                marks.join(one)
                 guard let facts = one.transaction else { continue }
                 let version = TransactionVersion(facts, version: one.version)
                 if versions[facts.transactionId].map({ $0.isOlder(than: version) }) ?? true {
@@ -104,7 +103,7 @@ import Testing
     }
 
     @Test func `a life that is told completely raises no anomalies`() {
-        Self.expect(30_000..<30_400) { news, _ in Marks(news.flatMap(\.marks)).anomalies.isEmpty }
+        Self.expect(30_000..<30_400) { news, _ in Anomaly.all(in: news).isEmpty }
     }
 
     @Test func `a life without its beginning says so until the beginning arrives`() {

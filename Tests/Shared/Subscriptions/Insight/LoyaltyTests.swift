@@ -23,7 +23,8 @@ import Testing
 
     @Test func `Loyalty leaves out what an upgrade cut off`() {
         let loyalty = Self.loyalty(
-            [Sample.period("1", to: 100), Sample.period("2", from: 10, to: 40, product: "platinum")], on: 100)
+            [Sample.period("1", to: 100), Sample.period("2", from: 10, to: 40, product: "platinum", signed: 10)],
+            on: 100)
         #expect(loyalty.paidDays == 40)
     }
 
@@ -79,7 +80,7 @@ import Testing
     }
 
     @Test func `time that an upgrade and its predecessor share counts once`() {
-        let loyalty = Self.loyalty([Sample.period("1"), Sample.period("2", from: 10, to: 40)], on: 50)
+        let loyalty = Self.loyalty([Sample.period("1"), Sample.period("2", from: 10, to: 40, signed: 10)], on: 50)
         #expect(loyalty.paidDays == 40)
     }
 

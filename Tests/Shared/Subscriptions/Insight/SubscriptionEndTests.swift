@@ -11,13 +11,6 @@ import Testing
         #expect(SubscriptionEnd.all(in: [event, event]).map(\.reason) == [reason])
     }
 
-    @Test func `Without a subtype the renewal info of the expiry has the reason`() {
-        let event = Sample.news(
-            "EXPIRED", signed: 31, status: 2, transaction: Sample.period(),
-            renewal: Sample.renewal(signed: 31, intent: 2))
-        #expect(SubscriptionEnd.all(in: [event]).map(\.reason) == [.billing])
-    }
-
     @Test func `Each end is one row, and a purchase that runs has none`() {
         let first = Sample.news("EXPIRED/BILLING_RETRY", signed: 31, status: 2, transaction: Sample.period())
         let back = Sample.news(
