@@ -140,7 +140,7 @@ let tests: [Target] = [
         "VerifierTests", "Services/Verifier",
         [
             "Verifier", "Simulator", "Chassis", "Pipeline", "Contracts", "AppStore", "Signatures", "StrictJSON",
-            logging, lifecycle, hummingbird,
+            "TestSupport", logging, lifecycle, hummingbird,
         ]),
     tests(
         "StateUpdaterTests", "Services/StateUpdater",

@@ -111,7 +111,6 @@ import Testing
                 let news = try #require(entry.event)
                 #expect(!news.isStep)
                 #expect(!news.anomalies.contains(.unknownEvent))
-                #expect(news.marks.allSatisfy { $0.kind != .event })
                 #expect(!news.sentence.contains("does not know"))
             }
             let key = try #require(entries[0].event?.key)
