@@ -2,12 +2,15 @@ import StrictJSON
 
 /// Is it a JSON object with a string `signedPayload` of three segments?
 ///
+/// Or a notification of version 1, which Apple sends where App Store Connect still asks for it (A8): answering 400 would make
+/// Apple repeat it, and nobody would learn of it.
+///
 /// Nothing more is asked of a request: what is refused here is lost, because Apple gives up on what is answered 400 often
 /// enough, and a verifier's bug can be repaired by replay only if the bytes got into the log.
 struct Receive {
     /// What becomes of a request body.
     enum Decision: Equatable {
-        /// The compact JWS, byte for byte.
+        /// The compact JWS, byte for byte, or a notification of version 1.
         case accept(signedPayload: [UInt8])
         case refuse(Refusal)
     }
@@ -21,10 +24,22 @@ struct Receive {
             return .refuse(.notJSON("\(error)"))
         }
         guard document.root.kind == .object else { return .refuse(.notAnObject) }
-        guard let member = document.root["signedPayload"] else { return .refuse(.noSignedPayload) }
+        guard let member = document.root["signedPayload"] else {
+            return Self.withoutPassword(version1: document).map { .accept(signedPayload: $0) }
+                ?? .refuse(.noSignedPayload)
+        }
         guard let payload = member.unescapedBytes else { return .refuse(.signedPayloadNotAString) }
         guard Self.isThreeSegments(payload) else { return .refuse(.notThreeSegments) }
         return .accept(signedPayload: payload)
+    }
+
+    /// The JSON, if it is a notification of version 1, without the app's shared secret: that belongs in no topic.
+    private static func withoutPassword(version1 document: JSONDocument) -> [UInt8]? {
+        guard document.root["notification_type"]?.string != nil else { return nil }
+        var bytes = document.bytes
+        if let password = document.root["password"] { bytes.replaceSubrange(password.range, with: Array("null".utf8)) }
+        guard let start = bytes.firstIndex(of: UInt8(ascii: "{")) else { return nil }
+        return Array(bytes[start...])
     }
 
     /// Three segments, none of them empty, each of a length and of letters that base64url can have.

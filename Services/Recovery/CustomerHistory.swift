@@ -5,13 +5,23 @@ import Subscriptions
 
 import struct Foundation.Date
 
+/// A signed transaction or renewal info of Apple's API.
+struct SignedObject: Sendable, Equatable {
+    /// As Apple signed it.
+    var jws: [UInt8]
+    /// Of a transaction that is proven.
+    var transactionId: String?
+    /// What Apple answered beside it, if it is from Get All Subscription Statuses.
+    var status: AnsweredStatus?
+}
+
 /// What Apple's API has of one customer and the ledger does not.
 struct CustomerHistory: Sendable {
     let request: RecoveryRequest
     /// Apple's notification history, compared with the ledger.
     var notifications: [ComparedItem] = []
     /// Signed transactions and renewal infos with unknown facts.
-    var parts: [[UInt8]] = []
+    var parts: [SignedObject] = []
     /// Revision from which the next transaction history continues.
     var revision: String?
     /// Queries that Apple rejected while it answered others.
@@ -28,8 +38,8 @@ struct CustomerHistory: Sendable {
         }
             + parts.map {
                 ReceivedNotification(
-                    signedPayload: $0, source: .history, receivedAt: time, bundleId: request.bundleId,
-                    traceparent: traceparent())
+                    signedPayload: $0.jws, source: .history, receivedAt: time, bundleId: request.bundleId,
+                    status: $0.status, traceparent: traceparent())
             }
     }
 

@@ -7,9 +7,9 @@ import struct Foundation.Date
 
 /// Fetches one customer's history from Apple and keeps what the ledger does not have.
 ///
-/// Makes three queries: the notification history, which reaches back 180 days (Sandbox: 30); the subscription statuses;
-/// and the transaction history from the last revision, which is unlimited and repeats changed transactions, refunds
-/// included. While Apple is unavailable for an app, its requests are postponed and no other app waits.
+/// Makes three queries: the notification history, which reaches back 180 days (Sandbox: 30); the transaction
+/// history from the last revision, which is unlimited and repeats changed transactions, refunds included; and the
+/// subscription statuses. While Apple is unavailable for an app, its requests are postponed and no other app waits.
 struct FetchCustomerHistory: Stage {
     /// Nil without API keys.
     let clients: APIClients?
@@ -70,11 +70,17 @@ struct FetchCustomerHistory: Stage {
             }
         }
         try await ask { history.notifications = try await notifications(client, request) }
-        try await ask { history.parts += try await subscriptionObjects(client, request) }
         try await ask {
             let (parts, revision) = try await transactions(client, history)
             history.parts += parts
             history.revision = revision
+        }
+        // Last: a status is about the newest version of its transaction that is known.
+        try await ask {
+            let objects = try await subscriptionObjects(client, request)
+            let carriers = Set(objects.filter { $0.status != nil }.compactMap(\.transactionId))
+            history.parts.removeAll { $0.transactionId.map(carriers.contains) ?? false }
+            history.parts += objects
         }
         return history.refusals.count == questions ? .discard(.notFound) : .forward(.answered(history))
     }
@@ -93,17 +99,18 @@ struct FetchCustomerHistory: Stage {
         return listed.compared(with: try await items.recorded(listed.named))
     }
 
-    private func subscriptionObjects(_ client: AppStoreServerAPI, _ request: RecoveryRequest) async throws -> [[UInt8]]
-    {
+    private func subscriptionObjects(
+        _ client: AppStoreServerAPI, _ request: RecoveryRequest
+    ) async throws -> [SignedObject] {
+        let askedAt = now()
         let statuses = try await client.subscriptionStatuses(of: request.originalTransactionId)
-        let items = statuses.groups.flatMap(\.items)
-        return try await knownState.unknownObjects(in: items.compactMap(\.transaction), request.environment)
-            + knownState.unknownObjects(in: items.compactMap(\.renewalInfo), request.environment)
+        return try await knownState.unknownObjects(
+            in: statuses.groups.flatMap(\.items), request.environment, askedAt: askedAt)
     }
 
     private func transactions(
         _ client: AppStoreServerAPI, _ history: CustomerHistory
-    ) async throws -> ([[UInt8]], String?) {
+    ) async throws -> ([SignedObject], String?) {
         let stored = try await answers.revision(of: history.key)
         do {
             return try await transactions(client, history.request, from: stored)
@@ -114,7 +121,7 @@ struct FetchCustomerHistory: Stage {
 
     private func transactions(
         _ client: AppStoreServerAPI, _ request: RecoveryRequest, from stored: String?
-    ) async throws -> ([[UInt8]], String?) {
+    ) async throws -> ([SignedObject], String?) {
         var query = TransactionHistoryQuery()
         // Revisions continue in ascending order only.
         query.sort = .ascending

@@ -5,10 +5,12 @@ import Postgres
 import Storage
 import Subscriptions
 
+import struct Foundation.Date
+
 /// The known state of customers' purchases, for comparison with Apple's API.
 ///
 /// Apple signs a transaction again for every request. Objects without new facts are not published: the ledger would
-/// grow with every request, and Apple's status, which only notifications contain, would lose its transaction.
+/// grow with every request. Apple's status stays with the transaction that it is about.
 struct KnownState: Sendable {
     let transactions: TransactionStore
     let subscriptions: SubscriptionStore
@@ -21,15 +23,15 @@ struct KnownState: Sendable {
     /// The transactions with new facts, and unreadable ones, which the pipeline rejects as dead letters.
     func unknownObjects(
         in items: [SignedItem<JWSTransactionDecodedPayload>], _ environment: StoreEnvironment
-    ) async throws -> [[UInt8]] {
+    ) async throws -> [SignedObject] {
         var known: [String: [String: TransactionFacts]] = [:]
-        var unknownObjects: [[UInt8]] = []
+        var unknownObjects: [SignedObject] = []
         for item in items {
-            guard let transaction = item.value, let purchase = transaction.originalTransactionId,
+            guard let transaction = item.value, let purchase = transaction.purchaseId,
                 let signedDate = transaction.signedDate,
                 let facts = TransactionFacts(transaction, signedDate: signedDate)
             else {
-                unknownObjects.append(item.jws)
+                unknownObjects.append(SignedObject(jws: item.jws))
                 continue
             }
             if known[purchase] == nil {
@@ -39,26 +41,57 @@ struct KnownState: Sendable {
             }
             guard !facts.isCovered(by: known[purchase]?[facts.transactionId]) else { continue }
             known[purchase, default: [:]][facts.transactionId] = facts
-            unknownObjects.append(item.jws)
+            unknownObjects.append(SignedObject(jws: item.jws, transactionId: facts.transactionId))
         }
         return unknownObjects
+    }
+
+    /// The objects of an answer about statuses. The transaction carries the status whenever anything about the subscription
+    /// is new, so that no newer renewal info stands beside an older status.
+    /// - Parameter askedAt: before the request.
+    func unknownObjects(
+        in items: [SubscriptionStatuses.Item], _ environment: StoreEnvironment, askedAt: Date
+    ) async throws -> [SignedObject] {
+        var all: [SignedObject] = []
+        for item in items {
+            var transactions = try await unknownObjects(in: [item.transaction].compactMap(\.self), environment)
+            let renewals = try await unknownObjects(in: [item.renewalInfo].compactMap(\.self), environment)
+            if let carrier = item.transaction, let transaction = carrier.value, let purchase = transaction.purchaseId,
+                let status = item.status?.rawValue
+            {
+                let key = SubscriptionKey(environment: environment, originalTransactionId: purchase)
+                let isKnown = try await subscriptions.find(key)?.status.map(Int64.init) == status
+                if !isKnown || !transactions.isEmpty || !renewals.isEmpty {
+                    let answered = AnsweredStatus(
+                        status: status, askedAt: askedAt,
+                        signedDates: [transaction.signedDate, item.renewalInfo?.value?.signedDate])
+                    transactions = [
+                        SignedObject(jws: carrier.jws, transactionId: transaction.transactionId, status: answered)
+                    ]
+                }
+            }
+            all += transactions + renewals
+        }
+        return all
     }
 
     /// The renewal infos with new facts.
     func unknownObjects(
         in items: [SignedItem<JWSRenewalInfoDecodedPayload>], _ environment: StoreEnvironment
-    ) async throws -> [[UInt8]] {
-        var unknownObjects: [[UInt8]] = []
+    ) async throws -> [SignedObject] {
+        var unknownObjects: [SignedObject] = []
         for item in items {
             guard let renewal = item.value, let purchase = renewal.originalTransactionId,
                 let signedDate = renewal.signedDate
             else {
-                unknownObjects.append(item.jws)
+                unknownObjects.append(SignedObject(jws: item.jws))
                 continue
             }
             let key = SubscriptionKey(environment: environment, originalTransactionId: purchase)
             let known = try await subscriptions.find(key)?.renewal
-            if !RenewalFacts(renewal, signedDate: signedDate).isCovered(by: known) { unknownObjects.append(item.jws) }
+            if !RenewalFacts(renewal, signedDate: signedDate).isCovered(by: known) {
+                unknownObjects.append(SignedObject(jws: item.jws))
+            }
         }
         return unknownObjects
     }
@@ -70,6 +103,12 @@ extension TransactionFacts {
         guard var known else { return false }
         if known.signedDate > signedDate { return true }
         known.signedDate = signedDate
+        // Rows older than these columns lack them; `rebuild --repair` fills them, Apple need not be asked for that.
+        known.storefront = known.storefront ?? storefront
+        known.multiSeatInfo = known.multiSeatInfo ?? multiSeatInfo
+        known.offerPeriod = known.offerPeriod ?? offerPeriod
+        known.billingPlanType = known.billingPlanType ?? billingPlanType
+        known.commitmentInfo = known.commitmentInfo ?? commitmentInfo
         return known == self
     }
 }
@@ -80,6 +119,12 @@ extension RenewalFacts {
         guard var known else { return false }
         if known.signedDate > signedDate { return true }
         known.signedDate = signedDate
+        // As above.
+        known.appAccountToken = known.appAccountToken ?? appAccountToken
+        known.eligibleWinBackOfferIds = known.eligibleWinBackOfferIds ?? eligibleWinBackOfferIds
+        known.offerPeriod = known.offerPeriod ?? offerPeriod
+        known.billingPlanType = known.billingPlanType ?? billingPlanType
+        known.commitmentInfo = known.commitmentInfo ?? commitmentInfo
         return known == self
     }
 }

@@ -31,26 +31,47 @@ extension VerifiedNotification {
         case .transaction(let proven):
             guard let bundleId = proven.value.bundleId else { return nil }
             self.init(
-                part: .transaction, of: bundleId, environment, purchase: proven.value.originalTransactionId,
+                part: .transaction, of: bundleId, environment, purchase: proven.value.purchaseId,
                 transactionId: proven.value.transactionId, signedDate: proven.signedDate,
-                decoded: DecodedNotification.decoded(transaction: proven.decoded), received)
+                decoded: DecodedNotification.decoded(transaction: proven.decoded, status: received.unsignedStatus),
+                received)
         case .renewalInfo(let proven, let bundleId):
             self.init(
                 part: .renewalInfo, of: bundleId, environment, purchase: proven.value.originalTransactionId,
                 transactionId: nil, signedDate: proven.signedDate,
-                decoded: DecodedNotification.decoded(renewalInfo: proven.decoded), received)
+                decoded: DecodedNotification.decoded(renewalInfo: proven.decoded, status: received.unsignedStatus),
+                received)
         }
+    }
+
+    /// What nobody signed: of no purchase, so that it can change none.
+    init?(_ told: Version1Notification, _ received: ReceivedNotification) {
+        guard let environment = StoreEnvironment(rawValue: told.environment.rawValue) else { return nil }
+        self.init(
+            notificationUUID: told.identifier, notificationType: Version1Notification.storedType,
+            subtype: told.notificationType, environment: environment, bundleId: told.bundleId, appAppleId: nil,
+            originalTransactionId: nil, transactionId: nil, signedDate: nil, receivedAt: received.receivedAt,
+            source: received.source, traceparent: received.traceparent, decoded: told.json, signedPayload: [])
     }
 
     private init?(
         part: SignedPart, of bundleId: String, _ environment: StoreEnvironment, purchase: String?,
         transactionId: String?, signedDate: Date?, decoded: [UInt8], _ received: ReceivedNotification
     ) {
-        guard let id = CompactJWS(received.signedPayload[...])?.partIdentifier else { return nil }
+        guard let id = CompactJWS(received.signedPayload[...])?.partIdentifier(with: received.unsignedStatus) else {
+            return nil
+        }
         self.init(
             notificationUUID: id, notificationType: part.rawValue, subtype: nil, environment: environment,
             bundleId: bundleId, appAppleId: nil, originalTransactionId: purchase, transactionId: transactionId,
             signedDate: signedDate, receivedAt: received.receivedAt, source: received.source,
             traceparent: received.traceparent, decoded: decoded, signedPayload: received.signedPayload)
+    }
+}
+
+extension ReceivedNotification {
+    /// In the words in which it is stored.
+    fileprivate var unsignedStatus: UnsignedStatus? {
+        status.map { UnsignedStatus(status: SubscriptionStatus(rawValue: $0.status), date: $0.date) }
     }
 }

@@ -51,13 +51,19 @@ struct Verify: Stage {
     private static func finding(
         on received: ReceivedNotification, by verifier: SignedDataVerifier, now: Date
     ) -> Finding {
-        switch proof(of: received, by: verifier, now: now) {
-        case .success(let proven):
-            guard let verified = VerifiedNotification(proven, received) else {
+        let told: Result<(VerifiedNotification?, AppStoreEnvironment?), Refusal> =
+            Version1Notification.isWritten(in: received.signedPayload)
+            ? verifier.version1(received.signedPayload).map {
+                (VerifiedNotification($0, received), $0.environment)
+            }
+            : proof(of: received, by: verifier, now: now).map { (VerifiedNotification($0, received), $0.environment) }
+        switch told {
+        case .success(let (verified, environment)):
+            guard let verified else {
                 return Finding(
                     result: .deadLetter(
                         .refused(.environment),
-                        message: "environment \(proven.environment?.rawValue ?? "") is unknown to this build"),
+                        message: "environment \(environment?.rawValue ?? "") is unknown to this build"),
                     refusal: nil)
             }
             return Finding(result: .forward(verified), refusal: nil)

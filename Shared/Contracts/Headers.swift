@@ -6,6 +6,10 @@ public enum Headers {
     public static let receivedAt = "received_at"
     /// The app a record is for, where what it holds names none.
     public static let bundleId = "bundle_id"
+    /// Apple's raw status of the subscription, on what was asked of Apple's API: see ``AnsweredStatus``.
+    public static let status = "apple_status"
+    /// When Apple answered so: milliseconds since 1970.
+    public static let statusDate = "apple_status_date"
     /// W3C trace context, handed on untouched.
     public static let traceparent = "traceparent"
 

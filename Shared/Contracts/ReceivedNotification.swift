@@ -4,7 +4,7 @@ import struct Foundation.Date
 ///
 /// What did not come by the webhook may be a bare signed transaction or signed renewal information: see ``SignedPart``.
 public struct ReceivedNotification: TopicMessage, Hashable {
-    /// The compact JWS, byte for byte.
+    /// The compact JWS, byte for byte; or the JSON of a notification of version 1, without its shared secret.
     public var signedPayload: [UInt8]
     /// How it came to us.
     public var source: NotificationSource
@@ -12,18 +12,23 @@ public struct ReceivedNotification: TopicMessage, Hashable {
     public var receivedAt: Date
     /// The app that bare renewal information is for, which names none: what we asked Apple about.
     public var bundleId: String?
+    /// Apple's status of the subscription, beside a signed part that came with it in one answer of Apple's API. Nobody signed
+    /// it, so only what recovery and backfill asked of Apple can have one, and what an operator replays of that: on a
+    /// record that came by the webhook or from an app the header does not count.
+    public var status: AnsweredStatus?
     /// W3C trace context of the request, where it had one.
     public var traceparent: String?
 
     /// All fields.
     public init(
         signedPayload: [UInt8], source: NotificationSource, receivedAt: Date, bundleId: String? = nil,
-        traceparent: String? = nil
+        status: AnsweredStatus? = nil, traceparent: String? = nil
     ) {
         self.signedPayload = signedPayload
         self.source = source
         self.receivedAt = receivedAt
         self.bundleId = bundleId
+        self.status = source.isAnsweredByApple ? status : nil
         self.traceparent = traceparent
     }
 
@@ -37,7 +42,8 @@ public struct ReceivedNotification: TopicMessage, Hashable {
         }
         self.init(
             signedPayload: record.value, source: source, receivedAt: Date(milliseconds: receivedAt),
-            bundleId: record.header(Headers.bundleId), traceparent: record.header(Headers.traceparent))
+            bundleId: record.header(Headers.bundleId), status: AnsweredStatus(record),
+            traceparent: record.header(Headers.traceparent))
     }
 
     /// The record that carries the message.
@@ -47,7 +53,20 @@ public struct ReceivedNotification: TopicMessage, Hashable {
             WireHeader(Headers.receivedAt, String(receivedAt.milliseconds)),
         ]
         if let bundleId { headers.append(WireHeader(Headers.bundleId, bundleId)) }
+        if let status, source.isAnsweredByApple {
+            headers.append(WireHeader(Headers.status, String(status.status)))
+            headers.append(WireHeader(Headers.statusDate, String(status.date.milliseconds)))
+        }
         if let traceparent { headers.append(WireHeader(Headers.traceparent, traceparent)) }
         return WireRecord(value: signedPayload, headers: headers)
+    }
+}
+
+extension AnsweredStatus {
+    fileprivate init?(_ record: WireRecord) {
+        guard let status = record.header(Headers.status).flatMap(Int64.init),
+            let date = record.header(Headers.statusDate).flatMap(Int64.init)
+        else { return nil }
+        self.init(status: status, askedAt: Date(milliseconds: date))
     }
 }

@@ -21,16 +21,20 @@ extension PurchaseEvent {
     /// What has no date of its own is as old as the part that has one, and as old as its arrival where none has.
     init?(_ notification: VerifiedNotification, _ payload: DecodedNotification) {
         guard let originalTransactionId = notification.originalTransactionId else { return nil }
+        // A notification's status is signed; beside a part that stood alone is what Apple's API answered.
+        let unsigned = SignedPart(rawValue: notification.notificationType) == nil ? nil : payload.unsignedStatus
         let signedDate =
             notification.signedDate ?? payload.transaction?.signedDate ?? payload.renewalInfo?.signedDate
             ?? notification.receivedAt
         self.init(
             key: SubscriptionKey(
                 environment: notification.environment, originalTransactionId: originalTransactionId),
-            version: EventVersion(signedDate: signedDate, notificationUUID: notification.notificationUUID),
+            version: EventVersion(
+                signedDate: max(signedDate, unsigned?.date ?? signedDate),
+                notificationUUID: notification.notificationUUID),
             bundleId: notification.bundleId, notificationType: notification.notificationType,
             subtype: notification.subtype,
-            status: (payload.envelope.data?.status?.rawValue).map { Int(clamping: $0) },
+            status: ((payload.envelope.data?.status ?? unsigned?.status)?.rawValue).map { Int(clamping: $0) },
             transaction: payload.transaction.flatMap { TransactionFacts($0, signedDate: signedDate) },
             renewal: payload.renewalInfo.map { RenewalFacts($0, signedDate: signedDate) },
             consumptionRequestReason: payload.envelope.data?.consumptionRequestReason?.rawValue,
@@ -62,6 +66,8 @@ extension TransactionFacts {
             revocationType: transaction.revocationType?.rawValue, appTransactionId: transaction.appTransactionId,
             webOrderLineItemId: transaction.webOrderLineItemId,
             previousOriginalTransactionId: transaction.previousOriginalTransactionId,
+            additionalTransactionReason: transaction.additionalTransactionReason?.rawValue,
+            revokedSeatQuantity: transaction.revokedSeatQuantity.map { Int(clamping: $0) },
             multiSeatInfo: transaction.multiSeatInfo?.text, revocationPercentage: transaction.revocationPercentage,
             storefront: transaction.storefront, offerPeriod: transaction.offerPeriod,
             billingPlanType: transaction.billingPlanType?.rawValue, commitmentInfo: transaction.commitmentInfo?.text)

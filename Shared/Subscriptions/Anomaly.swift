@@ -97,7 +97,8 @@ extension PurchaseEvent {
         case .quantityBelowOne: (transaction?.quantity ?? 1) < 1
         case .renewalOfOtherProduct: isRenewalOfOtherProduct
         case .renewalOfOtherPurchase: renewal != nil && believedRenewal == nil
-        case .graceWithoutEnd: status == 4 && believedRenewal?.gracePeriodExpiresDate == nil
+        // A part that stands alone may have come without the renewal info that tells the end.
+        case .graceWithoutEnd: part == nil && status == 4 && believedRenewal?.gracePeriodExpiresDate == nil
         case .revocationWithoutDate: isRevocation && transaction?.revocationDate == nil
         case .reversalWithRevocation: eventType == .refundReversed && transaction?.revocationDate != nil
         case .expiredBeforeEnd: isExpiredBeforeEnd

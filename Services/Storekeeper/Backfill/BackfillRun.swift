@@ -73,12 +73,12 @@ struct BackfillRun: Sendable {
             let parts = try await parts(of: id)
             let receivedAt = now()
             try await producer.send(
-                parts.signed.map { jws in
+                parts.signed.map { part in
                     ProducerRecord(
                         Topics.received,
                         ReceivedNotification(
-                            signedPayload: jws, source: .history, receivedAt: receivedAt,
-                            bundleId: client.app.bundleId))
+                            signedPayload: part.jws, source: .history, receivedAt: receivedAt,
+                            bundleId: client.app.bundleId, status: part.status))
                 })
             if let refusal = parts.refusals.first {
                 return Customer(id: id, outcome: .failure(Refused(reason: "verification failed: \(refusal)")))
@@ -100,27 +100,33 @@ struct BackfillRun: Sendable {
     }
 
     /// In Apple's order; the order of application does not matter.
-    private func parts(of id: String) async throws -> (signed: [[UInt8]], refusals: [Refusal]) {
+    private func parts(of id: String) async throws -> Parts {
         var parts = Parts()
         var query = TransactionHistoryQuery()
         query.sort = .ascending
         for try await page in client.transactionHistory(of: id, query) {
             for transaction in page.transactions { parts.add(transaction) }
         }
+        let askedAt = now()
         for item in try await client.subscriptionStatuses(of: id).groups.flatMap(\.items) {
-            if let transaction = item.transaction { parts.add(transaction) }
+            let signedDates = [item.transaction?.value?.signedDate, item.renewalInfo?.value?.signedDate]
+            let status = item.status.map {
+                AnsweredStatus(status: $0.rawValue, askedAt: askedAt, signedDates: signedDates)
+            }
+            if let transaction = item.transaction { parts.add(transaction, status) }
             if let renewalInfo = item.renewalInfo { parts.add(renewalInfo) }
         }
-        return (parts.signed, parts.refusals)
+        return parts
     }
 
     private struct Parts {
-        var signed: [[UInt8]] = []
+        /// As Apple signed them, with what it answered beside them.
+        var signed: [(jws: [UInt8], status: AnsweredStatus?)] = []
         var refusals: [Refusal] = []
 
-        mutating func add<Value>(_ item: SignedItem<Value>) {
+        mutating func add<Value>(_ item: SignedItem<Value>, _ status: AnsweredStatus? = nil) {
             switch item.proof {
-            case .success: signed.append(item.jws)
+            case .success: signed.append((item.jws, status))
             case .failure(let refusal): refusals.append(refusal)
             }
         }

@@ -61,6 +61,7 @@ extension ProducerRecord {
                 ReceivedNotification(
                     signedPayload: original.value, source: .replay,
                     receivedAt: received?.receivedAt ?? letter.refusedAt, bundleId: received?.bundleId,
+                    status: received?.status,
                     traceparent: received?.traceparent))
         } else if let verified {
             self.init(

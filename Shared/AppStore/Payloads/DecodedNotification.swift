@@ -14,6 +14,8 @@ public struct DecodedNotification: Sendable, Hashable {
     public let transaction: JWSTransactionDecodedPayload?
     /// From `data.signedRenewalInfo`, or alone.
     public let renewalInfo: JWSRenewalInfoDecodedPayload?
+    /// Beside a part that stood alone: what Apple's API answered with it.
+    public let unsignedStatus: UnsignedStatus?
     /// From `appData.signedAppTransactionInfo`.
     public let appTransaction: AppTransaction?
 
@@ -32,6 +34,7 @@ public struct DecodedNotification: Sendable, Hashable {
         envelope = try ResponseBodyV2DecodedPayload(json: json)
         transaction = try Self.part(json, "signedTransactionInfo")
         renewalInfo = try Self.part(json, "signedRenewalInfo")
+        unsignedStatus = try PayloadFields(json).read("unsignedStatus")
         appTransaction = try Self.nested(json, "appData", "signedAppTransactionInfo")
     }
 
@@ -46,13 +49,18 @@ public struct DecodedNotification: Sendable, Hashable {
     }
 
     /// The JSON of a part that stood alone, as ``init(json:)`` reads it.
-    public static func decoded(transaction: [UInt8]) -> [UInt8] { alone("signedTransactionInfo", transaction) }
+    public static func decoded(transaction: [UInt8], status: UnsignedStatus? = nil) -> [UInt8] {
+        alone("signedTransactionInfo", transaction, status)
+    }
 
     /// The JSON of a part that stood alone, as ``init(json:)`` reads it.
-    public static func decoded(renewalInfo: [UInt8]) -> [UInt8] { alone("signedRenewalInfo", renewalInfo) }
+    public static func decoded(renewalInfo: [UInt8], status: UnsignedStatus? = nil) -> [UInt8] {
+        alone("signedRenewalInfo", renewalInfo, status)
+    }
 
-    private static func alone(_ name: String, _ part: [UInt8]) -> [UInt8] {
-        Array("{\"\(name)\":".utf8) + part + [UInt8(ascii: "}")]
+    private static func alone(_ name: String, _ part: [UInt8], _ status: UnsignedStatus?) -> [UInt8] {
+        let status = status.map { Array(",\"unsignedStatus\":".utf8) + $0.json } ?? []
+        return Array("{\"\(name)\":".utf8) + part + status + [UInt8(ascii: "}")]
     }
 
     private static func part<Value: Payload>(_ json: JSONValue, _ name: String) throws(PayloadFault) -> Value? {

@@ -78,8 +78,18 @@ public struct JWSTransactionDecodedPayload: Payload, Hashable {
     public var previousOriginalTransactionId: String?
     /// The seats of a multiseat purchase, as it came.
     public var multiSeatInfo: RawJSON?
+    /// Why several transactions represent one period.
+    public var additionalTransactionReason: AdditionalTransactionReason?
+    /// How many seats a refund took back; Apple documents it within ``multiSeatInfo`` as well.
+    public var revokedSeatQuantity: Int64?
     /// What it was read from, as far as this build cannot make use of it. Not written.
     public internal(set) var oddities: [PayloadOddity] = []
+
+    /// The purchase that it belongs to: where Apple names no original transaction, this one is the first.
+    public var purchaseId: String? {
+        if let originalTransactionId, !originalTransactionId.isEmpty { return originalTransactionId }
+        return transactionId
+    }
 
     /// Nothing set.
     public init() {}
@@ -125,6 +135,8 @@ public struct JWSTransactionDecodedPayload: Payload, Hashable {
         commitmentInfo = try fields.read("commitmentInfo")
         previousOriginalTransactionId = fields.attempt("previousOriginalTransactionId")
         multiSeatInfo = try fields.read("multiSeatInfo")
+        additionalTransactionReason = fields.attempt("additionalTransactionReason")
+        revokedSeatQuantity = fields.attempt("revokedSeatQuantity", "multiSeatInfo")
         oddities = fields.oddities
     }
 
@@ -166,6 +178,8 @@ public struct JWSTransactionDecodedPayload: Payload, Hashable {
         writer.field("commitmentInfo", commitmentInfo)
         writer.field("previousOriginalTransactionId", previousOriginalTransactionId)
         writer.field("multiSeatInfo", multiSeatInfo)
+        writer.field("additionalTransactionReason", additionalTransactionReason)
+        writer.field("revokedSeatQuantity", revokedSeatQuantity)
         writer.endObject()
     }
 }

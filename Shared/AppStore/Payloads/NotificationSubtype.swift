@@ -46,11 +46,13 @@ public struct NotificationSubtype: OpenEnumeration {
     public static let created = NotificationSubtype(rawValue: "CREATED")
     /// An external purchase token is still open.
     public static let activeTokenReminder = NotificationSubtype(rawValue: "ACTIVE_TOKEN_REMINDER")
+    /// Some seats of a multiseat purchase were refunded.
+    public static let seats = NotificationSubtype(rawValue: "SEATS")
 
     /// The documented values.
     public static let known: Set<NotificationSubtype> = [
         .initialBuy, .resubscribe, .downgrade, .upgrade, .autoRenewEnabled, .autoRenewDisabled, .voluntary,
         .billingRetry, .priceIncrease, .gracePeriod, .pending, .accepted, .billingRecovery, .productNotForSale,
-        .summary, .failure, .unreported, .created, .activeTokenReminder,
+        .summary, .failure, .unreported, .created, .activeTokenReminder, .seats,
     ]
 }

@@ -76,6 +76,15 @@ final class PayloadFields {
 
     func attempt(_ name: String) -> String? { attempt(name) { () throws(PayloadFault) in try read(name) } }
     func attempt(_ name: String) -> Int64? { attempt(name) { () throws(PayloadFault) in try read(name) } }
+    /// A number of this object, or else of an object within it.
+    func attempt(_ name: String, _ inner: String) -> Int64? {
+        if let number: Int64 = attempt(name) { return number }
+        return attempt("\(inner).\(name)") { () throws(PayloadFault) in
+            guard let value = member(inner), value.kind == .object else { return nil }
+            return try PayloadFields(value).read(name)
+        }
+    }
+
     func attempt(_ name: String) -> [String]? { attempt(name) { () throws(PayloadFault) in try read(name) } }
 
     func attempt<Value: OpenEnumeration>(_ name: String) -> Value? where Value.RawValue == String {

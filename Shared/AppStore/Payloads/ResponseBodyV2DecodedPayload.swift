@@ -4,7 +4,8 @@ import struct Foundation.Date
 
 /// A notification, as signed by the App Store.
 ///
-/// Exactly one of `data`, `summary`, `externalPurchaseToken` and `appData` is there; the verifier sees to it.
+/// Apple documents exactly one of `data`, `summary`, `externalPurchaseToken`, `appData` and `unclaimInfo`; a notification of a
+/// kind to come may hold an object that is not known here, or none.
 ///
 /// <https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2decodedpayload>
 public struct ResponseBodyV2DecodedPayload: Payload, Hashable {

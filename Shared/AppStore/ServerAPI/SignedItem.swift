@@ -62,7 +62,7 @@ struct AnswerProver: Sendable {
         let proof = verifier.renewalInfo(jws, now: now).flatMap { proven in
             held(proven, bundleId: bundleId, environment: proven.value.environment)
         }.flatMap { proven in
-            guard let subscription = transaction?.value?.originalTransactionId,
+            guard let subscription = transaction?.value?.purchaseId,
                 subscription != proven.value.originalTransactionId
             else { return .success(proven) }
             return .failure(

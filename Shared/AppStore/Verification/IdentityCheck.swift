@@ -2,16 +2,52 @@
 struct IdentityCheck {
     let registry: AppRegistry
 
+    /// The app and environment that a payload belongs to.
+    struct Identity {
+        let bundleId: String
+        let environment: AppStoreEnvironment
+    }
+
+    /// StoreKit testing in Xcode has left the environment empty (D17); in development mode that is what it means.
+    func environment(_ told: AppStoreEnvironment) -> AppStoreEnvironment {
+        registry.developmentMode && told.rawValue.isEmpty ? .xcode : told
+    }
+
+    /// Which app and environment a notification is stored for.
+    ///
+    /// An object that this build does not know may leave out what the documented ones always have. Where it names no
+    /// environment the notification counts as one of production, as an external purchase token without Apple's sandbox
+    /// prefix does. Where nothing names an app it is stored for none: everybody's such notifications look alike, so it is
+    /// no app's, and it can concern no purchase.
+    func check(_ envelope: NotificationEnvelope) throws(Refusal) -> Identity {
+        for bundleId in envelope.bundleIds where registry.app(bundleId) == nil { throw unknown(bundleId) }
+        guard let subject = envelope.subject else {
+            return Identity(bundleId: ProvenNotification.noApp, environment: .production)
+        }
+        let environment = environment(subject.environment ?? fallback(for: subject.bundleId))
+        try check(
+            bundleId: subject.bundleId, appAppleId: subject.appAppleId, environment: environment,
+            namesAppAppleId: subject.isKnown || subject.appAppleId != nil)
+        return Identity(bundleId: subject.bundleId, environment: environment)
+    }
+
+    private func fallback(for bundleId: String) -> AppStoreEnvironment {
+        guard let app = registry.app(bundleId), !registry.accepts(.production, for: app) else { return .production }
+        return .sandbox
+    }
+
+    private func unknown(_ bundleId: String) -> Refusal {
+        Refusal(
+            .appUnknown, "for the app \(bundleId.prefix(155)), which is not configured; add it if it is yours",
+            bundleId: bundleId)
+    }
+
     /// - Parameter appAppleId: What the payload says; in production it must be what the registry says.
     /// - Parameter namesAppAppleId: Whether this kind of payload has an Apple id at all: transactions have none.
     func check(
         bundleId: String, appAppleId: Int64?, environment: AppStoreEnvironment, namesAppAppleId: Bool = true
     ) throws(Refusal) {
-        guard let app = registry.app(bundleId) else {
-            throw Refusal(
-                .appUnknown, "for the app \(bundleId.prefix(155)), which is not configured; add it if it is yours",
-                bundleId: bundleId)
-        }
+        guard let app = registry.app(bundleId) else { throw unknown(bundleId) }
         func refuse(_ reason: RefusalReason, _ message: String) -> Refusal {
             Refusal(reason, message, bundleId: bundleId, concernsOwnApp: true)
         }

@@ -17,13 +17,21 @@ struct NotificationContents {
     ]
 
     init(
-        _ subject: NotificationEnvelope.Subject, in envelope: PayloadProver.Proof, prover: PayloadProver, now: Date
+        _ subject: NotificationEnvelope.Subject?, of app: IdentityCheck.Identity, in envelope: PayloadProver.Proof,
+        prover: PayloadProver, now: Date
     ) throws(Refusal) {
+        guard let subject, let object = subject.object else { return }
+        guard subject.isKnown else {
+            // Nothing is documented of it: what it says of a purchase in plain text is where it is shown.
+            originalTransactionId = object["originalTransactionId"]?.string
+            transactionId = object["transactionId"]?.string
+            return
+        }
         func refuse(_ reason: RefusalReason, _ message: String) -> Refusal {
-            Refusal(reason, "\(subject.member).\(message)", bundleId: subject.bundleId, concernsOwnApp: true)
+            Refusal(reason, "\(subject.member).\(message)", bundleId: app.bundleId, concernsOwnApp: true)
         }
         for (name, dateField) in Self.members {
-            guard let member = subject.object[name], !member.isNull else { continue }
+            guard let member = object[name], !member.isNull else { continue }
             guard let jws = Self.content(of: member, in: envelope.document) else {
                 throw refuse(.body, "\(name) is not a string")
             }
@@ -31,10 +39,10 @@ struct NotificationContents {
             do {
                 proof = try prover.prove(jws, dateField: dateField, now: now, hint: envelope.header)
             } catch {
-                throw error.nested(in: "\(subject.member).\(name)", bundleId: subject.bundleId)
+                throw error.nested(in: "\(subject.member).\(name)", bundleId: app.bundleId)
             }
             let root = proof.document.root
-            guard Self.agrees(root, with: subject, isRenewal: name == "signedRenewalInfo") else {
+            guard Self.agrees(root, with: app, isRenewal: name == "signedRenewalInfo") else {
                 throw refuse(.nestedMismatch, "\(name) is of another app or environment than the envelope")
             }
             guard noteOriginalTransaction(root) else {
@@ -46,6 +54,8 @@ struct NotificationContents {
             }
             replacements.append((member.range, proof.document.bytes))
         }
+        // Where Apple names no original transaction, this one is the first.
+        if originalTransactionId == nil { originalTransactionId = transactionId }
     }
 
     /// The envelope with each JWS replaced by what it signs.
@@ -70,18 +80,19 @@ struct NotificationContents {
 
     /// Renewal information names no app. An environment left empty, which occurs, contradicts nothing.
     private static func agrees(
-        _ root: JSONValue, with subject: NotificationEnvelope.Subject, isRenewal: Bool
+        _ root: JSONValue, with app: IdentityCheck.Identity, isRenewal: Bool
     ) -> Bool {
-        if root["bundleId"]?.string != subject.bundleId, !(isRenewal && root["bundleId"] == nil) { return false }
+        if root["bundleId"]?.string != app.bundleId, !(isRenewal && root["bundleId"] == nil) { return false }
         let environment = root["environment"] ?? root["receiptType"]
         guard let environment, !environment.isNull else { return true }
-        return environment.string == subject.environment.rawValue || environment.string == ""
+        return environment.string == app.environment.rawValue || environment.string == ""
     }
 
     /// False where another original transaction has been noted before.
     private mutating func noteOriginalTransaction(_ root: JSONValue) -> Bool {
         guard let value = root["originalTransactionId"], !value.isNull else { return true }
         guard let text = value.string else { return false }
+        guard !text.isEmpty else { return true }
         if let noted = originalTransactionId { return noted == text }
         originalTransactionId = text
         return true

@@ -3,28 +3,37 @@ import StrictJSON
 import struct Foundation.UUID
 
 /// What the outer payload of a notification says about itself, strictly read.
+///
+/// Whatever Apple signed with a type and a UUID is a notification. What it is about stands in one of four objects that Apple
+/// documents; a notification of a kind to come may have another object, or none.
 struct NotificationEnvelope {
     let uuid: UUID
     let type: String
     let subtype: String?
-    let subject: Subject
+    /// Nil where no object names an app.
+    let subject: Subject?
+    /// Every app that any object names; none of them may be a stranger's.
+    let bundleIds: [String]
 
-    /// The one object that says what the notification is about.
+    /// The object that says what the notification is about.
     struct Subject {
-        /// `data`, `summary`, `externalPurchaseToken` or `appData`.
+        /// `data`, `summary`, `externalPurchaseToken`, `appData`, or a name that this build does not know.
         let member: String
-        let object: JSONValue
+        /// Nil where the envelope itself names the app.
+        let object: JSONValue?
+        /// Whether Apple's documentation of the object was known when this was built.
+        let isKnown: Bool
         let bundleId: String
         let appAppleId: Int64?
-        let environment: AppStoreEnvironment
+        /// Nil only where the object is unknown.
+        let environment: AppStoreEnvironment?
     }
 
     private static let subjects = ["data", "summary", "externalPurchaseToken", "appData"]
 
     init(_ root: JSONValue) throws(Refusal) {
-        let subject = try Self.subject(of: root)
-        self.subject = subject
-        func refuse(_ message: String) -> Refusal { Refusal(.body, message, bundleId: subject.bundleId) }
+        let known = try Self.knownSubject(of: root)
+        func refuse(_ message: String) -> Refusal { Refusal(.body, message, bundleId: known?.bundleId) }
         guard let type = root["notificationType"]?.string, !type.isEmpty else {
             throw refuse("signed, but not a notification: notificationType is missing or not a string")
         }
@@ -39,26 +48,48 @@ struct NotificationEnvelope {
         }
         self.type = type
         self.uuid = uuid
+        subject = known ?? Self.unknownSubject(of: root)
+        bundleIds = ([root] + root.members.map(\.value)).compactMap(Self.bundleIdText)
     }
 
     /// The app of a notification that may be unusable otherwise. What is no notification names none here: transactions
     /// and the like lie on the customers' devices, and anybody can post them.
-    static func bundleId(of root: JSONValue) -> String? { try? subject(of: root).bundleId }
+    static func bundleId(of root: JSONValue) -> String? {
+        if let known = try? knownSubject(of: root) { return known.bundleId }
+        return root["notificationType"] == nil ? nil : unknownSubject(of: root)?.bundleId
+    }
 
-    private static func subject(of root: JSONValue) throws(Refusal) -> Subject {
+    private static func bundleIdText(_ object: JSONValue) -> String? {
+        guard object.kind == .object, let text = object["bundleId"]?.string, !text.isEmpty else { return nil }
+        return text
+    }
+
+    /// What this build does not know is read as far as it says the usual things.
+    private static func unknownSubject(of root: JSONValue) -> Subject? {
+        let named = root.members.first { !subjects.contains($0.key) && bundleIdText($0.value) != nil }
+        let object = named?.value ?? root
+        guard let bundleId = bundleIdText(object) else { return nil }
+        return Subject(
+            member: named?.key ?? "", object: named?.value, isKnown: false, bundleId: bundleId,
+            appAppleId: object["appAppleId"]?.int64,
+            environment: object["environment"]?.string.map(AppStoreEnvironment.init(rawValue:)))
+    }
+
+    private static func knownSubject(of root: JSONValue) throws(Refusal) -> Subject? {
         var found: [(String, JSONValue)] = []
         for member in subjects {
-            if let value = root[member], !value.isNull { found.append((member, value)) }
+            guard let value = root[member], !value.isNull else { continue }
+            guard value.kind == .object else {
+                throw Refusal(.body, "signed, but not a notification: \(member) is not an object")
+            }
+            found.append((member, value))
         }
-        guard found.count == 1, let (member, object) = found.first, object.kind == .object else {
-            let names = subjects.joined(separator: ", ")
-            throw Refusal(.body, "signed, but not a notification: not exactly one object among \(names)")
-        }
+        guard let (member, object) = found.first else { return nil }
         guard let bundleId = object["bundleId"]?.string, !bundleId.isEmpty else {
             throw Refusal(.body, "\(member).bundleId is missing or not a string")
         }
         return Subject(
-            member: member, object: object, bundleId: bundleId,
+            member: member, object: object, isKnown: true, bundleId: bundleId,
             appAppleId: try identifier(of: object, member: member, bundleId: bundleId),
             environment: try environment(of: object, member: member, bundleId: bundleId))
     }

@@ -15,9 +15,9 @@ public struct ProvenNotification: Sendable {
     public let subtype: String?
     /// One that the app accepts.
     public let environment: AppStoreEnvironment
-    /// One of ours.
+    /// One of ours, or ``noApp``.
     public let bundleId: String
-    /// Apple's number of the app; always there in production.
+    /// Apple's number of the app; always there in production, except where this build does not know the object.
     public let appAppleId: Int64?
     /// The subscription or purchase that it is about; nil for tests, summaries, tokens and the app itself.
     public let originalTransactionId: String?
@@ -34,13 +34,19 @@ public struct ProvenNotification: Sendable {
     /// Read it with `DecodedNotification`.
     public let decoded: [UInt8]
 
-    init(_ envelope: NotificationEnvelope, _ contents: NotificationContents, _ proof: PayloadProver.Proof) {
+    /// Stands for the app where nothing that Apple signed names one. No bundle identifier can hold its letters.
+    public static let noApp = "(none)"
+
+    init(
+        _ envelope: NotificationEnvelope, of app: IdentityCheck.Identity, _ contents: NotificationContents,
+        _ proof: PayloadProver.Proof
+    ) {
         notificationUUID = envelope.uuid
         notificationType = envelope.type
         subtype = envelope.subtype
-        environment = envelope.subject.environment
-        bundleId = envelope.subject.bundleId
-        appAppleId = envelope.subject.appAppleId
+        environment = app.environment
+        bundleId = app.bundleId
+        appAppleId = envelope.subject?.appAppleId
         originalTransactionId = contents.originalTransactionId
         transactionId = contents.transactionId
         appAccountToken = contents.appAccountToken

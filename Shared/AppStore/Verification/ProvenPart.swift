@@ -17,11 +17,21 @@ public enum ProvenPart: Sendable {
 extension CompactJWS {
     /// An id for what has none of Apple's: of what is signed, without the signature, of which there are many for the
     /// same bytes.
-    ///
-    /// A UUID of version 8 that begins with 32 zero bits and is therefore less than any of Apple's. Of two pieces of news
-    /// signed in the same millisecond the greater id wins: so a notification prevails over the parts that stand in it.
-    public var partIdentifier: UUID {
-        let digest = SHA256Hash.digest(signed)
+    public var partIdentifier: UUID { partIdentifier(with: nil) }
+
+    /// - Parameter status: what Apple answered beside the part: another answer is another piece of news.
+    public func partIdentifier(with status: UnsignedStatus?) -> UUID { .own(of: signed, status?.json[...] ?? []) }
+}
+
+extension UUID {
+    /// A UUID of version 8 for bytes that have no id of Apple's. It begins with 32 zero bits and is therefore less than any
+    /// of Apple's. Of two pieces of news signed in the same millisecond the greater id wins: so a notification prevails
+    /// over the parts that stand in it.
+    static func own(of bytes: ArraySlice<UInt8>, _ more: ArraySlice<UInt8> = []) -> UUID {
+        var hash = SHA256Hash()
+        hash.update(bytes)
+        hash.update(more)
+        let digest = hash.digest()
         return UUID(
             uuid: (
                 0, 0, 0, 0, digest[0], digest[1], digest[2] & 0x0f | 0x80, digest[3], digest[4] & 0x3f | 0x80,

@@ -81,6 +81,11 @@ public final class SignedDataVerifier: Sendable {
         }
     }
 
+    /// Reads a notification of version 1, of which nothing can be proven: only that it names one of our apps.
+    public func version1(_ body: [UInt8]) -> Result<Version1Notification, Refusal> {
+        Result { () throws(Refusal) in try Version1Notification(body, identity: identity) }
+    }
+
     /// Proves the purchase of the app itself.
     public func appTransaction(_ jws: [UInt8], now: Date) -> Result<Proven<AppTransaction>, Refusal> {
         Result { () throws(Refusal) in
@@ -98,11 +103,9 @@ public final class SignedDataVerifier: Sendable {
     ) throws(Refusal) -> ProvenNotification {
         do throws(Refusal) {
             let envelope = try NotificationEnvelope(proof.document.root)
-            let subject = envelope.subject
-            try identity.check(
-                bundleId: subject.bundleId, appAppleId: subject.appAppleId, environment: subject.environment)
-            let contents = try NotificationContents(subject, in: proof, prover: prover, now: now)
-            return ProvenNotification(envelope, contents, proof)
+            let app = try identity.check(envelope)
+            let contents = try NotificationContents(envelope.subject, of: app, in: proof, prover: prover, now: now)
+            return ProvenNotification(envelope, of: app, contents, proof)
         } catch {
             throw error.judged(by: identity.registry)
         }
@@ -111,7 +114,8 @@ public final class SignedDataVerifier: Sendable {
     private func transaction(
         in proof: PayloadProver.Proof
     ) throws(Refusal) -> Proven<JWSTransactionDecodedPayload> {
-        let transaction: JWSTransactionDecodedPayload = try decode(proof)
+        var transaction: JWSTransactionDecodedPayload = try decode(proof)
+        transaction.environment = transaction.environment.map(identity.environment)
         try checkIdentity(
             transaction.bundleId, nil, transaction.environment, kind: "a transaction", namesAppAppleId: false)
         return Proven(transaction, proof)
@@ -122,8 +126,8 @@ public final class SignedDataVerifier: Sendable {
         in proof: PayloadProver.Proof
     ) throws(Refusal) -> Proven<JWSTransactionDecodedPayload> {
         let proven = try transaction(in: proof)
-        guard proven.value.originalTransactionId != nil else {
-            throw Refusal(.body, "signed, but not a usable transaction: it names no original transaction")
+        guard proven.value.purchaseId?.isEmpty == false else {
+            throw Refusal(.body, "signed, but not a usable transaction: its transactionId is empty")
         }
         return proven
     }
@@ -131,7 +135,8 @@ public final class SignedDataVerifier: Sendable {
     private func renewalInfo(
         in proof: PayloadProver.Proof
     ) throws(Refusal) -> Proven<JWSRenewalInfoDecodedPayload> {
-        let renewal: JWSRenewalInfoDecodedPayload = try decode(proof)
+        var renewal: JWSRenewalInfoDecodedPayload = try decode(proof)
+        renewal.environment = renewal.environment.map(identity.environment)
         guard renewal.originalTransactionId != nil, let environment = renewal.environment else {
             throw Refusal(.body, "signed, but not renewal information: it names no subscription or environment")
         }

@@ -26,7 +26,7 @@ public struct UncheckedNotification: Sendable, Hashable {
         guard let payload = CompactJWS(jws[...]).flatMap({ Base64.decode($0.payload, .url) }),
             let root = try? JSONDocument(payload).root, root.kind == .object
         else { return nil }
-        let holders = [root] + ["data", "summary", "externalPurchaseToken", "appData"].compactMap { root[$0] }
+        let holders = [root] + root.members.map(\.value).filter { $0.kind == .object }
         func text(_ name: String) -> String? { holders.lazy.compactMap { $0[name]?.string }.first }
         notificationUUID = root["notificationUUID"]?.string.flatMap(UUID.init(uuidString:))
         notificationType = root["notificationType"]?.string

@@ -51,9 +51,15 @@ import Testing
     }
 
     @Test(arguments: ["{}", #"{"SignedPayload":"a.b.c"}"#, #"{"data":{"signedPayload":"abcd.abcd.abcd"}}"#])
-    func `an object without a signedPayload of its own is refused, version 1 among them (A8)`(body: String) {
+    func `an object without a signedPayload of its own is refused`(body: String) {
         #expect(refusal(body) == .noSignedPayload)
-        #expect(refusal(#"{"unified_receipt":{},"notification_type":"RENEWAL"}"#) == .noSignedPayload)
+    }
+
+    @Test func `a notification of version 1 is accepted, without the shared secret (A8)`() {
+        let body = #" {"unified_receipt":{"status":0},"password":"s3cr\u0065t","notification_type":"RENEWAL"}"#
+        let kept = #"{"unified_receipt":{"status":0},"password":null,"notification_type":"RENEWAL"}"#
+        #expect(decide(body) == .accept(signedPayload: Array(kept.utf8)))
+        #expect(refusal(#"{"unified_receipt":{},"notification_type":7}"#) == .noSignedPayload)
     }
 
     @Test(arguments: ["[]", "\"abcd.abcd.abcd\"", "1", "null", #"[{"signedPayload":"abcd.abcd.abcd"}]"#])

@@ -29,12 +29,13 @@ import Testing
     }
 
     static func result(
-        on json: [UInt8], from source: NotificationSource, of bundleId: String? = nil
+        on json: [UInt8], from source: NotificationSource, of bundleId: String? = nil, status: AnsweredStatus? = nil
     ) async throws -> StageResult<VerifiedNotification, VerifyReason> {
         let verifier = try VerifyTests.verifier()
         let signer = PayloadSigner(authority: try VerifyTests.authority.get())
         let received = ReceivedNotification(
-            signedPayload: try signer.sign(json), source: source, receivedAt: VerifyTests.now, bundleId: bundleId)
+            signedPayload: try signer.sign(json), source: source, receivedAt: VerifyTests.now, bundleId: bundleId,
+            status: status)
         return try await Verify(verifier: { verifier }, now: { VerifyTests.now }, cores: 1).process([
             Delivery(message: received, position: LogPosition(topic: "t", partition: 0, offset: 0))
         ])[0]
@@ -57,6 +58,25 @@ import Testing
         #expect(verified.notificationUUID == CompactJWS(verified.signedPayload[...])?.partIdentifier)
         let onWire = try VerifiedNotification(verified.record())
         #expect(try DecodedNotification(decoded: onWire.decoded).transaction == Self.transaction())
+    }
+
+    @Test(arguments: NotificationSource.allCases)
+    func `what Apple's API answered beside a part is kept as unsigned, and from nobody else`(
+        source: NotificationSource
+    ) async throws {
+        let status = AnsweredStatus(status: 3, askedAt: VerifyTests.now.addingTimeInterval(5))
+        let with = try await Self.result(on: Self.transaction().json, from: source, status: status)
+        let without = try await Self.result(on: Self.transaction().json, from: source)
+        guard case .forward(let answered) = with, case .forward(let bare) = without else {
+            #expect(source == .webhook)
+            return
+        }
+        let isBelieved = source == .history || source == .replay
+        #expect((answered.notificationUUID != bare.notificationUUID) == isBelieved)
+        let decoded = try DecodedNotification(decoded: VerifiedNotification(answered.record()).decoded)
+        #expect(decoded.transaction == Self.transaction())
+        #expect(decoded.unsignedStatus?.status == (isBelieved ? .billingRetry : nil))
+        #expect(decoded.unsignedStatus?.date == (isBelieved ? status.date : nil))
     }
 
     @Test func `bare renewal information goes on for the app that was asked about`() async throws {

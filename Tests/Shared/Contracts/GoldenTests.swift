@@ -35,6 +35,27 @@ import Testing
             isGolden: "received-part.1")
     }
 
+    @Test func `a received part with the status that Apple answered is what version 1 says`() throws {
+        try expect(
+            ReceivedNotification(
+                signedPayload: Array("eyJh.eyJi.c2ln".utf8), source: .history,
+                receivedAt: Date(milliseconds: 1_700_000_001_000), bundleId: "com.example.app",
+                status: AnsweredStatus(status: 4, askedAt: Date(milliseconds: 1_700_000_000_500))),
+            isGolden: "received-status.1")
+    }
+
+    @Test(arguments: [NotificationSource.webhook, .upload])
+    func `the header of a status does not count on what others sent`(source: NotificationSource) throws {
+        var record = ReceivedNotification(
+            signedPayload: [1], source: .history, receivedAt: Date(milliseconds: 1),
+            status: AnsweredStatus(status: 4, askedAt: Date(milliseconds: 1))
+        ).record()
+        #expect(try ReceivedNotification(record).status?.status == 4)
+        record.headers.removeAll { $0.name == Headers.source }
+        record.headers.append(WireHeader(Headers.source, source.rawValue))
+        #expect(try ReceivedNotification(record).status == nil)
+    }
+
     @Test func `a verified transaction that stood alone is what version 1 says`() throws {
         var verified = try Self.verified()
         verified.notificationType = SignedPart.transaction.rawValue

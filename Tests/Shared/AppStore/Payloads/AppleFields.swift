@@ -13,7 +13,8 @@ enum AppleFields {
         "transactionReason":"RENEWAL","currency":"USD","price":9990,"offerDiscountType":"PAY_UP_FRONT",
         "appTransactionId":"t10","offerPeriod":"P1M","revocationType":"REFUND_PRORATED","revocationPercentage":50000,
         "advancedCommerceInfo":{"a":[1]},"billingPlanType":"MONTHLY","commitmentInfo":{"b":2},
-        "previousOriginalTransactionId":"t11","multiSeatInfo":{"s":[1]}}
+        "previousOriginalTransactionId":"t11","multiSeatInfo":{"s":[1]},
+        "additionalTransactionReason":"SEAT_ADDITION","revokedSeatQuantity":3}
         """#
 
     static var transactionRead: JWSTransactionDecodedPayload {
@@ -53,6 +54,8 @@ enum AppleFields {
         read.commitmentInfo = RawJSON(Array(#"{"b":2}"#.utf8))
         read.previousOriginalTransactionId = "t11"
         read.multiSeatInfo = RawJSON(Array(#"{"s":[1]}"#.utf8))
+        read.additionalTransactionReason = .seatAddition
+        read.revokedSeatQuantity = 3
         return read
     }
 

@@ -42,6 +42,7 @@ import Testing
         sandbox.environment = AppStoreEnvironment(rawValue: "Xcode")
         var nameless = material.transaction()
         nameless.originalTransactionId = nil
+        nameless.transactionId = ""
         let renewal = material.renewal().json
         let cases: [([UInt8], String?, RefusalReason)] = [
             (foreign.json, nil, .appUnknown), (sandbox.json, ForgeryMaterial.bundleId, .environment),

@@ -1,0 +1,33 @@
+import StrictJSON
+
+import struct Foundation.Date
+
+/// The status of a subscription that Apple's API answered beside a signed part. Apple did not sign it, so it never stands
+/// within what Apple signed: our own JSON around the part holds it, under this name.
+public struct UnsignedStatus: Payload, Hashable {
+    /// Apple's number.
+    public var status: SubscriptionStatus?
+    /// When it was so.
+    public var date: Date?
+
+    /// - Parameter date: millisecond precision.
+    public init(status: SubscriptionStatus, date: Date) {
+        self.status = status
+        self.date = date
+    }
+
+    /// Reads what ``write(to:)`` wrote.
+    public init(json: JSONValue) throws(PayloadFault) {
+        let fields = try PayloadFields(json)
+        status = try fields.read("status")
+        date = try fields.read("date")
+    }
+
+    /// Writes an object of both.
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.field("status", status)
+        writer.field("date", date)
+        writer.endObject()
+    }
+}

@@ -1,0 +1,38 @@
+import AppStore
+import Contracts
+import Foundation
+import Testing
+
+@testable import Verifier
+
+/// Notifications of version 1 on their way through the verifier's stage (A8, L19).
+@Suite struct Version1Tests {
+    @Test func `version 1 is stored under its own type, for no purchase`() async throws {
+        let body = Array(#"{"notification_type":"CANCEL","bid":"com.example.app","environment":"PROD"}"#.utf8)
+        guard case .forward(let verified) = try await VerifyTests.results(on: [body])[0] else {
+            Issue.record("it was refused")
+            return
+        }
+        let read = try VerifiedNotification(verified.record())
+        #expect(read.notificationType == "V1" && read.subtype == "CANCEL")
+        #expect(read.environment == .production && read.bundleId == "com.example.app")
+        #expect(read.originalTransactionId == nil && read.transactionId == nil && read.signedDate == nil)
+        #expect(read.signedPayload == [])
+        #expect(read.decoded == body)
+    }
+
+    @Test func `no version 1 counts towards the rejection limit`() async throws {
+        let bodies = [
+            #"{"notification_type":"CANCEL","bid":"com.example.other","environment":"PROD"}"#,
+            #"{"notification_type":"CANCEL","bid":"com.example.app","environment":"Sandbox"}"#,
+            #"{"notification_type":"CANCEL"}"#, "{",
+        ]
+        for result in try await VerifyTests.results(on: bodies.map { Array($0.utf8) }) {
+            guard case .deadLetter(let reason, _) = result else {
+                Issue.record("\(result) is no refusal")
+                continue
+            }
+            #expect(!reason.countsTowardsRejectionLimit)
+        }
+    }
+}

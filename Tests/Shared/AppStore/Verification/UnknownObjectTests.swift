@@ -1,0 +1,104 @@
+import AppStore
+import Foundation
+import Testing
+
+/// Notifications whose object this build does not know, or that have none (L12), and purchases without an original
+/// transaction (L18, E10).
+@Suite struct UnknownObjectTests {
+    private static let now = Date(timeIntervalSince1970: 1_780_000_000)
+
+    private static func result(
+        _ members: String, type: String = "UNCLAIM_SEATS", developmentMode: Bool = false
+    ) throws -> Result<ProvenNotification, Refusal> {
+        let material = try ForgeryMaterial(now: now)
+        var apps = material.registry.all
+        if developmentMode { apps[1].environments.insert(.xcode) }
+        let verifier = SignedDataVerifier(
+            trust: try material.trust(), apps: AppRegistry(apps: apps, developmentMode: developmentMode))
+        let json = """
+            {"notificationType":"\(type)","notificationUUID":"b5e0a6a0-6a3c-4a26-8dcb-5a2f66d6b3a5",\
+            "version":"2.0","signedDate":\(Int64(now.timeIntervalSince1970 * 1000))\(members)}
+            """
+        return verifier.notification(try material.signed(json: json), now: now)
+    }
+
+    private static func reason(_ members: String) throws -> RefusalReason? {
+        guard case .failure(let refusal) = try result(members) else { return nil }
+        return refusal.reason
+    }
+
+    private static let app = "\"bundleId\":\"\(ForgeryMaterial.bundleId)\""
+
+    @Test func `an object that is not known is bound to the app, environment and purchase that it names`() throws {
+        let proven = try Self.result(
+            """
+            ,"unclaimInfo":{\(Self.app),"environment":"Sandbox","originalTransactionId":"2000000123456789",\
+            "unclaimSeatIds":["b5e0a6a0-6a3c-4a26-8dcb-5a2f66d6b3a6"]}
+            """
+        ).get()
+        #expect(proven.bundleId == ForgeryMaterial.bundleId)
+        #expect(proven.environment == .sandbox)
+        #expect(proven.originalTransactionId == "2000000123456789")
+        #expect(proven.notificationType == "UNCLAIM_SEATS")
+        let decoded = try DecodedNotification(decoded: proven.decoded)
+        #expect(decoded.transaction == nil && decoded.envelope.data == nil)
+    }
+
+    @Test func `an object without an environment counts as production, the envelope may name the app`() throws {
+        let inObject = try Self.result(",\"future\":{\(Self.app)},\"list\":[1]").get()
+        #expect(inObject.bundleId == ForgeryMaterial.bundleId && inObject.environment == .production)
+        let inEnvelope = try Self.result(",\(Self.app)", type: "FUTURE").get()
+        #expect(inEnvelope.bundleId == ForgeryMaterial.bundleId && inEnvelope.notificationType == "FUTURE")
+    }
+
+    @Test(arguments: ["", #","future":{"environment":"Sandbox","originalTransactionId":"1"}"#, #","data":null"#])
+    func `what names no app is stored for none and for no purchase`(members: String) throws {
+        let proven = try Self.result(members).get()
+        #expect(proven.bundleId == ProvenNotification.noApp)
+        #expect(proven.originalTransactionId == nil && proven.transactionId == nil && proven.appAppleId == nil)
+    }
+
+    @Test func `no object of a notification may name a stranger's app, id or environment`() throws {
+        let other = #""bundleId":"com.example.other""#
+        #expect(try Self.reason(",\"future\":{\(other)}") == .appUnknown)
+        #expect(try Self.reason(",\(other)") == .appUnknown)
+        #expect(try Self.reason(",\"a\":{\(Self.app)},\"b\":{\(other)}") == .appUnknown)
+        #expect(try Self.reason(",\"future\":{\(Self.app),\"appAppleId\":5}") == .appMismatch)
+        #expect(try Self.reason(",\"future\":{\(Self.app),\"environment\":\"Xcode\"}") == .environment)
+    }
+
+    @Test func `two documented objects are no reason to lose a notification`() throws {
+        let material = try ForgeryMaterial(now: Self.now)
+        let json = String(decoding: material.envelope().json, as: UTF8.self).dropLast() + ",\"summary\":{}}"
+        let proven = try material.verifier().notification(try material.signed(json: String(json)), now: Self.now).get()
+        #expect(proven.bundleId == ForgeryMaterial.bundleId)
+    }
+
+    @Test func `an empty environment is Xcode's in development mode and nobody's otherwise (D17)`() throws {
+        let members = ",\"data\":{\"bundleId\":\"\(ForgeryMaterial.bundleId)\",\"environment\":\"\"}"
+        #expect(try Self.reason(members) == .environment)
+        let proven = try Self.result(members, developmentMode: true).get()
+        #expect(proven.environment == .xcode)
+    }
+
+    @Test(arguments: [nil, ""])
+    func `a transaction without an original one stands for itself`(original: String?) throws {
+        let material = try ForgeryMaterial(now: Self.now)
+        let transaction = material.transaction { $0.originalTransactionId = original }
+        var envelope = material.envelope()
+        envelope.data?.signedTransactionInfo = String(
+            decoding: try material.signed(transaction), as: UTF8.self)
+        let verifier = try material.verifier()
+        let proven = try verifier.notification(try material.signed(envelope), now: Self.now).get()
+        #expect(proven.originalTransactionId == transaction.transactionId)
+        guard
+            case .transaction(let part) = try verifier.part(
+                try material.signed(transaction), claimedApp: nil, now: Self.now
+            ).get()
+        else {
+            Issue.record("it was taken for something else")
+            return
+        }
+        #expect(part.value.purchaseId == transaction.transactionId)
+    }
+}
