@@ -231,16 +231,17 @@ public struct RunRecord: Sendable {
     }
 
     /// What a receiver must know of each purchase: status and renewal as the newest stored notification says them, and
-    /// the newest transaction as the newest notification about it says it. A refund of an older period is newer than
+    /// the transaction that was charged last as the newest notification about it says it. A refund of an older period is newer than
     /// both and changes only the first.
     /// - Parameter isStored: whether the ledger has this uuid (lower case).
     public func expectedFacts(where isStored: (String) -> Bool) -> [Purchase: Facts] {
         histories(where: isStored).compactMapValues { history in
             guard var facts = history.stored.last?.facts else { return nil }
             let newest = history.stored.max { left, right in
-                guard let old = left.facts, let new = right.facts else { return left.facts == nil }
-                return (old.purchaseDate, left.transactionId ?? "", left.signedDate)
-                    < (new.purchaseDate, right.transactionId ?? "", right.signedDate)
+                guard left.facts != nil, right.facts != nil else { return left.facts == nil }
+                // The simulator counts ids up as it charges, whatever date a period has.
+                let (leftId, rightId) = (left.transactionId ?? "", right.transactionId ?? "")
+                return (leftId.utf8.count, leftId, left.signedDate) < (rightId.utf8.count, rightId, right.signedDate)
             }
             guard let transaction = newest?.facts else { return facts }
             facts.productId = transaction.productId

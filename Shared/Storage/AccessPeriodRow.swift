@@ -15,7 +15,7 @@ struct AccessPeriodRow: Sendable, Hashable {
     var endsAt: Date?
     var reason: String
     var transactionId: String?
-    var notificationUUID: UUID
+    var notificationUUID: UUID?
 
     /// All but the period, which is one column in SQL.
     static let columns: [Column<AccessPeriodRow>] = [
@@ -37,7 +37,7 @@ struct AccessPeriodRow: Sendable, Hashable {
 
     private static let empty = AccessPeriodRow(
         key: SubscriptionKey(environment: .production, originalTransactionId: ""), bundleId: "", productId: "",
-        startsAt: .distantPast, reason: "", notificationUUID: .zero)
+        startsAt: .distantPast, reason: "")
 }
 
 extension AccessPeriodRow {

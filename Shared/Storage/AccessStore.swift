@@ -28,8 +28,8 @@ public struct AccessStore: Sendable {
         public var reason: String
         /// The transaction that was paid for; nil where Apple says that it runs and the transaction is not known.
         public var transactionId: String?
-        /// The notification that decided.
-        public var notificationUUID: UUID
+        /// The notification that decided; nil where the transaction did.
+        public var notificationUUID: UUID?
 
         /// Whether a moment is in it.
         public func contains(_ moment: Date) -> Bool { startsAt <= moment && endsAt.map { moment < $0 } ?? true }

@@ -86,7 +86,8 @@ extension LedgerLine {
         let (notification, event) = (entry.notification, entry.event)
         self.init(
             notificationUUID: notification.notificationUUID, notificationType: notification.notificationType,
-            subtype: notification.subtype, environment: notification.environment, bundleId: notification.bundleId,
+            subtype: notification.subtype, environment: notification.environment,
+            bundleId: entry.event?.bundleId ?? notification.bundleId,
             appAppleId: notification.appAppleId, originalTransactionId: notification.originalTransactionId,
             // What cannot be made use of is no transaction of the purchase.
             transactionId: event == nil ? notification.transactionId : event?.transaction?.transactionId,

@@ -92,11 +92,15 @@ extension SimulatedPurchase {
         charge(next, from: date, reason: .renewal, offer: renewal?.nextOffer, identities: &identities)
     }
 
-    /// In grace nothing was interrupted and the period goes on from where the last one ended; later it starts anew.
+    /// In grace nothing was interrupted and the period continues where the last one ended, unless an offer's period would be
+    /// over by now; after grace a period begins with the charge.
     private mutating func recover(at date: Date, identities: inout Identities) {
-        if case .grace = phase, let end = purchase?.expiresDate {
-            renew(from: end, identities: &identities)
+        if case .grace = phase, let paidEnd = purchase?.expiresDate, let renewal,
+            let next = end(of: renewal.nextProduct, renewal.nextOffer, from: paidEnd), date < next
+        {
+            renew(from: paidEnd, identities: &identities)
         } else {
+            access.end(at: date)
             renew(from: date, identities: &identities)
         }
     }

@@ -7,8 +7,8 @@ struct Levels: Subcommand {
         commandName: "levels", abstract: "Show or set service levels of products.",
         discussion: """
             As in App Store Connect, 1 is the highest level. Of several active subscriptions of one group, the one with \
-            the highest level counts; products without a level rank below all others; equal levels are ranked by their \
-            end. Stored in the database; effective at once.
+            the highest level counts; equal levels are ranked by their end. A product without a level is outranked by the \
+            same product alone. Stored in the database; effective at once.
 
             Examples:
               storekeeper products levels --app com.example.app
@@ -52,7 +52,7 @@ struct Levels: Subcommand {
         let rows = try await store.levels(ofApp: app).map { Row(product: $0.key, level: $0.value) }
         try output.list(
             rows.sorted { ($0.level, $0.product) < ($1.level, $1.product) },
-            none: "No product of \(app.escaped) has a level; the one that ends last counts.", in: context)
+            none: "No product of \(app.escaped) has a level; every one that a customer has counts.", in: context)
     }
 
     /// A product and its level; nil removes it.

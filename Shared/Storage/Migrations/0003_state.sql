@@ -136,7 +136,7 @@ create index subscription_by_expiry on subscription (environment, bundle_id, sta
 -- changes, and by nothing else. Access at any moment is the period that contains it.
 create table access_period (
     period tstzrange not null check (not isempty(period) and not lower_inf(period)), -- no upper bound: does not end
-    notification_uuid uuid not null, -- that decided
+    notification_uuid uuid, -- that decided; null: the transaction did, see transaction.notification_uuid
     environment store_environment not null,
     original_transaction_id text not null,
     bundle_id text not null,

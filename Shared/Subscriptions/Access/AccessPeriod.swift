@@ -29,13 +29,13 @@ public struct AccessPeriod: Sendable, Hashable {
     public var reason: Reason
     /// The transaction that paid; nil where none is known.
     public var transactionId: String?
-    /// The notification that decided.
-    public var notificationUUID: UUID
+    /// The notification that decided; nil where a transaction did, whose newest version tells which notification held it.
+    public var notificationUUID: UUID?
 
     /// - Parameter endsAt: nil where no end is known.
     public init(
         productId: String, startsAt: Date, endsAt: Date?, reason: Reason, transactionId: String?,
-        notificationUUID: UUID
+        notificationUUID: UUID?
     ) {
         self.productId = productId
         self.startsAt = startsAt

@@ -35,7 +35,7 @@ struct AccessScheduleBuilder {
                 AccessPeriod(
                     productId: period.facts.productId, startsAt: period.start, endsAt: period.end,
                     reason: .transaction, transactionId: period.facts.transactionId,
-                    notificationUUID: period.transaction.version.notificationUUID))
+                    notificationUUID: nil))
         }
         addStatus(beside: paid)
         addGracePeriod(beside: paid)
@@ -54,7 +54,7 @@ struct AccessScheduleBuilder {
                 AccessPeriod(
                     productId: facts.productId, startsAt: max(facts.beginning, periods.last?.endsAt ?? .distantPast),
                     endsAt: ends, reason: reason, transactionId: facts.transactionId,
-                    notificationUUID: version.version.notificationUUID))
+                    notificationUUID: nil))
         }
     }
 
@@ -126,7 +126,7 @@ struct AccessScheduleBuilder {
         }
         let revokedSince = paid.filter { $0.facts.revocationDate != nil && $0.transaction.version > told }
             .map { Interval(from: $0.facts.revokedAt ?? end, to: $0.facts.expiresDate ?? end) }
-        let taken = periods.map { Interval(from: $0.startsAt, to: $0.endsAt ?? .distantFuture) } + revokedSince
+        let taken = periods.map { Interval(from: $0.startsAt, to: $0.endsAt ?? .forever) } + revokedSince
         for hole in open.without(taken) where hole.length >= Self.shortestHole {
             periods.append(
                 AccessPeriod(
@@ -170,7 +170,7 @@ struct AccessScheduleBuilder {
         var grace = Interval(from: [ends, due].compactMap(\.self).max() ?? renewal.signedDate, to: end)
         // Whatever is paid for next replaces it.
         for next in paid.map(\.facts.beginning) where next > grace.from { grace.to = min(grace.to, next) }
-        let taken = periods.map { Interval(from: $0.startsAt, to: $0.endsAt ?? .distantFuture) }
+        let taken = periods.map { Interval(from: $0.startsAt, to: $0.endsAt ?? .forever) }
         guard let product = renewal.productId ?? last?.facts.productId ?? statusProduct else { return }
         for hole in grace.without(taken) {
             periods.append(

@@ -20,3 +20,8 @@ struct Interval: Equatable {
         return rest
     }
 }
+
+extension Date {
+    /// After every date. Foundation's `distantFuture` is the year 4001, and Apple signs later ones.
+    static let forever = Date(timeIntervalSinceReferenceDate: .infinity)
+}

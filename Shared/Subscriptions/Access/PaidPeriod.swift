@@ -66,12 +66,12 @@ struct PaidPeriod {
         self.transaction = transaction
         self.isPurchase = isPurchase
         start = facts.beginning
-        end = min(facts.expiresDate ?? .distantFuture, facts.revokedAt ?? .distantFuture)
+        end = min(facts.expiresDate ?? .forever, facts.revokedAt ?? .forever)
         // Replaced by a purchase that may be unknown: it had happened when Apple signed this.
         if facts.isUpgraded { end = min(end, facts.signedDate) }
     }
 
-    private var nominalEnd: Date { facts.expiresDate ?? .distantFuture }
+    private var nominalEnd: Date { facts.expiresDate ?? .forever }
 
     /// Older payloads do not say what a transaction is. Then one that begins where another ends is its renewal, and one
     /// that begins within a running period is a purchase, unless

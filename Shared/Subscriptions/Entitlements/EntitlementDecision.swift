@@ -70,7 +70,7 @@ extension EntitlementDecision {
             let (level, otherLevel) = (level ?? .max, other.level ?? .max)
             if level != otherLevel { return level < otherLevel }
             if isFamilyShared != other.isFamilyShared { return !isFamilyShared }
-            if until != other.until { return (until ?? .distantFuture) > (other.until ?? .distantFuture) }
+            if until != other.until { return (until ?? .forever) > (other.until ?? .forever) }
         case .nonRenewing:
             if mine.purchaseDate != other.transaction?.purchaseDate { return others.isEarlierPurchase(than: mine) }
             if isFamilyShared != other.isFamilyShared { return !isFamilyShared }

@@ -180,7 +180,8 @@ import Testing
                 try await becomes("it is put away") {
                     try await answers.answers(of: key).first?.outcome == CustomerHistoryReason.notFound.rawValue
                 }
-                #expect(try await answers.answers(of: key).first?.message?.contains("knows nothing") == true)
+                #expect(
+                    try await answers.answers(of: key).first?.message?.contains("does not know this purchase") == true)
             }
         }
     }

@@ -52,7 +52,7 @@ final class SchedulerFixture: Sendable {
         let topics = [
             Topics.historyPages.route, Topics.recoveryRequests.route, Topics.heartbeats.route, Topics.rejected.route,
         ]
-        broker = try DevelopmentBroker(topics: topics.map { ($0.name, 2) })
+        broker = try DevelopmentBroker(topics: topics.map { ($0.name, $0.partitions) })
         producer = try Producer(broker.configuration, logger: Self.logger)
     }
 
@@ -251,8 +251,8 @@ final class SchedulerFixture: Sendable {
         let consumer = try Consumer(
             broker.configuration, group: UUID().uuidString, offsetReset: .earliest, logger: Self.logger)
         try await consumer.assign(
-            [Int32(0), 1].map {
-                TopicPartitionOffset(TopicPartition(topic: topic.name, partition: $0), offset: 0)
+            (0..<topic.route.partitions).map {
+                TopicPartitionOffset(TopicPartition(topic: topic.name, partition: Int32($0)), offset: 0)
             })
         var messages: [Message] = []
         let deadline = ContinuousClock.now.advanced(by: .seconds(60))

@@ -59,7 +59,7 @@ import Testing
             decoded: DecodedNotification.decoded(transaction: Letter().transaction.json, status: status),
             signedPayload: [])
         let entry = try LedgerEntry(notification, position: LogPosition(topic: "t", partition: 0, offset: 0))
-        return try #require(entry.news)
+        return try #require(entry.event)
     }
 
     @Test func `the status that Apple answered counts from when it did, beside a part alone`() throws {

@@ -93,7 +93,7 @@ import Testing
             let tables = try await owner.execute(Self.tables).map { row in try row.value("name", as: String.self) }
             #expect(tables.count > 15)
             try await Self.acting(as: "storekeeper_reader", in: database) { reader async throws in
-                _ = try await reader.run(unsafeScript: "select * from current_entitlement")
+                _ = try await reader.run(unsafeScript: "select * from account_access")
                 for table in tables {
                     _ = try await reader.run(unsafeScript: "select count(*) from \(table)")
                     try await Self.expectDenied(reader, "delete from \(table)")

@@ -292,6 +292,7 @@ import Testing
                 transactionId: "1", productId: "a\0b", productType: "t", signedDate: Fixtures.now)
             var late = fixtures.entry()
             late.signedDate = Date(timeIntervalSince1970: 1e15)
+            late.event?.version.signedDate = Date(timeIntervalSince1970: 1e15)
             #expect(good.fault == nil)
             #expect(bad.fault?.contains("NUL") == true)
             #expect(late.fault != nil)

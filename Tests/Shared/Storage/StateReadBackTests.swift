@@ -84,7 +84,16 @@ import Testing
     static func expectEqualStates(after entries: [LedgerEntry], _ connection: PostgresConnection) async throws {
         let lives = Dictionary(grouping: entries.compactMap(\.event), by: \.key)
         for (key, news) in lives {
-            #expect(try await PurchaseState(of: key, connection) == PurchaseState(news))
+            let (found, expected) = (try await PurchaseState(of: key, connection), PurchaseState(news))
+            #expect(found.subscription == expected.subscription)
+            #expect(found.transactions == expected.transactions)
+            #expect(found.periods == expected.periods)
+            #expect(found.gaps == expected.gaps)
+            #expect(found.anomalies == expected.anomalies)
+            #expect(found.ends == expected.ends)
+            #expect(found.switches == expected.switches)
+            #expect(found.cancellations == expected.cancellations)
+            #expect(found == expected)
         }
         #expect(try await Set(SubscriptionStore(connection).all().map(\.key)) == Set(lives.keys))
     }

@@ -49,7 +49,7 @@ struct LiveViewTests {
         var snapshot = Self.snapshot
         snapshot.backlog?.dropped = 3
         let texts: [String?] = [view.frame(snapshot).last, view.line(snapshot)]
-        #expect(texts.allSatisfy { $0?.contains("dropped 3 records") == true })
+        #expect(texts.allSatisfy { $0?.contains("dropped 3 unread records") == true })
     }
 
     @Test func `a line says how far everything is`() {

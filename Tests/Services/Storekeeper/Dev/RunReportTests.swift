@@ -37,7 +37,7 @@ struct RunReportTests {
         #expect(row(Self.report(missing: ["a"]))?.contains("LOST") == true)
         #expect(row(Self.report(missing: ["a"], stalled: true))?.contains("the broker dropped nothing") == true)
         let dropped = row(Self.report(missing: ["a"], dropped: 3))
-        #expect(dropped?.contains("dropped 3 records") == true)
+        #expect(dropped?.contains("dropped 3 unread records") == true)
         #expect(dropped?.contains("LOST") == false)
         #expect(row(Self.report(missing: ["a", "b"], dropped: 1))?.contains("1 are LOST") == true)
     }

@@ -9,7 +9,7 @@ import Testing
 @testable import Storekeeper
 
 struct LevelsTests {
-    @Test func `the product of the highest level counts, whatever lasts longer`() async throws {
+    @Test func `The product of the highest level counts; without levels every one does`() async throws {
         try await TestDatabase.use { database async throws in
             let ledger = SampleLedger(connection: TestDatabase.connection(database))
             let now = CommandOutcome.now
@@ -27,8 +27,8 @@ struct LevelsTests {
                     levels: ServiceLevels(levels.mapValues { Int($0) }), at: now
                 ).decisions.filter(\.status.givesAccess).map(\.key.originalTransactionId)
             }
-            #expect(await run().text.contains("the one that ends last counts"))
-            #expect(try await served() == ["1"])
+            #expect(await run().text.contains("every one that a customer has counts"))
+            #expect(try await served() == ["1", "2"])
             let set = await run("gold=1", "silver=2")
             #expect(set.code == 0, "\(set.errorOutput)")
             #expect(
@@ -37,7 +37,7 @@ struct LevelsTests {
                 ])
             #expect(try await served() == ["2"])
             #expect(await run("gold=none").code == 0)
-            #expect(try await served() == ["1"])
+            #expect(try await served() == ["1", "2"])
             let auditLog = try await OperatorActionStore(ledger.connection).newest(10)
             #expect(Set(auditLog.map(\.subject)) == ["com.example.app gold", "com.example.app silver"])
             #expect(auditLog.count == 3)
