@@ -1,7 +1,11 @@
 import AppStore
 import Foundation
 import Signatures
-import TestSupport
+
+// The fuzz package builds these files with a link to the generator, without the tests' library.
+#if canImport(TestSupport)
+    import TestSupport
+#endif
 
 extension ForgeryMaterial {
     /// Genuine payloads changed by chance, the same for the same seed: in the text, or before signing in payload, header
