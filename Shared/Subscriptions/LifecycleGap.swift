@@ -102,16 +102,6 @@ extension LifecycleGap {
     }
 }
 
-extension AccessSchedule {
-    /// The gap that Apple should be asked about where no known transaction explains its status; nil where all is explained.
-    /// - Parameter subscription: of this schedule.
-    public func gap(of subscription: Subscription) -> LifecycleGap? {
-        guard unexplainedStatus != nil, let told = subscription.statusVersion else { return nil }
-        return LifecycleGap(
-            kind: .transaction, after: nil, before: told.notificationUUID, from: nil, to: told.signedDate)
-    }
-}
-
 extension PurchaseEvent {
     /// Whether the event moves the subscription from one step of its life to the next. Requests and notices change
     /// nothing and are passed over when neighbours are looked for; so are refunds, which may hold an older transaction,
