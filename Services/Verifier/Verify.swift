@@ -10,8 +10,11 @@ struct Verify: Stage {
     /// The verifier of the moment: trust and apps can change while the process runs.
     let verifier: @Sendable () -> SignedDataVerifier
     let now: @Sendable () -> Date
+    /// For proving chains that are not known; what finds it used up is discarded as `chain-unproven`, for the slower lane. Nil
+    /// is without end.
+    var budget: ChainBudget?
     /// How many records are proven at the same time.
-    let cores: Int
+    var cores: Int
     /// Told of each genuine payload for an app that is not configured.
     var unknownApp: @Sendable (_ bundleId: String) -> Void = { _ in }
     /// In hard mode: asks about certificates that nobody has been asked about yet. Nil where nobody has to vouch.
@@ -45,18 +48,23 @@ struct Verify: Stage {
     private func findings(_ deliveries: [Delivery<ReceivedNotification>]) async -> [Finding] {
         let now = now()
         let verifier = verifier()
-        return await deliveries.concurrentMap(cores: cores) { Self.finding(on: $0.message, by: verifier, now: now) }
+        let budget = budget
+        return await deliveries.concurrentMap(cores: cores) {
+            Self.finding(on: $0.message, by: verifier, now: now, budget: budget)
+        }
     }
 
     private static func finding(
-        on received: ReceivedNotification, by verifier: SignedDataVerifier, now: Date
+        on received: ReceivedNotification, by verifier: SignedDataVerifier, now: Date, budget: ChainBudget?
     ) -> Finding {
         let told: Result<(VerifiedNotification?, AppStoreEnvironment?), Refusal> =
             Version1Notification.isWritten(in: received.signedPayload)
             ? verifier.version1(received.signedPayload).map {
                 (VerifiedNotification($0, received), $0.environment)
             }
-            : proof(of: received, by: verifier, now: now).map { (VerifiedNotification($0, received), $0.environment) }
+            : proof(of: received, by: verifier, now: now, budget: budget).map {
+                (VerifiedNotification($0, received), $0.environment)
+            }
         switch told {
         case .success(let (verified, environment)):
             guard let verified else {
@@ -67,6 +75,8 @@ struct Verify: Stage {
                     refusal: nil)
             }
             return Finding(result: .forward(verified), refusal: nil)
+        case .failure(let refusal) where refusal.reason == .chainUnproven:
+            return Finding(result: .discard(.refused(.chainUnproven)), refusal: nil)
         case .failure(let refusal):
             return Finding(
                 result: .deadLetter(
@@ -80,12 +90,13 @@ struct Verify: Stage {
 
     /// Apple posts notifications only. Transactions lie on the customers' devices: by the webhook they are nobody's news.
     private static func proof(
-        of received: ReceivedNotification, by verifier: SignedDataVerifier, now: Date
+        of received: ReceivedNotification, by verifier: SignedDataVerifier, now: Date, budget: ChainBudget?
     ) -> Result<ProvenPart, Refusal> {
         switch received.source {
-        case .webhook: verifier.notification(received.signedPayload, now: now).map(ProvenPart.notification)
+        case .webhook:
+            verifier.notification(received.signedPayload, now: now, budget: budget).map(ProvenPart.notification)
         case .history, .replay, .upload:
-            verifier.part(received.signedPayload, claimedApp: received.bundleId, now: now)
+            verifier.part(received.signedPayload, claimedApp: received.bundleId, now: now, budget: budget)
         }
     }
 }
@@ -123,6 +134,9 @@ enum VerifyReason: StageReason {
         case .refused: false
         }
     }
+
+    /// An unknown chain is decided in the slower lane.
+    var isPostponed: Bool { if case .refused(.chainUnproven, _, _) = self { true } else { false } }
 
     /// A customer can make Apple sign many notifications of his own purchase, and send each as often as he likes.
     var subject: String? {

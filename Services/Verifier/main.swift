@@ -13,11 +13,18 @@ await ServiceProcess(
     let settings = context.settings
     let revocations = RevocationRegister(isHard: settings.revocation == .hard)
     let trusted = try Reloading(settings, revocations: revocations, logger: context.logger)
-    let connection = try await WorkerConnection(context, stage: .verifier, reading: Topics.received.route)
+    let producer = try ProducerService(try settings.kafka(), logger: context.logger)
+    let connection = try await WorkerConnection(
+        context, stage: .verifier, reading: Topics.received.route, sharing: producer)
+    let slowConnection = try await WorkerConnection(
+        context, stage: .verifier, part: "unproven", reading: Topics.unproven.route, limit: 50, sharing: producer)
     let unknownApps = UnknownApps(logger: context.logger, now: context.clock.now)
     var parts: [any Service] = [trusted]
     var stage = Verify(
-        verifier: { trusted.verifier }, now: context.clock.now, cores: settings.usableCores,
+        verifier: { trusted.verifier }, now: context.clock.now,
+        budget: ChainBudget(
+            perSecond: Double(ChainBudget.perSecond), burst: ChainBudget.perSecond, instant: context.clock.instant),
+        cores: settings.usableCores,
         unknownApp: unknownApps.notice)
     if settings.revocation != .off {
         let watch = RevocationWatch(
@@ -27,5 +34,12 @@ await ServiceProcess(
         parts.append(watch)
         if settings.revocation == .hard { stage.settleRevocation = watch.look }
     }
-    return parts + connection.parts(running: stage, settlement: KafkaSettlement(connection, to: Topics.verified))
+    var patient = stage
+    patient.budget = nil
+    patient.cores = 1
+    let slowLane = VerifyUnproven(
+        verify: patient, share: settings.unprovenShare, clock: ContinuousClock(), instant: context.clock.instant)
+    return parts + [producer]
+        + connection.parts(running: stage, settlement: VerifierSettlement(connection: connection))
+        + slowConnection.parts(running: slowLane, settlement: KafkaSettlement(slowConnection, to: Topics.verified))
 }

@@ -6,6 +6,11 @@ public enum Topics {
     public static let received = Topic<ReceivedNotification>(
         "notifications.received", key: .none, writers: [.ingest, .recovery, .storekeeper], readers: [.verifier])
 
+    /// What was posted under a certificate chain that the verifier had not proven yet, while it had no time to: of genuine
+    /// notifications at most the first few after Apple has changed its certificate, and otherwise forgeries.
+    public static let unproven = Topic<ReceivedNotification>(
+        "notifications.unproven", key: .none, partitions: 8, writers: [.verifier], readers: [.verifier])
+
     /// What Apple provably signed for one of our apps.
     public static let verified = Topic<VerifiedNotification>(
         "notifications.verified", key: .subscription, writers: [.verifier], readers: [.deduplicator])
@@ -40,7 +45,7 @@ public enum Topics {
 
     /// Every topic, in the order a message meets them.
     public static let all: [Route] = [
-        received.route, verified.route, unique.route, rejected.route, heartbeats.route, changed.route,
+        received.route, unproven.route, verified.route, unique.route, rejected.route, heartbeats.route, changed.route,
         recoveryRequests.route, historyPages.route,
     ]
 

@@ -78,6 +78,8 @@ struct RejectionCounter {
             case .deadLetter:
                 // Neither good nor bad: a stranger's forgeries must not hide rejections of our own making by breaking the run.
                 break
+            case .discard(let reason) where reason.isPostponed:
+                break
             case .forward, .discard:
                 run = 0
                 remember(false)

@@ -24,9 +24,15 @@ public protocol StageReason: RawRepresentable, Sendable, Hashable where RawValue
     /// What was refused, where it is more than one record can say: the purchase. Rejections of the same subject count once
     /// towards the limit.
     var subject: String? { get }
+
+    /// Nothing was decided yet: neither good nor bad for the limit.
+    var isPostponed: Bool { get }
 }
 
 extension StageReason {
     /// The record's key, or else its value, tells it from others.
     public var subject: String? { nil }
+
+    /// Most reasons are final.
+    public var isPostponed: Bool { false }
 }

@@ -97,6 +97,9 @@ public struct Certificate: Sendable, Hashable {
     /// Whether its basic constraints make it an authority.
     public var isAuthority: Bool { handle.isAuthority }
 
+    /// Whether its signature is by the key of another certificate: nothing else about either is looked at.
+    public func isSigned(by issuer: Certificate) -> Bool { handle.isSigned(by: issuer.handle) }
+
     /// Whether it carries an extension with this object identifier, in dotted form.
     public func hasExtension(_ identifier: String) -> Bool { handle.hasExtension(identifier) }
 

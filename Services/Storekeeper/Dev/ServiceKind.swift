@@ -18,7 +18,11 @@ enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
         switch self {
         case .stateUpdater: [(Topics.unique.route, ServiceName.stateUpdater.group)]
         case .deduplicator: [(Topics.verified.route, ServiceName.deduplicator.group)]
-        case .verifier: [(Topics.received.route, ServiceName.verifier.group)]
+        case .verifier:
+            [
+                (Topics.received.route, ServiceName.verifier.group),
+                (Topics.unproven.route, ServiceName.verifier.group + ".unproven"),
+            ]
         case .recovery:
             [
                 (Topics.historyPages.route, ServiceName.recovery.group + ".pages"),

@@ -12,9 +12,13 @@ struct HeaderProof: Sendable {
     init(chain: ValidatedChain, segment: ArraySlice<UInt8>) {
         self.chain = chain
         self.segment = Array(segment)
+        prefixHash = Self.prefixHash(of: segment)
+    }
+
+    static func prefixHash(of segment: ArraySlice<UInt8>) -> SHA256Hash {
         var hash = SHA256Hash()
         hash.update(segment)
         hash.update([UInt8(ascii: ".")])
-        prefixHash = hash
+        return hash
     }
 }

@@ -18,7 +18,7 @@ struct NotificationContents {
 
     init(
         _ subject: NotificationEnvelope.Subject?, of app: IdentityCheck.Identity, in envelope: PayloadProver.Proof,
-        prover: PayloadProver, now: Date
+        prover: PayloadProver, now: Date, budget: ChainBudget? = nil
     ) throws(Refusal) {
         guard let subject, let object = subject.object else { return }
         guard subject.isKnown else {
@@ -37,7 +37,7 @@ struct NotificationContents {
             }
             let proof: PayloadProver.Proof
             do {
-                proof = try prover.prove(jws, dateField: dateField, now: now, hint: envelope.header)
+                proof = try prover.prove(jws, dateField: dateField, now: now, hint: envelope.header, budget: budget)
             } catch {
                 throw error.nested(in: "\(subject.member).\(name)", bundleId: app.bundleId)
             }

@@ -26,6 +26,10 @@ final class PayloadProver: Sendable {
     /// By the certificates that matter. Anybody can put Apple's certificates under a header of his own making; without
     /// this each such header would cost a path verification.
     private let chains: ProofCache<ValidatedChain>
+    /// Chains that were refused, by the same digests.
+    private let refused: RefusedChains
+    /// Proven as part of a chain: a leaf that one of them did not sign needs no path verification to be refused.
+    private let intermediates: ProofCache<Certificate>
 
     init(trust: TrustStore, policy: VerificationPolicy, revocations: RevocationRegister) {
         self.trust = trust
@@ -34,10 +38,15 @@ final class PayloadProver: Sendable {
         validator = ChainValidator(trust: trust)
         headers = ProofCache(capacity: policy.cachedHeaders, lifetime: policy.cacheLifetime)
         chains = ProofCache(capacity: policy.cachedHeaders, lifetime: policy.cacheLifetime)
+        intermediates = ProofCache(capacity: policy.cachedHeaders, lifetime: policy.cacheLifetime)
+        refused = RefusedChains(capacity: policy.rememberedRefusals)
     }
 
     /// How many headers and chains are kept; bounded whatever is sent.
     var cached: (headers: Int, chains: Int) { (headers.count, chains.count) }
+
+    /// How many refused chains are remembered; bounded likewise.
+    var refusedChains: Int { refused.count }
 
     /// The chains under which a signature was valid recently.
     var provenChains: [ValidatedChain] { headers.all.map(\.chain) }
@@ -45,8 +54,9 @@ final class PayloadProver: Sendable {
     /// - Parameters:
     ///   - dateField: Where the payload says when it was signed.
     ///   - hint: The proof of the envelope, whose header is usually the same.
+    ///   - budget: For proving chains that are not known; nil is without end.
     func prove(
-        _ jws: ArraySlice<UInt8>, dateField: String, now: Date, hint: HeaderProof? = nil
+        _ jws: ArraySlice<UInt8>, dateField: String, now: Date, hint: HeaderProof? = nil, budget: ChainBudget? = nil
     ) throws(Refusal) -> Proof {
         guard jws.count <= policy.maximumBytes else {
             throw Refusal(.oversized, "the payload has \(jws.count) bytes; the limit is \(policy.maximumBytes)")
@@ -55,12 +65,7 @@ final class PayloadProver: Sendable {
             throw Refusal(.malformed, "not three segments separated by dots")
         }
         let known = proven(parts.header, now: now, hint: hint)
-        let header: HeaderProof
-        if let known {
-            header = known
-        } else {
-            header = HeaderProof(chain: try proveChain(parts.header, now: now), segment: parts.header)
-        }
+        let candidate = known == nil ? try candidate(parts.header, now: now) : nil
         guard let payload = Base64.decode(parts.payload, .url) else {
             throw Refusal(.malformed, "the payload is not canonical base64url")
         }
@@ -70,13 +75,19 @@ final class PayloadProver: Sendable {
         guard signature.count == 64 else {
             throw Refusal(.signature, "the signature has \(signature.count) bytes instead of 64")
         }
-        var hash = header.prefixHash
+        var hash = known?.prefixHash ?? HeaderProof.prefixHash(of: parts.header)
         hash.update(parts.payload)
-        guard header.chain.leafKey.isValid(signature: signature, overDigest: hash.digest()) else {
-            throw Refusal(
-                .signature, "the signature is not by the key of the leaf certificate; the payload was altered")
+        // Before the chain, which takes twenty times as long: who did not sign with the leaf's key never gets that far.
+        if let key = known?.chain.leafKey ?? candidate?.leafKey {
+            guard key.isValid(signature: signature, overDigest: hash.digest()) else {
+                throw Refusal(
+                    .signature, "the signature is not by the key of the leaf certificate; the payload was altered")
+            }
         }
-        if known == nil { headers.insert(header, for: parts.header, now: now) }
+        if let known { return try judge(payload, header: known, dateField: dateField, now: now) }
+        guard let candidate else { preconditionFailure("a header is known or a candidate") }
+        let header = HeaderProof(chain: try chain(of: candidate, now: now, budget: budget), segment: parts.header)
+        headers.insert(header, for: parts.header, now: now)
         return try judge(payload, header: header, dateField: dateField, now: now)
     }
 
@@ -127,7 +138,18 @@ final class PayloadProver: Sendable {
         }
     }
 
-    private func proveChain(_ segment: ArraySlice<UInt8>, now: Date) throws(Refusal) -> ValidatedChain {
+    /// What a header names and is not proven.
+    private struct Candidate {
+        let header: SignatureHeader
+        let offered: Certificate
+        let leaf: Certificate
+        /// Nil where the leaf's key is of another kind: path verification has the word for it.
+        let leafKey: P256PublicKey?
+        /// Of the certificates that matter.
+        let digest: [UInt8]
+    }
+
+    private func candidate(_ segment: ArraySlice<UInt8>, now: Date) throws(Refusal) -> Candidate {
         let header = try SignatureHeader(segment, policy: policy)
         let offered = try certificate(header.offeredRoot, place: 2)
         // A third certificate that is not pinned plays no part, so it must not make a new entry either.
@@ -136,21 +158,44 @@ final class PayloadProver: Sendable {
             hash.update(SHA256Hash.digest(der)[...])
         }
         if trust.pins(offered.sha256) { hash.update(offered.sha256[...]) }
-        let key = hash.digest()
-        if let chain = chains.proof(for: key[...], now: now) { return chain }
+        let digest = hash.digest()
+        if let refusal = refused.refusal(of: digest) { throw refusal }
         let leaf = try certificate(header.leaf, place: 0)
-        let intermediate = try certificate(header.intermediate, place: 1)
-        let result: Result<ValidatedChain, ChainFailure>
+        return Candidate(
+            header: header, offered: offered, leaf: leaf, leafKey: leaf.p256PublicKey, digest: digest)
+    }
+
+    private func chain(of candidate: Candidate, now: Date, budget: ChainBudget?) throws(Refusal) -> ValidatedChain {
+        if let chain = chains.proof(for: candidate.digest[...], now: now) { return chain }
+        let intermediate = try certificate(candidate.header.intermediate, place: 1)
+        guard budget?.take() ?? true else {
+            throw Refusal(.chainUnproven, "the budget for unknown certificate chains is used up; it is proven later")
+        }
+        switch try validated(candidate, intermediate, now: now) {
+        case .success(let chain):
+            chains.insert(chain, for: candidate.digest[...], now: now)
+            intermediates.insert(intermediate, for: intermediate.sha256[...], now: now)
+            return chain
+        case .failure(let failure):
+            let refusal = Refusal(failure)
+            refused.insert(refusal, for: candidate.digest)
+            throw refusal
+        }
+    }
+
+    private func validated(
+        _ candidate: Candidate, _ intermediate: Certificate, now: Date
+    ) throws(Refusal) -> Result<ValidatedChain, ChainFailure> {
+        if let known = intermediates.proof(for: intermediate.sha256[...], now: now),
+            !candidate.leaf.isSigned(by: known)
+        {
+            return .failure(.untrusted("the leaf is not signed by the intermediate"))
+        }
         do {
-            result = try validator.validate(leaf: leaf, intermediate: intermediate, offered: offered)
+            return try validator.validate(
+                leaf: candidate.leaf, intermediate: intermediate, offered: candidate.offered)
         } catch {
             throw Refusal(.chainUntrusted, "the chain could not be judged: \(error)")
-        }
-        switch result {
-        case .success(let chain):
-            chains.insert(chain, for: key[...], now: now)
-            return chain
-        case .failure(let failure): throw Refusal(failure)
         }
     }
 

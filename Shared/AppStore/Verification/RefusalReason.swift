@@ -14,6 +14,8 @@ public enum RefusalReason: String, Sendable, Hashable, CaseIterable {
     case chainLength = "chain-length"
     /// No path to a root of ours.
     case chainUntrusted = "chain-untrusted"
+    /// The chain is unknown and the budget for proving such chains is used up. Not final: it is proven later.
+    case chainUnproven = "chain-unproven"
     /// A key is used for what its certificate does not allow, or is of the wrong kind.
     case keyUsage = "key-usage"
     /// A certificate lacks Apple's mark for its role.
@@ -45,8 +47,8 @@ public enum RefusalReason: String, Sendable, Hashable, CaseIterable {
     /// `Refusal.concernsOwnApp` before drawing conclusions about one's own release.
     public var isProven: Bool {
         switch self {
-        case .oversized, .malformed, .algorithm, .certificateMalformed, .chainLength, .chainUntrusted, .keyUsage,
-            .chainObjectIdentifier, .signature:
+        case .oversized, .malformed, .algorithm, .certificateMalformed, .chainLength, .chainUntrusted, .chainUnproven,
+            .keyUsage, .chainObjectIdentifier, .signature:
             false
         case .body, .expiredAtSigning, .notYetValid, .revoked, .revocationUnknown, .appUnknown, .appMismatch,
             .environment, .nestedMismatch:

@@ -27,16 +27,24 @@ public final class SignedDataVerifier: Sendable {
     /// How many proven headers and chains it remembers: bounded by the policy, whatever is sent.
     public var remembered: (headers: Int, chains: Int) { prover.cached }
 
+    /// How many refused chains it remembers: bounded likewise.
+    public var rememberedRefusals: Int { prover.refusedChains }
+
     /// The chains under which it has seen a valid signature recently: about whose revocation it is worth asking. A
     /// chain occurs once for each header; bounded like ``remembered``.
     public var provenChains: [ValidatedChain] { prover.provenChains }
 
     /// Proves a notification and everything signed inside it.
     ///
-    /// - Parameter now: For judging dates: the payload's own, or this where it has none.
-    public func notification(_ jws: [UInt8], now: Date) -> Result<ProvenNotification, Refusal> {
+    /// - Parameters:
+    ///   - now: For judging dates: the payload's own, or this where it has none.
+    ///   - budget: For proving chains that are not known; where it is used up the refusal is ``RefusalReason/chainUnproven``.
+    public func notification(
+        _ jws: [UInt8], now: Date, budget: ChainBudget? = nil
+    ) -> Result<ProvenNotification, Refusal> {
         Result { () throws(Refusal) in
-            try notification(in: prover.prove(jws[...], dateField: "signedDate", now: now), now: now)
+            let proof = try prover.prove(jws[...], dateField: "signedDate", now: now, budget: budget)
+            return try notification(in: proof, now: now, budget: budget)
         }.mapError { $0.judged(by: identity.registry) }
     }
 
@@ -62,11 +70,15 @@ public final class SignedDataVerifier: Sendable {
     /// Not for what strangers post as a notification: transactions lie on the customers' devices.
     /// - Parameter claimedApp: The app that renewal information is for; it names none itself, so without it such a part
     ///   is refused.
-    public func part(_ jws: [UInt8], claimedApp: String?, now: Date) -> Result<ProvenPart, Refusal> {
+    public func part(
+        _ jws: [UInt8], claimedApp: String?, now: Date, budget: ChainBudget? = nil
+    ) -> Result<ProvenPart, Refusal> {
         Result { () throws(Refusal) in
-            let proof = try prover.prove(jws[...], dateField: "signedDate", now: now)
+            let proof = try prover.prove(jws[...], dateField: "signedDate", now: now, budget: budget)
             let root = proof.document.root
-            if root["notificationType"] != nil { return .notification(try notification(in: proof, now: now)) }
+            if root["notificationType"] != nil {
+                return .notification(try notification(in: proof, now: now, budget: budget))
+            }
             if root["transactionId"] != nil { return .transaction(try ownTransaction(in: proof)) }
             guard root["autoRenewStatus"] != nil || root["autoRenewProductId"] != nil else {
                 throw Refusal(.body, "signed, but neither a notification nor a transaction nor renewal information")
@@ -99,12 +111,13 @@ public final class SignedDataVerifier: Sendable {
     }
 
     private func notification(
-        in proof: PayloadProver.Proof, now: Date
+        in proof: PayloadProver.Proof, now: Date, budget: ChainBudget?
     ) throws(Refusal) -> ProvenNotification {
         do throws(Refusal) {
             let envelope = try NotificationEnvelope(proof.document.root)
             let app = try identity.check(envelope)
-            let contents = try NotificationContents(envelope.subject, of: app, in: proof, prover: prover, now: now)
+            let contents = try NotificationContents(
+                envelope.subject, of: app, in: proof, prover: prover, now: now, budget: budget)
             return ProvenNotification(envelope, of: app, contents, proof)
         } catch {
             throw error.judged(by: identity.registry)

@@ -10,6 +10,8 @@ public struct VerificationPolicy: Sendable {
     public var maximumLead = 86_400.0
     /// How many proven headers are kept. Apple signs with a handful of certificates at a time.
     public var cachedHeaders = 64
+    /// How many refused chains are remembered.
+    public var rememberedRefusals = 4096
     /// How long a proven header is kept, in seconds, before it is proven anew.
     public var cacheLifetime = 3600.0
 

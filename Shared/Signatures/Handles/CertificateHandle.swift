@@ -81,6 +81,11 @@ final class CertificateHandle: @unchecked Sendable {
         return usage == .max ? nil : usage
     }
 
+    func isSigned(by issuer: CertificateHandle) -> Bool {
+        defer { ERR_clear_error() }
+        return issuer.withPointer { X509_verify(certificate, X509_get0_pubkey($0)) == 1 }
+    }
+
     func hasExtension(_ identifier: String) -> Bool {
         guard let object = OBJ_txt2obj(identifier, 1) else { return false }
         defer { ASN1_OBJECT_free(object) }

@@ -51,7 +51,7 @@ extension ForgeryMaterial {
         let another = try underTrustedRoot()
         return cases.map { Forgery("a signature \($0.0)", .signature, $0.1) } + [
             Forgery(
-                "a stranger's header over a genuine payload", .chainUntrusted,
+                "a stranger's header over a genuine payload", .signature,
                 swapped(String(decoding: foreignHeader, as: UTF8.self), goodParts[1], goodParts[2])),
             Forgery(
                 "another genuine header over a genuine payload", .signature,

@@ -21,6 +21,12 @@ import Testing
             }
             reached.formUnion([genuine.refusal(by: verifier, now: Self.now)].compactMap(\.?.reason))
         }
+        // What depends on how busy the verifier is.
+        let fresh = try corpus.material.verifier()
+        let none = ChainBudget(perSecond: 0, burst: 0, instant: { .now })
+        if case .failure(let refusal) = fresh.notification(genuine.jws, now: Self.now, budget: none) {
+            reached.insert(refusal.reason)
+        }
         #expect(reached == Set(RefusalReason.allCases))
     }
 

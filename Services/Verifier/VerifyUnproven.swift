@@ -1,0 +1,21 @@
+import Contracts
+import Pipeline
+
+/// The slower lane: proves unknown chains, however many there are, and rests after each batch, so that a flood of forged
+/// ones takes no more than a share of one core from what is proven already.
+struct VerifyUnproven: Stage {
+    let verify: Verify
+    /// Of one core, 0 to 1.
+    let share: Double
+    let clock: any Clock<Duration>
+    let instant: @Sendable () -> ContinuousClock.Instant
+
+    func process(
+        _ deliveries: [Delivery<ReceivedNotification>]
+    ) async throws -> [StageResult<VerifiedNotification, VerifyReason>] {
+        let started = instant()
+        let results = try await verify.process(deliveries)
+        try await clock.sleep(for: started.duration(to: instant()) * (1 / share - 1))
+        return results
+    }
+}

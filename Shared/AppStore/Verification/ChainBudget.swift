@@ -1,0 +1,45 @@
+import Synchronization
+
+/// How many unknown certificate chains may be proven: so many at once, and so many a second after that.
+///
+/// Proving one takes about ten times as long as a whole notification under a known chain, and everybody can send
+/// Apple's intermediate with a leaf of his own making. Apple itself has a handful of chains at a time.
+public final class ChainBudget: Sendable {
+    /// What a verifier proves a second in line with everything else: a tenth of a core.
+    public static let perSecond = 50
+
+    private struct State {
+        var tokens: Double
+        var refilledAt: ContinuousClock.Instant
+    }
+
+    private let burst: Double
+    private let rate: Double
+    private let instant: @Sendable () -> ContinuousClock.Instant
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - perSecond: how many come back in a second.
+    ///   - burst: how many there are at the beginning, and at most.
+    public init(
+        perSecond rate: Double, burst: Int, instant: @escaping @Sendable () -> ContinuousClock.Instant
+    ) {
+        self.burst = Double(burst)
+        self.rate = rate
+        self.instant = instant
+        state = Mutex(State(tokens: Double(burst), refilledAt: instant()))
+    }
+
+    /// Takes one; false where none is left.
+    func take() -> Bool {
+        let now = instant()
+        return state.withLock { state in
+            let elapsed = state.refilledAt.duration(to: now) / .seconds(1)
+            state.tokens = min(burst, state.tokens + max(0, elapsed) * rate)
+            state.refilledAt = now
+            guard state.tokens >= 1 else { return false }
+            state.tokens -= 1
+            return true
+        }
+    }
+}

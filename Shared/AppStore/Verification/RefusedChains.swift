@@ -1,0 +1,30 @@
+import Synchronization
+
+/// Chains that were refused lately, by digest: the same forged leaf costs nothing a second time. Bounded; the oldest goes.
+final class RefusedChains: Sendable {
+    private struct State {
+        var refusals: [[UInt8]: Refusal] = [:]
+        var order: [[UInt8]] = []
+        var oldest = 0
+    }
+
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    init(capacity: Int) { self.capacity = max(1, capacity) }
+
+    /// How many are remembered.
+    var count: Int { state.withLock(\.refusals.count) }
+
+    func refusal(of digest: [UInt8]) -> Refusal? { state.withLock { $0.refusals[digest] } }
+
+    func insert(_ refusal: Refusal, for digest: [UInt8]) {
+        state.withLock { state in
+            guard state.refusals.updateValue(refusal, forKey: digest) == nil else { return }
+            if state.order.count < capacity { return state.order.append(digest) }
+            state.refusals[state.order[state.oldest]] = nil
+            state.order[state.oldest] = digest
+            state.oldest = (state.oldest + 1) % capacity
+        }
+    }
+}

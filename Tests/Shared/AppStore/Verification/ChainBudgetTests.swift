@@ -1,0 +1,78 @@
+import Foundation
+import Signatures
+import Synchronization
+import Testing
+
+@testable import AppStore
+
+@Suite struct ChainBudgetTests {
+    private static let now = Date(timeIntervalSince1970: 1_780_000_000)
+
+    @Test func `Budget gives its burst at once and its rate after that`() {
+        let start = ContinuousClock.now
+        let time = Mutex(start)
+        let budget = ChainBudget(perSecond: 2, burst: 3, instant: { time.withLock(\.self) })
+        #expect((0..<5).map { _ in budget.take() } == [true, true, true, false, false])
+        time.withLock { $0 = start + .seconds(1) }
+        #expect((0..<3).map { _ in budget.take() } == [true, true, false])
+        time.withLock { $0 = start + .seconds(1000) }
+        #expect((0..<4).map { _ in budget.take() } == [true, true, true, false])
+    }
+
+    @Test func `Verifier leaves unknown chains open while the budget is used up, and proves known ones all the same`()
+        throws
+    {
+        let material = try ForgeryMaterial(now: Self.now)
+        let verifier = try material.verifier()
+        let genuine = try material.signed(material.envelope(material.transaction(), material.renewal()))
+        let none = ChainBudget(perSecond: 0, burst: 0, instant: { .now })
+        #expect(Self.reason(verifier.notification(genuine, now: Self.now, budget: none)) == .chainUnproven)
+        #expect(Self.reason(verifier.notification(genuine, now: Self.now)) == nil)
+        #expect(Self.reason(verifier.notification(genuine, now: Self.now, budget: none)) == nil)
+    }
+
+    @Test func `Forged leaf before the genuine intermediate takes no budget unless its key signed the payload`() throws
+    {
+        let material = try ForgeryMaterial(now: Self.now)
+        let verifier = try material.verifier()
+        let one = ChainBudget(perSecond: 0, burst: 1, instant: { .now })
+        let genuine = try material.signed(material.envelope())
+        // Somebody's capture with one bit of the leaf changed: the header is signed, too.
+        for bit in 0..<64 {
+            var leaf = material.authority.leaf
+            leaf[leaf.count - 1 - bit / 8] ^= 1 << UInt8(bit % 8)
+            let header = CompactJWS.headerJSON(
+                x5c: [leaf, material.authority.intermediate, material.authority.root].map {
+                    Data($0).base64EncodedString()
+                })
+            let parts = genuine.split(separator: UInt8(ascii: "."))
+            let forged = Array(
+                [Base64.encode(header, .url), Array(parts[1]), Array(parts[2])].joined(separator: [UInt8(ascii: ".")]))
+            let reason = Self.reason(verifier.notification(forged, now: Self.now, budget: one))
+            #expect(reason == .signature || reason == .certificateMalformed)
+        }
+        // The only one that was left is still there for the genuine.
+        #expect(Self.reason(verifier.notification(genuine, now: Self.now, budget: one)) == nil)
+    }
+
+    @Test func `Refused chain is remembered, and what is remembered is bounded`() throws {
+        let material = try ForgeryMaterial(now: Self.now)
+        let verifier = try material.verifier()
+        let own = try DevelopmentAuthority(now: Self.now)
+        let forged = try material.underChain([own.leaf, own.intermediate, own.root], key: own.leafKey)
+        let one = ChainBudget(perSecond: 0, burst: 1, instant: { .now })
+        for _ in 0..<3 {
+            #expect(Self.reason(verifier.notification(forged, now: Self.now, budget: one)) == .chainUntrusted)
+        }
+        #expect(verifier.rememberedRefusals == 1)
+        let refused = RefusedChains(capacity: 10)
+        for number in 0..<100 { refused.insert(Refusal(.chainUntrusted, "no"), for: [UInt8(number)]) }
+        #expect(refused.count == 10)
+        #expect(refused.refusal(of: [99]) != nil)
+        #expect(refused.refusal(of: [89]) == nil)
+    }
+
+    private static func reason<Value>(_ result: Result<Value, Refusal>) -> RefusalReason? {
+        if case .failure(let refusal) = result { refusal.reason } else { nil }
+    }
+}
