@@ -13,7 +13,7 @@ await ServiceProcess(
     let settings = context.settings
     let revocations = RevocationRegister(isHard: settings.revocation == .hard)
     let trusted = try Reloading(settings, revocations: revocations, logger: context.logger)
-    let producer = try ProducerService(try settings.kafka(), logger: context.logger)
+    let producer = try ProducerService(try settings.kafka(), for: .verifier, logger: context.logger)
     let connection = try await WorkerConnection(
         context, stage: .verifier, reading: Topics.received.route, sharing: producer)
     let slowConnection = try await WorkerConnection(
@@ -40,6 +40,9 @@ await ServiceProcess(
     let slowLane = VerifyUnproven(
         verify: patient, share: settings.unprovenShare, clock: ContinuousClock(), instant: context.clock.instant)
     return parts + [producer]
-        + connection.parts(running: stage, settlement: VerifierSettlement(connection: connection))
+        + connection.parts(
+            running: stage,
+            settlement: KafkaSettlement(
+                connection, to: Topics.verified, postponingTo: Topics.unproven.route))
         + slowConnection.parts(running: slowLane, settlement: KafkaSettlement(slowConnection, to: Topics.verified))
 }

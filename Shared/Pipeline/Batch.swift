@@ -98,6 +98,14 @@ public struct ProcessedBatch<S: Stage>: Sendable {
         }
     }
 
+    /// What was not decided and waits in another topic, byte for byte.
+    public var postponed: [Batch.Record] {
+        zip(batch.records, results).compactMap { record, result in
+            guard case .discard(let reason) = result, reason.isPostponed else { return nil }
+            return record
+        }
+    }
+
     /// For each partition of the batch, its first offset and the offset after its last, sorted by topic and partition.
     public var spans: [Span] {
         var spans: [TopicPartition: Span] = [:]

@@ -11,17 +11,20 @@ public actor KafkaSettlement<S: Stage>: Settlement where S.Output: TopicMessage 
     private let consumer: Consumer
     private let producer: Producer
     private let output: Topic<S.Output>
+    private let waiting: Route?
     private let rejections: Rejections
     private var delivered = DeliveredOutputs()
 
     /// - Parameters:
     ///   - connection: the one the batches come from.
     ///   - output: where forwarded messages go.
-    public init(_ connection: WorkerConnection, to output: Topic<S.Output>) {
+    ///   - waiting: where records go whose decision is postponed; a stage that postpones needs one.
+    public init(_ connection: WorkerConnection, to output: Topic<S.Output>, postponingTo waiting: Route? = nil) {
         consumer = connection.consumer
         producer = connection.producer
         rejections = connection.rejections
         self.output = output
+        self.waiting = waiting
     }
 
     /// ``Settled/fenced`` where the group has given the partitions to others meanwhile: they repeat the batch.
@@ -52,6 +55,12 @@ public actor KafkaSettlement<S: Stage>: Settlement where S.Output: TopicMessage 
                 StageOutput(
                     identity: .init(input: $0.position, isDeadLetter: true), record: ProducerRecord(Topics.rejected, $0)
                 )
+            }
+            + processed.postponed.map { record in
+                guard let waiting else { preconditionFailure("a stage that postpones records needs a topic for them") }
+                return StageOutput(
+                    identity: .init(input: record.position, isDeadLetter: false),
+                    record: ProducerRecord(waiting, record.wire))
             }
     }
 }
@@ -98,9 +107,13 @@ public struct Rejections: Sendable {
 extension ProducerRecord {
     /// The record of a message, for the topic of its type.
     public init<Message>(_ topic: Topic<Message>, _ message: Message) {
-        let record = message.record()
+        self.init(topic.route, message.record())
+    }
+
+    /// A record as it is.
+    public init(_ route: Route, _ record: WireRecord) {
         self.init(
-            topic: topic.name, key: record.key, value: record.value,
+            topic: route.name, key: record.key, value: record.value,
             headers: record.headers.map { RecordHeader(name: $0.name, value: $0.value) })
     }
 }

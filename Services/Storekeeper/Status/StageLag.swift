@@ -23,9 +23,10 @@ struct StageLag: Sendable {
     /// In pipeline order.
     static let readers = ServiceKind.allCases.reversed().flatMap { role in
         role.readings.map { reading in
-            let isOnly = role.readings.count == 1
+            // The service's own group is the stage; groups beside it are named by their topic.
+            let isStage = role.readings.count == 1 || reading.group == ServiceName(rawValue: role.rawValue)?.group
             return Reader(
-                name: isOnly ? role.rawValue : "\(role.rawValue) (\(reading.route.name))", group: reading.group,
+                name: isStage ? role.rawValue : "\(role.rawValue) (\(reading.route.name))", group: reading.group,
                 topic: reading.route.name)
         }
     }

@@ -12,6 +12,8 @@ public enum RefusalReason: String, Sendable, Hashable, CaseIterable {
     case certificateMalformed = "certificate-malformed"
     /// Not three certificates, or not a path of three.
     case chainLength = "chain-length"
+    /// The signature is not 64 bytes, or not by the key of the leaf.
+    case signature
     /// No path to a root of ours.
     case chainUntrusted = "chain-untrusted"
     /// The chain is unknown and the budget for proving such chains is used up. Not final: it is proven later.
@@ -20,8 +22,6 @@ public enum RefusalReason: String, Sendable, Hashable, CaseIterable {
     case keyUsage = "key-usage"
     /// A certificate lacks Apple's mark for its role.
     case chainObjectIdentifier = "chain-oid"
-    /// The signature is not 64 bytes, or not valid.
-    case signature
     /// Apple signed it, but it is not JSON that we believe, or not the type that was asked for.
     case body
     /// A certificate was no longer valid when the payload was signed, or that was too long ago.

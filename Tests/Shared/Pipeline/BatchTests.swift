@@ -8,8 +8,9 @@ import Testing
 /// Forwards even texts, discards odd ones, and refuses `bad`.
 struct Even: Stage {
     enum Reason: String, StageReason {
-        case undecodable, odd, bad
+        case undecodable, odd, bad, later
         var countsTowardsRejectionLimit: Bool { true }
+        var isPostponed: Bool { self == .later }
     }
 
     struct Text: TopicMessage, Hashable {
@@ -26,6 +27,7 @@ struct Even: Stage {
 
     func process(_ deliveries: [Delivery<Text>]) -> [StageResult<Text, Reason>] {
         deliveries.map { delivery in
+            if delivery.message.text == "later" { return .discard(.later) }
             guard let number = Int(delivery.message.text) else { return .deadLetter(.bad, message: "not a number") }
             return number.isMultiple(of: 2) ? .forward(delivery.message) : .discard(.odd)
         }

@@ -16,7 +16,7 @@ import Testing
         let (forwarded, letters) = try await bench.whileWorking(Even()) {
             let forwarded = try await bench.read(bench.output.name, count: 2)
             let letters = try await bench.read(Topics.rejected.name, count: 1)
-            while try await bench.lag() > 0 { await Task.yield() }
+            try await bench.drained()
             return (forwarded, letters)
         }
         #expect(Set(forwarded.map { String(decoding: $0.value, as: UTF8.self) }) == ["2", "4"])
@@ -50,7 +50,7 @@ import Testing
         // Not allowed, once: one of the two topics gets its part of the first batch, the other does not.
         bench.broker.inject([29], into: .produce)
         try await bench.whileWorking(Even()) {
-            while try await bench.lag() > 0 { await Task.yield() }
+            try await bench.drained()
         }
         #expect(try await bench.end(of: bench.output.name) == 20)
         #expect(try await bench.end(of: Topics.rejected.name) == 20)
@@ -63,6 +63,22 @@ import Testing
         let outage = Outage(failures: 1) { bench.broker.inject([16, 16], into: .offsetFetch) }
         let forwarded = try await bench.whileWorking(outage) { try await bench.read(bench.output.name, count: 20) }
         #expect(Set(forwarded.map(\.value)).count == 20)
+    }
+
+    @Test func `Worker hands a postponed record to its waiting topic with key and headers, and settles it`()
+        async throws
+    {
+        let bench = try await Bench()
+        let header = RecordHeader(name: Headers.source, value: Array("webhook".utf8))
+        try await bench.write(["later"], headers: [header])
+        let waiting = try await bench.whileWorking(Even()) {
+            let waiting = try await bench.read(Topics.unproven.name, count: 1)
+            try await bench.drained()
+            return waiting
+        }
+        #expect(waiting.first?.value == Array("later".utf8))
+        #expect(waiting.first?.headers == [header])
+        #expect(try await bench.end(of: bench.output.name) == 0)
     }
 
     @Test func `Worker stops at a run of rejections and leaves the rest of the topic as it is`() async throws {
@@ -103,7 +119,7 @@ import Testing
                 return try await bench.read(bench.output.name, count: 500)
             }
             // A commit that met the rebalance is made up for by whoever has the partition now.
-            while try await bench.lag() > 0 { await Task.yield() }
+            try await bench.drained()
             return forwarded
         }
         #expect(Set(forwarded.map(\.value)).count == 500)
@@ -185,7 +201,8 @@ private struct Bench {
         _ stage: S, _ body: @Sendable () async throws -> Value
     ) async throws -> Value where S.Input == Even.Text, S.Output == Even.Text {
         let connection = try await WorkerConnection(context, stage: .verifier, reading: input.route)
-        let parts = connection.parts(running: stage, settlement: KafkaSettlement(connection, to: output))
+        let parts = connection.parts(
+            running: stage, settlement: KafkaSettlement(connection, to: output, postponingTo: Topics.unproven.route))
         let group = ServiceGroup(configuration: .init(services: parts.map { .init(service: $0) }, logger: logger))
         async let running: Void = group.run()
         let value: Value
@@ -227,13 +244,24 @@ private struct Bench {
             .lag(group: ServiceName.verifier.group, topics: [input.name]).reduce(0) { $0 + $1.records }
     }
 
+    /// Waits until the group has settled everything, or the test's time is up.
+    func drained() async throws {
+        while try await lag() > 0 {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     func end(of topic: String) async throws -> Int64 {
         try await KafkaAdmin(broker.configuration, logger: logger)
             .lag(group: "nobody", topics: [topic]).reduce(0) { $0 + $1.end }
     }
 
     func becomesUnready() async throws {
-        while !context.health.notReady.contains(where: { $0.contains("stopped") }) { await Task.yield() }
+        while !context.health.notReady.contains(where: { $0.contains("stopped") }) {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
     }
 }
 

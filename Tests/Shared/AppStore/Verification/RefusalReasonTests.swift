@@ -30,9 +30,9 @@ import Testing
         #expect(reached == Set(RefusalReason.allCases))
     }
 
-    @Test func `what stands before the signature is not proven, and all that stands behind it is`() {
+    @Test func `what stands before the body is not proven, and all that stands behind it is`() {
         let all = RefusalReason.allCases
-        #expect(all.prefix { !$0.isProven }.last == .signature)
+        #expect(all.prefix { !$0.isProven }.last == .chainObjectIdentifier)
         #expect(!all.drop { !$0.isProven }.contains { !$0.isProven })
     }
 }
