@@ -11,6 +11,9 @@ public enum Topics {
     public static let unproven = Topic<ReceivedNotification>(
         "notifications.unproven", key: .none, partitions: 8, writers: [.verifier], readers: [.verifier])
 
+    /// Topics whose records are a ``ReceivedNotification``: of dead letters that come from them the value is what was posted.
+    public static let unverified: Set<String> = [received.name, unproven.name]
+
     /// What Apple provably signed for one of our apps.
     public static let verified = Topic<VerifiedNotification>(
         "notifications.verified", key: .subscription, writers: [.verifier], readers: [.deduplicator])

@@ -16,7 +16,7 @@ struct DeadLetterContents: Sendable, Equatable {
 
     /// Reads a rejected record.
     init(_ letter: DeadLetter) {
-        if letter.position.topic == Topics.received.name {
+        if Topics.unverified.contains(letter.position.topic) {
             self.init(signedPayload: letter.original.value)
         } else if let notification = try? VerifiedNotification(letter.original) {
             self.init(signedPayload: notification.signedPayload)

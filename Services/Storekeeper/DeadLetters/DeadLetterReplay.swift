@@ -55,7 +55,7 @@ extension ProducerRecord {
         let original = letter.original
         let received = try? ReceivedNotification(original)
         let verified = try? VerifiedNotification(original)
-        if letter.position.topic == Topics.received.name {
+        if Topics.unverified.contains(letter.position.topic) {
             self.init(
                 Topics.received,
                 ReceivedNotification(

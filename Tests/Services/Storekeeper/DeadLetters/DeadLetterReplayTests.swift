@@ -22,10 +22,11 @@ import Testing
                 headers: record.headers.map { WireHeader($0.name, $0.value) }))
     }
 
-    @Test func `DeadLetterReplay keeps the app of a record of the first topic`() throws {
+    @Test(arguments: [Topics.received.name, Topics.unproven.name])
+    func `DeadLetterReplay keeps the app of a record that was not verified`(topic: String) throws {
         let received = ReceivedNotification(
             signedPayload: Array("a.b.c".utf8), source: .history, receivedAt: Self.time, bundleId: "com.example.app")
-        let replayed = try Self.replayed(received.record(), from: Topics.received.name)
+        let replayed = try Self.replayed(received.record(), from: topic)
         #expect(replayed.bundleId == "com.example.app")
         #expect(replayed.source == .replay)
         #expect(replayed.signedPayload == received.signedPayload)
