@@ -62,7 +62,10 @@ let services: [Target] = [
     service("Ingest", ["Chassis", "Pipeline", "Kafka", "Contracts", "StrictJSON", hummingbird, nio]),
     service(
         "Verifier",
-        ["Chassis", "Pipeline", "Contracts", "Bootstrap", "AppStore", "Signatures", "StrictJSON", httpClient]),
+        [
+            "Chassis", "Pipeline", "Contracts", "Bootstrap", "AppStore", "Interpretation", "Signatures", "StrictJSON",
+            httpClient,
+        ]),
     service("Deduplicator", ["Chassis", "Pipeline", "Contracts", "Storage", "Bootstrap", "Postgres"]),
     service(
         "StateUpdater",

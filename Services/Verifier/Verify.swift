@@ -1,5 +1,6 @@
 import AppStore
 import Contracts
+import Interpretation
 import Pipeline
 import StrictJSON
 

@@ -25,10 +25,24 @@ public struct ChainValidator: Sendable {
     public func validate(
         leaf: Certificate, intermediate: Certificate, offered: Certificate
     ) throws(OpenSSLFailure) -> Result<ValidatedChain, ChainFailure> {
+        try root(of: leaf, intermediate: intermediate, offered: offered).flatMap { root in
+            guard let leafKey = leaf.p256PublicKey else { return .failure(.leafKey) }
+            return .success(ValidatedChain(leaf: leaf, intermediate: intermediate, root: root, leafKey: leafKey))
+        }
+    }
+
+    /// The same whatever kind of key the leaf has.
+    ///
+    /// - Parameter acceptsSHA1: also certificates that Apple signed over a SHA-1, until 2023. To forge one, two certificates
+    ///   with one SHA-1 would have to be made and Apple to sign one of them, which it does no longer.
+    func root(
+        of leaf: Certificate, intermediate: Certificate, offered: Certificate, acceptsSHA1: Bool = false
+    ) throws(OpenSSLFailure) -> Result<Certificate, ChainFailure> {
         let anchors = trust.roots + (trust.pins(offered.sha256) && !trust.roots.contains(offered) ? [offered] : [])
         guard !anchors.isEmpty else { return .failure(.untrusted("no root of ours comes with it")) }
         let outcome = try PathVerification.run(
-            leaf: leaf.handle, intermediate: intermediate.handle, anchors: anchors.map(\.handle))
+            leaf: leaf.handle, intermediate: intermediate.handle, anchors: anchors.map(\.handle),
+            acceptsSHA1: acceptsSHA1)
         let root: Certificate
         switch outcome {
         case .refused(let failure): return .failure(failure)
@@ -46,7 +60,6 @@ public struct ChainValidator: Sendable {
             return .failure(.missingExtension(intermediateExtension))
         }
         guard leaf.hasExtension(leafExtension) else { return .failure(.missingExtension(leafExtension)) }
-        guard let leafKey = leaf.p256PublicKey else { return .failure(.leafKey) }
-        return .success(ValidatedChain(leaf: leaf, intermediate: intermediate, root: root, leafKey: leafKey))
+        return .success(root)
     }
 }

@@ -10,6 +10,12 @@ public struct TrustStore: Sendable {
         0x7C, 0x4F, 0x5C, 0x75, 0x6F, 0x30, 0x17, 0xB3, 0xA8, 0xC4, 0x88, 0xC3, 0x65, 0x3E, 0x91, 0x79,
     ]
 
+    /// SHA-256 of Apple Root CA, above the certificates that sign app receipts.
+    public static let appleReceiptRootDigest: [UInt8] = [
+        0xB0, 0xB1, 0x73, 0x0E, 0xCB, 0xC7, 0xFF, 0x45, 0x05, 0x14, 0x2C, 0x49, 0xF1, 0x29, 0x5E, 0x6E,
+        0xDA, 0x6B, 0xCA, 0xED, 0x7E, 0x2C, 0x68, 0xC5, 0xBE, 0x91, 0xB5, 0xA1, 0x10, 0x01, 0xF0, 0x24,
+    ]
+
     /// Apple's root and no other: what production trusts.
     public static let apple = TrustStore(pinnedDigests: [appleRootDigest])
 
@@ -23,6 +29,9 @@ public struct TrustStore: Sendable {
         self.roots = roots
         self.pinnedDigests = pinnedDigests
     }
+
+    /// The same roots of one's own, and the one of Apple's that app receipts end in.
+    public var forReceipts: TrustStore { TrustStore(roots: roots, pinnedDigests: [Self.appleReceiptRootDigest]) }
 
     /// These and further roots.
     public func adding(roots further: [Certificate]) -> TrustStore {

@@ -14,12 +14,7 @@ public struct CustomerStore: Sendable {
     /// All claims within one app, for ``AppleAccount``; holds them in memory.
     public func claims(of bundleId: String, in environment: StoreEnvironment) async throws -> [AccountClaim] {
         try await connection.execute(Self.claims, environment.rawValue, bundleId).map { row in
-            AccountClaim(
-                key: SubscriptionKey(
-                    environment: environment, originalTransactionId: try row.value("original_transaction_id")),
-                bundleId: bundleId, appTransactionId: try row.optional("app_transaction_id"),
-                appAccountToken: try row.value("app_account_token"), since: try row.value("since"),
-                toldAt: try row.value("told_at"))
+            try AccountClaim(row, of: bundleId, in: environment)
         }
     }
 
@@ -86,4 +81,15 @@ public struct CustomerStore: Sendable {
         where environment = $1::text::store_environment and ($2::text is null or bundle_id = $2::text)
         order by bundle_id, customer, since, told_at desc, shared_account.app_account_token
         """)
+}
+
+extension AccountClaim {
+    init(_ row: Row, of bundleId: String, in environment: StoreEnvironment) throws {
+        self.init(
+            key: SubscriptionKey(
+                environment: environment, originalTransactionId: try row.value("original_transaction_id")),
+            bundleId: bundleId, appTransactionId: try row.optional("app_transaction_id"),
+            appAccountToken: try row.value("app_account_token"), since: try row.value("since"),
+            toldAt: try row.value("told_at"))
+    }
 }

@@ -93,7 +93,7 @@ public struct LedgerStore: Sendable {
         var writing = LedgerWriting(transaction)
         try writing.add(additions)
         var effects = try batch.effects(
-            of: additions, known: try purchases(read[2], transactions: read[3], periods: read[4]),
+            of: additions, known: try PurchaseInBatch.all(read[2], transactions: read[3], periods: read[4]),
             neighbours: try read[5].compactMap { row in try LedgerLine.read(row).event }, at: recordedAt)
         try writing.write(effects, of: additions, recordedAt: recordedAt)
         try writing.keepConflicts(
@@ -107,23 +107,6 @@ public struct LedgerStore: Sendable {
         effects.applied.conflicting = written[LedgerStatements.keepConflicts]?.affected ?? 0
         effects.applied.shared = try written[ClaimStatements.notice]?.map { row in try SharedAccountNotice(row) } ?? []
         return Attempt(transactionId: try read[6][0].value("id"), applied: effects.applied)
-    }
-
-    /// The purchases as they stand; a purchase that is not known has neither transactions nor periods.
-    private static func purchases(
-        _ subscriptions: Rows, transactions: Rows, periods: Rows
-    ) throws -> [SubscriptionKey: PurchaseInBatch] {
-        let transactions = Dictionary(
-            grouping: try transactions.map { row in try StoredTransaction.read(row) }, by: \.key)
-        let periods = Dictionary(grouping: try periods.map { row in try AccessPeriodRow.read(row) }, by: \.key)
-        var purchases: [SubscriptionKey: PurchaseInBatch] = [:]
-        for row in subscriptions {
-            let known = try SubscriptionColumns.read(row)
-            let key = known.subscription.key
-            purchases[key] = PurchaseInBatch(
-                known, transactions: (transactions[key] ?? []).map(\.version), periods: Set(periods[key] ?? []))
-        }
-        return purchases
     }
 
     private static func check(_ moves: [PositionMove], moved: Rows) throws {

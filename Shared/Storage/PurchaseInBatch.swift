@@ -1,4 +1,5 @@
 import Contracts
+import Postgres
 import Subscriptions
 
 import struct Foundation.Date
@@ -99,5 +100,24 @@ struct PurchaseInBatch: Sendable {
     private static func text(_ access: (isGiven: Bool, until: Date?)) -> String {
         guard access.isGiven else { return "none" }
         return access.until?.iso8601 ?? "open"
+    }
+}
+
+extension PurchaseInBatch {
+    /// The purchases as they stand; a purchase that is not known has neither transactions nor periods.
+    static func all(
+        _ subscriptions: Rows, transactions: Rows, periods: Rows
+    ) throws -> [SubscriptionKey: PurchaseInBatch] {
+        let transactions = Dictionary(
+            grouping: try transactions.map { row in try StoredTransaction.read(row) }, by: \.key)
+        let periods = Dictionary(grouping: try periods.map { row in try AccessPeriodRow.read(row) }, by: \.key)
+        var purchases: [SubscriptionKey: PurchaseInBatch] = [:]
+        for row in subscriptions {
+            let known = try SubscriptionColumns.read(row)
+            let key = known.subscription.key
+            purchases[key] = PurchaseInBatch(
+                known, transactions: (transactions[key] ?? []).map(\.version), periods: Set(periods[key] ?? []))
+        }
+        return purchases
     }
 }

@@ -16,7 +16,11 @@ public struct SharingStore: Sendable {
 
     /// The policy of every app that has one of its own, by bundle identifier; the others have `SharingPolicy.standard`.
     public func policies() async throws -> [String: SharingPolicy] {
-        try await connection.execute(Self.policies).reduce(into: [:]) { policies, row in
+        try Self.policies(try await connection.execute(Self.policies))
+    }
+
+    static func policies(_ rows: Rows) throws -> [String: SharingPolicy] {
+        try rows.reduce(into: [:]) { policies, row in
             let policy: String = try row.value("policy")
             policies[try row.value("bundle_id")] = SharingPolicy(rawValue: policy)
         }

@@ -9,13 +9,14 @@ public enum StorageStatements {
             RetentionStore.make, RetentionStore.months,
             RetentionStore.drop,
         ]
-        + LedgerPages.statements + ledger + coverage + recovery + [
+        + LedgerPages.statements + ledger + coverage + recovery + StatePreviewStore.statements + [
             SeenNotificationStore.claimFirst, SeenNotificationStore.owners, SeenNotificationStore.forget,
             SeenNotificationStore.countBefore,
             PositionStore.read, PositionStore.insert, PositionStore.list, PositionStore.remove,
             PositionStore.move,
             TransactionStore.find, TransactionStore.ofPurchases, TransactionStore.upsert,
-            SubscriptionStatements.find, SubscriptionStatements.page, SubscriptionStatements.lock,
+            SubscriptionStatements.find, SubscriptionStatements.page, SubscriptionStatements.ofPurchases,
+            SubscriptionStatements.lock,
             SubscriptionStatements.insert, SubscriptionStatements.update,
             AnomalyStore.find, AnomalyStore.upsert,
             AccessPeriodStatements.ofPurchases, AccessPeriodStatements.remove, AccessPeriodStatements.insert,

@@ -22,18 +22,20 @@ enum SubscriptionStatements {
             limit $3::bigint
             """)
 
+    private static let selectOfPurchases = """
+        select \(SubscriptionColumns.selected)
+        from subscription
+        where (environment, original_transaction_id) in (
+            select given.environment::store_environment, given.original_transaction_id
+            from unnest($1::text[], $2::text[]) as given (environment, original_transaction_id))
+        order by subscription.environment, original_transaction_id
+        """
+
+    /// What purchases are like.
+    static let ofPurchases = Statement("subscription-of-purchases", unsafeSQL: selectOfPurchases)
+
     /// What the purchases of a batch were like before it, locked in order until the transaction ends.
-    static let lock = Statement(
-        "subscription-lock",
-        unsafeSQL: """
-            select \(SubscriptionColumns.selected)
-            from subscription
-            where (environment, original_transaction_id) in (
-                select given.environment::store_environment, given.original_transaction_id
-                from unnest($1::text[], $2::text[]) as given (environment, original_transaction_id))
-            order by subscription.environment, original_transaction_id
-            for update
-            """)
+    static let lock = Statement("subscription-lock", unsafeSQL: "\(selectOfPurchases) for update")
 
     /// Of a purchase that was not known. The caller compares the number of rows written with the number of rows sent.
     static let insert = Statement(
@@ -60,6 +62,10 @@ enum SubscriptionStatements {
                 and held.revision = given.read_revision
                 and (held.signed_at, held.notification_uuid) <= (given.signed_at, given.notification_uuid)
             """)
+
+    static func command(reading keys: [SubscriptionKey]) -> Command {
+        Command(ofPurchases, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId))
+    }
 
     static func command(locking keys: [SubscriptionKey]) -> Command {
         Command(lock, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId))

@@ -16,7 +16,7 @@ public struct DecodedNotification: Sendable, Hashable {
     public let renewalInfo: JWSRenewalInfoDecodedPayload?
     /// Beside a part that stood alone: what Apple's API answered with it.
     public let unsignedStatus: UnsignedStatus?
-    /// From `appData.signedAppTransactionInfo`.
+    /// From `appData.signedAppTransactionInfo`, or alone.
     public let appTransaction: AppTransaction?
 
     /// Reads the JSON of a verified notification.
@@ -35,7 +35,7 @@ public struct DecodedNotification: Sendable, Hashable {
         transaction = try Self.part(json, "signedTransactionInfo")
         renewalInfo = try Self.part(json, "signedRenewalInfo")
         unsignedStatus = try PayloadFields(json).read("unsignedStatus")
-        appTransaction = try Self.nested(json, "appData", "signedAppTransactionInfo")
+        appTransaction = try Self.part(json, "signedAppTransactionInfo", in: "appData")
     }
 
     /// What this build cannot make use of in what a purchase is told by, named by its place.
@@ -58,13 +58,20 @@ public struct DecodedNotification: Sendable, Hashable {
         alone("signedRenewalInfo", renewalInfo, status)
     }
 
+    /// The JSON of a part that stood alone, as ``init(json:)`` reads it.
+    public static func decoded(appTransaction: [UInt8]) -> [UInt8] {
+        alone("signedAppTransactionInfo", appTransaction, nil)
+    }
+
     private static func alone(_ name: String, _ part: [UInt8], _ status: UnsignedStatus?) -> [UInt8] {
         let status = status.map { Array(",\"unsignedStatus\":".utf8) + $0.json } ?? []
         return Array("{\"\(name)\":".utf8) + part + status + [UInt8(ascii: "}")]
     }
 
-    private static func part<Value: Payload>(_ json: JSONValue, _ name: String) throws(PayloadFault) -> Value? {
-        if let nested: Value = try nested(json, "data", name) { return nested }
+    private static func part<Value: Payload>(
+        _ json: JSONValue, _ name: String, in subject: String = "data"
+    ) throws(PayloadFault) -> Value? {
+        if let nested: Value = try nested(json, subject, name) { return nested }
         return json[name]?.kind == .object ? try PayloadFields(json).read(name) : nil
     }
 

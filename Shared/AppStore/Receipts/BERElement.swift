@@ -9,6 +9,7 @@ struct BERElement {
         static let octets: UInt8 = 0x04
         static let identifier: UInt8 = 0x06
         static let text: UInt8 = 0x0C
+        static let asciiText: UInt8 = 0x16
         static let sequence: UInt8 = 0x30
         static let set: UInt8 = 0x31
         static let explicit: UInt8 = 0xA0

@@ -56,6 +56,11 @@ public struct AppStoreServerAPI: Sendable {
     /// Uses other keys from now on, for all copies, after the file of keys was reloaded. Running calls keep their keys.
     public func use(_ credentials: APICredentials) async { await caller?.tokens.use(credentials) }
 
+    /// Signs offers with the key that calls Apple; nil without one.
+    public var offerSigner: OfferSigner? {
+        get async { await caller?.tokens.signingKey.map { OfferSigner(bundleId: app.bundleId, key: $0) } }
+    }
+
     /// With the time of the answer.
     var prover: AnswerProver {
         AnswerProver(verifier: verifier, bundleId: app.bundleId, environment: environment, now: clock.now())

@@ -37,7 +37,7 @@ struct NotificationContents {
             }
             let proof: PayloadProver.Proof
             do {
-                proof = try prover.prove(jws, dateField: dateField, now: now, hint: envelope.header, budget: budget)
+                proof = try prover.prove(jws, dateFields: [dateField], now: now, hint: envelope.header, budget: budget)
             } catch {
                 throw error.nested(in: "\(subject.member).\(name)", bundleId: app.bundleId)
             }

@@ -19,7 +19,7 @@ final class PayloadProver: Sendable {
 
     private let trust: TrustStore
     private let validator: ChainValidator
-    private let policy: VerificationPolicy
+    let policy: VerificationPolicy
     private let revocations: RevocationRegister
     /// By the exact header segment; filled once a signature under the header was valid.
     private let headers: ProofCache<HeaderProof>
@@ -52,11 +52,11 @@ final class PayloadProver: Sendable {
     var provenChains: [ValidatedChain] { headers.all.map(\.chain) }
 
     /// - Parameters:
-    ///   - dateField: Where the payload says when it was signed.
+    ///   - dateFields: Where the payload says when it was signed; the first that it has counts.
     ///   - hint: The proof of the envelope, whose header is usually the same.
     ///   - budget: For proving chains that are not known; nil is without end.
     func prove(
-        _ jws: ArraySlice<UInt8>, dateField: String, now: Date, hint: HeaderProof? = nil, budget: ChainBudget? = nil
+        _ jws: ArraySlice<UInt8>, dateFields: [String], now: Date, hint: HeaderProof? = nil, budget: ChainBudget? = nil
     ) throws(Refusal) -> Proof {
         guard jws.count <= policy.maximumBytes else {
             throw Refusal(.oversized, "the payload has \(jws.count) bytes; the limit is \(policy.maximumBytes)")
@@ -84,11 +84,11 @@ final class PayloadProver: Sendable {
                     .signature, "the signature is not by the key of the leaf certificate; the payload was altered")
             }
         }
-        if let known { return try judge(payload, header: known, dateField: dateField, now: now) }
+        if let known { return try judge(payload, header: known, dateFields: dateFields, now: now) }
         guard let candidate else { preconditionFailure("a header is known or a candidate") }
         let header = HeaderProof(chain: try chain(of: candidate, now: now, budget: budget), segment: parts.header)
         headers.insert(header, for: parts.header, now: now)
-        return try judge(payload, header: header, dateField: dateField, now: now)
+        return try judge(payload, header: header, dateFields: dateFields, now: now)
     }
 
     private func proven(_ segment: ArraySlice<UInt8>, now: Date, hint: HeaderProof?) -> HeaderProof? {
@@ -98,7 +98,7 @@ final class PayloadProver: Sendable {
 
     /// From here on Apple signed it, and what is wrong is Apple's doing or ours.
     private func judge(
-        _ payload: [UInt8], header: HeaderProof, dateField: String, now: Date
+        _ payload: [UInt8], header: HeaderProof, dateFields: [String], now: Date
     ) throws(Refusal) -> Proof {
         let document: JSONDocument
         do {
@@ -108,7 +108,8 @@ final class PayloadProver: Sendable {
         }
         guard document.root.kind == .object else { throw Refusal(.body, "signed, but not a JSON object") }
         var signedDate: Date?
-        if let field = document.root[dateField], !field.isNull {
+        let dateField = dateFields.first { name in document.root[name].map { !$0.isNull } ?? false }
+        if let dateField, let field = document.root[dateField] {
             guard let number = field.double else { throw Refusal(.body, "\(dateField) is not a number") }
             signedDate = AppleDate.date(from: number)
         }
@@ -211,7 +212,7 @@ final class PayloadProver: Sendable {
 
 extension Refusal {
     /// What a failure of the chain means for a payload.
-    fileprivate init(_ failure: ChainFailure) {
+    init(_ failure: ChainFailure) {
         let reason: RefusalReason =
             switch failure {
             case .untrusted, .basicConstraints: .chainUntrusted

@@ -12,6 +12,30 @@ public enum ProvenPart: Sendable {
     case transaction(Proven<JWSTransactionDecodedPayload>)
     /// Renewal information, with the app that whoever handed it over says it is for.
     case renewalInfo(Proven<JWSRenewalInfoDecodedPayload>, bundleId: String)
+    /// That a customer got the app itself.
+    case appTransaction(Proven<AppTransaction>)
+}
+
+extension ProvenPart {
+    /// Where the purchase was made, in Apple's word.
+    public var environment: AppStoreEnvironment? {
+        switch self {
+        case .notification(let proven): proven.environment
+        case .transaction(let proven): proven.value.environment
+        case .renewalInfo(let proven, _): proven.value.environment
+        case .appTransaction(let proven): proven.value.receiptType
+        }
+    }
+
+    /// The app.
+    public var bundleId: String? {
+        switch self {
+        case .notification(let proven): proven.bundleId
+        case .transaction(let proven): proven.value.bundleId
+        case .renewalInfo(_, let bundleId): bundleId
+        case .appTransaction(let proven): proven.value.bundleId
+        }
+    }
 }
 
 extension CompactJWS {

@@ -12,6 +12,7 @@ import struct Foundation.Date
 public final class SignedDataVerifier: Sendable {
     private let prover: PayloadProver
     private let identity: IdentityCheck
+    private let trust: TrustStore
 
     /// A verifier that has proven nothing yet.
     ///
@@ -22,6 +23,7 @@ public final class SignedDataVerifier: Sendable {
     ) {
         prover = PayloadProver(trust: trust, policy: policy, revocations: revocations)
         identity = IdentityCheck(registry: apps)
+        self.trust = trust
     }
 
     /// How many proven headers and chains it remembers: bounded by the policy, whatever is sent.
@@ -43,7 +45,7 @@ public final class SignedDataVerifier: Sendable {
         _ jws: [UInt8], now: Date, budget: ChainBudget? = nil
     ) -> Result<ProvenNotification, Refusal> {
         Result { () throws(Refusal) in
-            let proof = try prover.prove(jws[...], dateField: "signedDate", now: now, budget: budget)
+            let proof = try prover.prove(jws[...], dateFields: ["signedDate"], now: now, budget: budget)
             return try notification(in: proof, now: now, budget: budget)
         }.mapError { $0.judged(by: identity.registry) }
     }
@@ -51,7 +53,7 @@ public final class SignedDataVerifier: Sendable {
     /// Proves a transaction, from the app or from Apple's API.
     public func transaction(_ jws: [UInt8], now: Date) -> Result<Proven<JWSTransactionDecodedPayload>, Refusal> {
         Result { () throws(Refusal) in
-            try transaction(in: prover.prove(jws[...], dateField: "signedDate", now: now))
+            try transaction(in: prover.prove(jws[...], dateFields: ["signedDate"], now: now))
         }
     }
 
@@ -61,11 +63,11 @@ public final class SignedDataVerifier: Sendable {
     /// transaction id against the transaction that came with it.
     public func renewalInfo(_ jws: [UInt8], now: Date) -> Result<Proven<JWSRenewalInfoDecodedPayload>, Refusal> {
         Result { () throws(Refusal) in
-            try renewalInfo(in: prover.prove(jws[...], dateField: "signedDate", now: now))
+            try renewalInfo(in: prover.prove(jws[...], dateFields: ["signedDate"], now: now))
         }
     }
 
-    /// Proves a notification, a transaction or renewal information, whichever it is by what Apple signed.
+    /// Proves a notification, a transaction, renewal information or an app transaction, whichever it is by what Apple signed.
     ///
     /// Not for what strangers post as a notification: transactions lie on the customers' devices.
     /// - Parameter claimedApp: The app that renewal information is for; it names none itself, so without it such a part
@@ -74,14 +76,19 @@ public final class SignedDataVerifier: Sendable {
         _ jws: [UInt8], claimedApp: String?, now: Date, budget: ChainBudget? = nil
     ) -> Result<ProvenPart, Refusal> {
         Result { () throws(Refusal) in
-            let proof = try prover.prove(jws[...], dateField: "signedDate", now: now, budget: budget)
+            let proof = try prover.prove(
+                jws[...], dateFields: ["signedDate", "receiptCreationDate"], now: now, budget: budget)
             let root = proof.document.root
             if root["notificationType"] != nil {
                 return .notification(try notification(in: proof, now: now, budget: budget))
             }
             if root["transactionId"] != nil { return .transaction(try ownTransaction(in: proof)) }
+            if root["receiptType"] != nil { return .appTransaction(try appTransaction(in: proof)) }
             guard root["autoRenewStatus"] != nil || root["autoRenewProductId"] != nil else {
-                throw Refusal(.body, "signed, but neither a notification nor a transaction nor renewal information")
+                throw Refusal(
+                    .body,
+                    "signed, but neither a notification nor a transaction nor renewal information nor an app transaction"
+                )
             }
             let renewal = try renewalInfo(in: proof)
             guard let claimedApp else {
@@ -101,12 +108,20 @@ public final class SignedDataVerifier: Sendable {
     /// Proves the purchase of the app itself.
     public func appTransaction(_ jws: [UInt8], now: Date) -> Result<Proven<AppTransaction>, Refusal> {
         Result { () throws(Refusal) in
-            let proof = try prover.prove(jws[...], dateField: "receiptCreationDate", now: now)
-            let transaction: AppTransaction = try decode(proof)
-            try checkIdentity(
-                transaction.bundleId, transaction.appAppleId, transaction.receiptType, kind: "an app transaction",
-                namesAppAppleId: true)
-            return Proven(transaction, proof)
+            try appTransaction(in: prover.prove(jws[...], dateFields: ["receiptCreationDate"], now: now))
+        }
+    }
+
+    /// Proves an app receipt of StoreKit 1, however old it is: its purchases are asked of Apple.
+    ///
+    /// - Parameter bytes: PKCS#7, no longer than `VerificationPolicy.maximumBytes`.
+    public func receipt(_ bytes: [UInt8], now: Date) -> Result<ProvenReceipt, Refusal> {
+        Result { () throws(Refusal) in
+            guard bytes.count <= prover.policy.maximumBytes else {
+                throw Refusal(
+                    .oversized, "the receipt has \(bytes.count) bytes; the limit is \(prover.policy.maximumBytes)")
+            }
+            return try ProvenReceipt(bytes, trust: trust, identity: identity, now: now)
         }
     }
 
@@ -131,6 +146,15 @@ public final class SignedDataVerifier: Sendable {
         transaction.environment = transaction.environment.map(identity.environment)
         try checkIdentity(
             transaction.bundleId, nil, transaction.environment, kind: "a transaction", namesAppAppleId: false)
+        return Proven(transaction, proof)
+    }
+
+    private func appTransaction(in proof: PayloadProver.Proof) throws(Refusal) -> Proven<AppTransaction> {
+        var transaction: AppTransaction = try decode(proof)
+        transaction.receiptType = transaction.receiptType.map(identity.environment)
+        try checkIdentity(
+            transaction.bundleId, transaction.appAppleId, transaction.receiptType, kind: "an app transaction",
+            namesAppAppleId: true)
         return Proven(transaction, proof)
     }
 

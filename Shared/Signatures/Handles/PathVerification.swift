@@ -10,8 +10,10 @@ enum PathVerification {
         case refused(ChainFailure)
     }
 
+    /// - Parameter acceptsSHA1: also certificates that were signed over a SHA-1.
     static func run(
-        leaf: CertificateHandle, intermediate: CertificateHandle, anchors: [CertificateHandle]
+        leaf: CertificateHandle, intermediate: CertificateHandle, anchors: [CertificateHandle],
+        acceptsSHA1: Bool = false
     ) throws(OpenSSLFailure) -> Outcome {
         let context = try OpenSSLFailure.unwrap(X509_STORE_CTX_new(), "preparing path verification")
         let untrusted = COpenSSL_certificates_new()
@@ -36,7 +38,7 @@ enum PathVerification {
             let flags = UInt(X509_V_FLAG_X509_STRICT) | UInt(X509_V_FLAG_NO_CHECK_TIME)
             try OpenSSLFailure.check(X509_VERIFY_PARAM_set_flags(parameters, flags), "preparing path verification")
             // At least 112 bits: SHA-1 signatures and RSA below 2048 bits are refused.
-            X509_VERIFY_PARAM_set_auth_level(parameters, 2)
+            X509_VERIFY_PARAM_set_auth_level(parameters, acceptsSHA1 ? 0 : 2)
             guard X509_verify_cert(context) == 1 else {
                 let code = X509_STORE_CTX_get_error(context)
                 return .refused(meaning(of: code, leaf: leafPointer, intermediate: intermediate))

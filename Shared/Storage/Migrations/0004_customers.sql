@@ -222,6 +222,13 @@ from (
         from subscription
         where app_transaction_id = claim.app_transaction_id and environment = claim.environment
             and bundle_id = claim.bundle_id
+        union all
+        -- A claim on an old transaction names no customer, but the purchase does by now.
+        select other.original_transaction_id, other.owner_account_token
+        from subscription mine
+        join subscription other using (app_transaction_id, environment, bundle_id)
+        where mine.environment = claim.environment and mine.original_transaction_id = claim.original_transaction_id
+            and mine.bundle_id = claim.bundle_id
     ) as held
     where held.owner_account_token is distinct from claim.app_account_token
 ) as claim

@@ -26,12 +26,27 @@ public struct AppleAccount: Sendable, Equatable {
     public func entitledTokens(
         to purchase: SubscriptionKey, _ policy: SharingPolicy, chosen: Set<String> = []
     ) -> [String] {
-        let here = tokens.filter(chosen.contains)
-        if tokens.count > 1, !here.isEmpty { return here }
-        if policy == .allow { return tokens }
-        if let owner = owners[purchase] { return [owner] }
-        guard tokens.count > 1 else { return tokens }
-        return policy == .firstWins ? Array(tokens.prefix(1)) : []
+        let here = appAccountTokens.filter(chosen.contains)
+        let owner = owners[purchase]
+        let entitled = Set(
+            served(policy, chosen: here).filter { token in
+                owner == nil || policy == .allow || here.contains(token)
+            })
+        guard let owner, here.isEmpty || chosen.contains(owner) else {
+            return appAccountTokens.filter(entitled.contains)
+        }
+        return tokens.filter { $0 == owner || entitled.contains($0) }
+    }
+
+    /// Those who may use purchases that name no account. An owner without a claim of its own is none of them.
+    private func served(_ policy: SharingPolicy, chosen: [String]) -> [String] {
+        guard appAccountTokens.count > 1 else { return appAccountTokens }
+        guard chosen.isEmpty else { return chosen }
+        return switch policy {
+        case .allow: appAccountTokens
+        case .refuse: []
+        case .firstWins: Array(appAccountTokens.prefix(1))
+        }
     }
 
     /// Whether an account of the app claims or owns something here.

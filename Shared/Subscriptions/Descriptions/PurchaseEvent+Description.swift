@@ -15,7 +15,7 @@ extension PurchaseEvent {
         case .transaction:
             return "A signed transaction of \(product) told how it stood, \(until(transaction?.expiresDate))."
         case .renewalInfo: return "Signed renewal information of \(product) told what was to come."
-        case nil: break
+        case .appTransaction, nil: break
         }
         guard let eventType else {
             return "Apple sent \(eventName), which this version does not know; what it says of the purchase is kept."

@@ -6,6 +6,7 @@
 #include <openssl/asn1.h>
 #include <openssl/bio.h>
 #include <openssl/bn.h>
+#include <openssl/cms.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/ec.h>
@@ -32,6 +33,12 @@ static inline X509 *COpenSSL_certificates_at(const STACK_OF(X509) *stack, int in
 }
 // Frees the stack and not the certificates in it.
 static inline void COpenSSL_certificates_free(STACK_OF(X509) *stack) { sk_X509_free(stack); }
+// Frees the stack and gives up one reference to each certificate in it.
+static inline void COpenSSL_certificates_release(STACK_OF(X509) *stack) { sk_X509_pop_free(stack, X509_free); }
+
+static inline int COpenSSL_signers_count(const STACK_OF(CMS_SignerInfo) *stack) {
+    return sk_CMS_SignerInfo_num(stack);
+}
 
 static inline int COpenSSL_strings_count(const STACK_OF(OPENSSL_STRING) *stack) {
     return sk_OPENSSL_STRING_num(stack);

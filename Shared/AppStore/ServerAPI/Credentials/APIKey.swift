@@ -1,4 +1,5 @@
 import Signatures
+import StrictJSON
 
 import struct Foundation.Date
 
@@ -25,6 +26,24 @@ public struct APIKey: Sendable, CustomStringConvertible, CustomDebugStringConver
     /// - Throws: `OpenSSLFailure` where the key cannot sign.
     public func secretToken(bundleId: String, now: Date) throws -> String {
         try BearerToken(self, number: 0, bundleId: bundleId, now: now).text
+    }
+
+    /// What the key signs for Apple: a JWS in whose header it is named.
+    ///
+    /// - Throws: `OpenSSLFailure` where the key cannot sign.
+    func jws(_ writeClaims: (inout JSONWriter) -> Void) throws -> String {
+        var header = JSONWriter()
+        header.beginObject()
+        header.member("alg", "ES256")
+        header.member("kid", keyId)
+        header.member("typ", "JWT")
+        header.endObject()
+        var claims = JSONWriter()
+        claims.beginObject()
+        writeClaims(&claims)
+        claims.endObject()
+        let signed = try CompactJWS.signed(headerJSON: header.bytes, payloadJSON: claims.bytes, key: privateKey)
+        return String(decoding: signed, as: UTF8.self)
     }
 
     /// The id of the key.

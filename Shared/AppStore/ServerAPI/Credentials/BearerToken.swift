@@ -1,4 +1,3 @@
-import Signatures
 import StrictJSON
 
 import struct Foundation.Date
@@ -21,23 +20,14 @@ struct BearerToken: Sendable, CustomStringConvertible, CustomReflectable {
 
     /// - Throws: `OpenSSLFailure` where the key cannot sign.
     init(_ key: APIKey, number: Int, bundleId: String, now: Date) throws {
-        var header = JSONWriter()
-        header.beginObject()
-        header.member("alg", "ES256")
-        header.member("kid", key.keyId)
-        header.member("typ", "JWT")
-        header.endObject()
         let issuedAt = Int64((now.timeIntervalSince1970 - Self.leeway).rounded(.down))
-        var claims = JSONWriter()
-        claims.beginObject()
-        claims.member("iss", key.issuerId)
-        claims.member("iat", issuedAt)
-        claims.member("exp", issuedAt + Int64(Self.lifetime))
-        claims.member("aud", "appstoreconnect-v1")
-        claims.member("bid", bundleId)
-        claims.endObject()
-        let signed = try CompactJWS.signed(headerJSON: header.bytes, payloadJSON: claims.bytes, key: key.privateKey)
-        text = String(decoding: signed, as: UTF8.self)
+        text = try key.jws { claims in
+            claims.member("iss", key.issuerId)
+            claims.member("iat", issuedAt)
+            claims.member("exp", issuedAt + Int64(Self.lifetime))
+            claims.member("aud", "appstoreconnect-v1")
+            claims.member("bid", bundleId)
+        }
         self.key = number
         keyId = key.keyId
         self.issuedAt = now

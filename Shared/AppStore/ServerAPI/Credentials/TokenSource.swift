@@ -32,6 +32,9 @@ actor TokenSource {
                 + "been revoked, that the bundle id belongs to its account, and that this machine's clock is right")
     }
 
+    /// The key that works, as far as is known; nil without one.
+    var signingKey: APIKey? { keys.indices.contains(current) ? keys[current] : nil }
+
     /// From now on these keys; what is known of Apple's clock stays.
     func use(_ credentials: APICredentials) {
         keys = credentials.keys

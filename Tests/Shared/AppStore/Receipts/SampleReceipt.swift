@@ -1,4 +1,5 @@
 import Foundation
+import Signatures
 
 /// Sample receipts in Apple's layout, unsigned or signed by a generated key.
 enum SampleReceipt {
@@ -10,13 +11,17 @@ enum SampleReceipt {
     ]
 
     /// The attributes.
-    static func payload(purchases: [[(Int, String)]] = purchases) -> [UInt8] {
+    static func payload(
+        purchases: [[(Int, String)]] = purchases, environment: String = "ProductionSandbox",
+        bundleId: String = "com.example.app", createdAt: String = "2026-05-28T10:00:00Z"
+    ) -> [UInt8] {
         let inApp = purchases.map { purchase in
             attribute(17, value(0x31, purchase.flatMap { attribute($0.0, value(0x0C, Array($0.1.utf8))) }))
         }
         let around = [
-            attribute(0, value(0x0C, Array("ProductionSandbox".utf8))),
-            attribute(2, value(0x0C, Array("com.example.app".utf8))), attribute(4, [1, 2, 3]),
+            attribute(0, value(0x0C, Array(environment.utf8))),
+            attribute(2, value(0x0C, Array(bundleId.utf8))), attribute(4, [1, 2, 3]),
+            attribute(12, value(0x16, Array(createdAt.utf8))), attribute(19, value(0x0C, Array("1.0".utf8))),
         ]
         return value(0x31, (around + inApp).flatMap { $0 })
     }
@@ -33,22 +38,49 @@ enum SampleReceipt {
     /// As PKCS#7 that the `openssl` command made.
     /// - Parameter options: `-stream` leaves lengths open.
     static func signedByOpenSSL(_ payload: [UInt8], _ options: [String]) throws -> [UInt8] {
-        let directory = FileManager.default.temporaryDirectory.path + "/storekeeper-receipt-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: directory) }
-        func file(_ name: String) -> String { "\(directory)/\(name)" }
+        try inDirectory { file in
+            try openssl([
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                "/CN=Receipts", "-keyout", file("leaf-key.pem"), "-out", file("leaf.pem"),
+            ])
+            return try sign(payload, options, file)
+        }
+    }
+
+    /// The same with the certificates of an authority.
+    static func signedByOpenSSL(
+        _ payload: [UInt8], _ authority: DevelopmentAuthority, _ options: [String] = [], chain: [String]? = nil,
+        leaf: (Certificate, IssuingKey)? = nil
+    ) throws -> [UInt8] {
+        try inDirectory { file in
+            try authority.save(to: URL(fileURLWithPath: file("")))
+            if let (certificate, key) = leaf {
+                try Data(certificate.pem.utf8).write(to: URL(fileURLWithPath: file("leaf.pem")))
+                try Data(key.pem().utf8).write(to: URL(fileURLWithPath: file("leaf-key.pem")))
+            }
+            let chain = chain ?? [authority.intermediateIssuer.certificate.pem, authority.rootPEM]
+            try Data(chain.joined().utf8).write(to: URL(fileURLWithPath: file("chain.pem")))
+            return try sign(payload, (chain.isEmpty ? [] : ["-certfile", file("chain.pem")]) + options, file)
+        }
+    }
+
+    private static func sign(
+        _ payload: [UInt8], _ options: [String], _ file: (String) -> String
+    ) throws -> [UInt8] {
         try Data(payload).write(to: URL(fileURLWithPath: file("payload")))
-        try openssl([
-            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-            "/CN=Receipts", "-keyout", file("key"), "-out", file("certificate"),
-        ])
         try openssl(
             [
                 "cms", "-sign", "-binary", "-nodetach", "-outform", "DER", "-in", file("payload"), "-out",
-                file("receipt"),
-            ]
-                + ["-signer", file("certificate"), "-inkey", file("key")] + options)
+                file("receipt"), "-signer", file("leaf.pem"), "-inkey", file("leaf-key.pem"),
+            ] + options)
         return Array(try Data(contentsOf: URL(fileURLWithPath: file("receipt"))))
+    }
+
+    private static func inDirectory(_ body: ((String) -> String) throws -> [UInt8]) throws -> [UInt8] {
+        let directory = FileManager.default.temporaryDirectory.path + "/storekeeper-receipt-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        return try body { "\(directory)/\($0)" }
     }
 
     private static func attribute(_ type: Int, _ content: [UInt8]) -> [UInt8] {

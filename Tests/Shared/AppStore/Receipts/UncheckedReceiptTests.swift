@@ -72,7 +72,7 @@ import Testing
         #expect(read > 0 && read < whole.count * 4)
     }
 
-    private static let hostile: [[UInt8]] = [
+    static let hostile: [[UInt8]] = [
         Array([[UInt8]](repeating: [0x30, 0x80], count: 100_000).joined()),
         [0x24, 0x84, 0xFF, 0xFF, 0xFF, 0xFF], [0x30, 0x88, 1, 1, 1, 1, 1, 1, 1, 1], [0x04, 0x80, 0, 0],
         [0x3F, 0x81, 0, 0],

@@ -4,20 +4,9 @@ import Contracts
 import struct Foundation.Date
 import struct Foundation.UUID
 
-extension ProvenPart {
-    /// Where the purchase was made, in Apple's word.
-    var environment: AppStoreEnvironment? {
-        switch self {
-        case .notification(let proven): proven.environment
-        case .transaction(let proven): proven.value.environment
-        case .renewalInfo(let proven, _): proven.value.environment
-        }
-    }
-}
-
 extension VerifiedNotification {
     /// From what Apple signed to what we say to each other; nil where the environment is none of ours.
-    init?(_ proven: ProvenPart, _ received: ReceivedNotification) {
+    public init?(_ proven: ProvenPart, _ received: ReceivedNotification) {
         guard let environment = (proven.environment?.rawValue).flatMap(StoreEnvironment.init) else { return nil }
         switch proven {
         case .notification(let proven):
@@ -41,11 +30,17 @@ extension VerifiedNotification {
                 transactionId: nil, signedDate: proven.signedDate,
                 decoded: DecodedNotification.decoded(renewalInfo: proven.decoded, status: received.unsignedStatus),
                 received)
+        case .appTransaction(let proven):
+            guard let bundleId = proven.value.bundleId else { return nil }
+            self.init(
+                part: .appTransaction, of: bundleId, environment, purchase: nil, transactionId: nil,
+                signedDate: proven.signedDate, decoded: DecodedNotification.decoded(appTransaction: proven.decoded),
+                received)
         }
     }
 
     /// What nobody signed: of no purchase, so that it can change none.
-    init?(_ told: Version1Notification, _ received: ReceivedNotification) {
+    public init?(_ told: Version1Notification, _ received: ReceivedNotification) {
         guard let environment = StoreEnvironment(rawValue: told.environment.rawValue) else { return nil }
         self.init(
             notificationUUID: told.identifier, notificationType: Version1Notification.storedType,

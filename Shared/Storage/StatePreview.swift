@@ -1,0 +1,199 @@
+import Contracts
+import Postgres
+import Subscriptions
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// What the state will be once the pipeline has written events that are proven and not written yet.
+///
+/// The state is the greatest of all facts in an order that the events decide, so it can be told before it is written: stored
+/// facts and new ones are joined by the code that the ledger runs. Nothing is written and nothing is locked.
+public struct StatePreview: Sendable {
+    /// One purchase, as it will be.
+    public struct Purchase: Sendable {
+        /// Its newest facts.
+        public var subscription: Subscription
+        /// When it gives access, in time order.
+        public var periods: [AccessStore.Period]
+        /// Whether the events speak of it; false where it only belongs to the same Apple account.
+        public var isNamed: Bool
+    }
+
+    /// Those that the events speak of, and all others of the Apple accounts and of the account that was asked for.
+    public let purchases: [SubscriptionKey: Purchase]
+    /// What the uploading account claims. Written by the caller with `CustomerStore`, not by the pipeline.
+    public let claims: [AccountClaim]
+
+    private let bundleId: String
+    private let accounts: [AppleAccount]
+    private let policy: SharingPolicy
+    private let chosen: Set<String>
+
+    /// What an account may use at a moment, as `AccessStore` will answer.
+    /// - Returns: nil where no purchase of the app names the account.
+    public func access(ofAccount token: UUID, at moment: Date) -> [AccessStore.Period]? {
+        let token = token.uuidString.lowercased()
+        let accounts = accounts.filter { $0.concerns(token) }
+        guard !accounts.isEmpty else { return nil }
+        return accounts.flatMap { account in
+            account.keys.filter { account.entitledTokens(to: $0, policy, chosen: chosen).contains(token) }
+        }.flatMap { purchases[$0]?.periods ?? [] }.filter { $0.bundleId == bundleId && $0.contains(moment) }
+            .sorted { $0.startsAt < $1.startsAt }
+    }
+
+    init(
+        of entries: LedgerBatch, claiming claim: UploadClaim?, known: [SubscriptionKey: PurchaseInBatch],
+        claims stored: [AccountClaim], in app: CoverageStore.App, policy: SharingPolicy, chosen: Set<String>,
+        at now: Date
+    ) throws {
+        let additions = entries.additions(recorded: [])
+        let after = try entries.effects(of: additions, known: known, neighbours: [], at: now).purchases
+        let named = Set(entries.keys)
+        purchases = after.reduce(into: [:]) { purchases, one in
+            guard let subscription = one.value.subscription else { return }
+            purchases[one.key] = Purchase(
+                subscription: subscription,
+                periods: one.value.periods.map { AccessStore.Period($0) }.sorted { $0.startsAt < $1.startsAt },
+                isNamed: named.contains(one.key))
+        }
+        let ofApp = purchases.values.filter { $0.subscription.bundleId == app.bundleId }
+        let made = ofApp.filter(\.isNamed).compactMap { claim?.made(on: $0.subscription) }
+        claims = made
+        accounts = AppleAccount.all(
+            in: (stored + additions.claims + made).filter { $0.bundleId == app.bundleId },
+            purchases: ofApp.map { OwnedPurchase($0.subscription) })
+        bundleId = app.bundleId
+        self.policy = policy
+        self.chosen = chosen
+    }
+}
+
+/// That an account of the app uploads purchases, and which of them it claims by that.
+public struct UploadClaim: Sendable {
+    /// The account.
+    public var appAccountToken: UUID
+    /// When it uploads.
+    public var uploadedAt: Date
+    /// Whether it also claims purchases for which Apple names an account already, as a restore does.
+    public var includesOwned: Bool
+
+    /// - Parameter includesOwned: whether it also claims purchases for which Apple names an account already.
+    public init(appAccountToken: UUID, uploadedAt: Date, includesOwned: Bool) {
+        self.appAccountToken = appAccountToken
+        self.uploadedAt = uploadedAt
+        self.includesOwned = includesOwned
+    }
+
+    fileprivate func made(on purchase: Subscription) -> AccountClaim? {
+        guard includesOwned || purchase.appAccountToken == nil else { return nil }
+        return AccountClaim(
+            key: purchase.key, bundleId: purchase.bundleId, appTransactionId: purchase.transaction?.appTransactionId,
+            appAccountToken: appAccountToken.uuidString.lowercased(), since: uploadedAt)
+    }
+}
+
+/// Joins events with what is stored.
+public struct StatePreviewStore: Sendable {
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection, which needs no right to write.
+    public init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// - Parameters:
+    ///   - entries: proven, none of which has a `fault`; what the ledger has already changes nothing.
+    ///   - app: whose accounts are looked at, and in which environment.
+    ///   - account: the account that will be asked for; nil where none will.
+    ///   - claim: of the account that uploads the entries.
+    ///   - now: by our clock.
+    public func preview(
+        of entries: [LedgerEntry], in app: CoverageStore.App, account: UUID? = nil, claiming claim: UploadClaim? = nil,
+        at now: Date
+    ) async throws -> StatePreview {
+        let batch = try LedgerBatch(entries)
+        return try await connection.transaction(isolation: .repeatableRead) { transaction in
+            let first = try transaction.pipeline([
+                Command(Self.withoutCompiling), Self.command(reachedFrom: batch, in: app, account: account),
+                Command(SharingStore.policies),
+                Command(SharingStore.chosen, app.environment.rawValue, app.bundleId),
+            ])
+            let reached = try first[1].map { row in
+                SubscriptionKey(
+                    environment: app.environment, originalTransactionId: try row.value("original_transaction_id"))
+            }
+            let keys = Set(reached).union(batch.keys).sorted()
+            let second = try transaction.pipeline([
+                SubscriptionStatements.command(reading: keys), TransactionStore.command(transactionsOf: keys),
+                AccessPeriodStatements.command(periodsOf: keys),
+                Command(
+                    Self.claims, app.environment.rawValue, app.bundleId, keys.map(\.originalTransactionId)),
+            ])
+            return try StatePreview(
+                of: batch, claiming: claim,
+                known: try PurchaseInBatch.all(second[0], transactions: second[1], periods: second[2]),
+                claims: try second[3].map { row in try AccountClaim(row, of: app.bundleId, in: app.environment) },
+                in: app, policy: try SharingStore.policies(first[2])[app.bundleId] ?? .standard,
+                chosen: try Set(first[3].map { row in try row.value("app_account_token") }), at: now)
+        }
+    }
+
+    private static func command(
+        reachedFrom batch: LedgerBatch, in app: CoverageStore.App, account: UUID?
+    ) -> Command {
+        let customers = Set(batch.entries.compactMap { $0.event?.transaction?.appTransactionId }).sorted()
+        return Command(
+            reached, app.environment.rawValue, app.bundleId, batch.keys.map(\.originalTransactionId), customers, account
+        )
+    }
+
+    /// The planner fears any recursion, and would compile for half a second what runs in one millisecond.
+    static let withoutCompiling = Statement("preview-without-compiling", "set local jit = off")
+
+    /// All purchases of the Apple accounts that the purchases of the entries belong to, or on which the account lives.
+    static let reached = Statement(
+        "preview-reached",
+        """
+        with recursive owned (original_transaction_id) as (
+            (
+                select original_transaction_id
+                from unnest($3::text[]) as given (original_transaction_id)
+                union
+                select original_transaction_id
+                from purchase_owner
+                where environment = $1::text::store_environment and bundle_id = $2::text
+                    and app_transaction_id = any ($4::text[])
+                union
+                select original_transaction_id
+                from account_claim
+                where app_account_token = $5::uuid and environment = $1::text::store_environment
+                    and bundle_id = $2::text
+                union
+                select original_transaction_id
+                from subscription
+                where owner_account_token = $5::uuid and environment = $1::text::store_environment
+                    and bundle_id = $2::text
+            )
+            union
+            select other.original_transaction_id
+            from owned
+            join purchase_owner mine
+                on mine.environment = $1::text::store_environment and mine.bundle_id = $2::text
+                and mine.original_transaction_id = owned.original_transaction_id
+            join purchase_owner other
+                on other.environment = $1::text::store_environment and other.bundle_id = $2::text
+                and other.app_transaction_id = mine.app_transaction_id
+        )
+        select original_transaction_id from owned
+        """)
+
+    static let claims = Statement(
+        "preview-claims",
+        """
+        select original_transaction_id, app_transaction_id, app_account_token::text as app_account_token, since, told_at
+        from account_claim
+        where environment = $1::text::store_environment and bundle_id = $2::text
+            and original_transaction_id = any ($3::text[])
+        """)
+
+    static let statements = [withoutCompiling, reached, claims]
+}

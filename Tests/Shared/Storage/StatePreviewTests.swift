@@ -1,0 +1,148 @@
+import Contracts
+import Foundation
+import Postgres
+import Subscriptions
+import TestSupport
+import Testing
+
+@testable import Storage
+
+/// The answer before the pipeline is the answer after it.
+///
+/// `PREVIEW_LIVES=10000 PREVIEW_SEED=1 swift test --filter StatePreviewTests` runs more lives or others.
+@Suite(.serialized) struct StatePreviewTests {
+    static let count = UInt64(ProcessInfo.processInfo.environment["PREVIEW_LIVES"] ?? "") ?? 200
+    static let seed = UInt64(ProcessInfo.processInfo.environment["PREVIEW_SEED"] ?? "") ?? 0
+
+    /// A few customers of an app of their own, so that all lives have room in one database.
+    struct Life {
+        var app: String
+        var stored: [LedgerEntry]
+        var uploaded: [LedgerEntry]
+        var tokens = CustomerStoreTests.tokens.compactMap { UUID(uuidString: $0) }
+        var generator: SeededGenerator
+
+        init(seed: UInt64) {
+            var generator = SeededGenerator(state: seed)
+            let app = "com.example.life\(seed)"
+            let namedSince = Fixtures.epoch.addingTimeInterval(
+                .random(in: -10...40, using: &generator) * 86_400)
+            let all = CustomerStoreTests.lives(seed: seed).shuffled(using: &generator).prefix(
+                .random(in: 1...40, using: &generator)
+            ).map { entry in
+                var entry = entry
+                let id = "\(seed)-\(entry.originalTransactionId ?? "")"
+                entry.originalTransactionId = id
+                entry.event?.key.originalTransactionId = id
+                entry.event?.transaction?.transactionId += "-\(seed)"
+                // One customer for each two purchases; mostly one account for each customer, sometimes another or none.
+                let customer = (Int(id.suffix(1)) ?? 0) / 2
+                let dice = Int.random(in: 0..<12, using: &generator)
+                let token = dice < 3 ? nil : CustomerStoreTests.tokens[dice == 3 ? (customer + 1) % 5 : customer]
+                // Apple's id of the customer is in all transactions from some day on.
+                let isNamed = entry.event.map { $0.version.signedDate >= namedSince } ?? false
+                entry.event?.transaction?.appTransactionId = isNamed ? "\(seed)-\(customer)" : nil
+                entry.event?.transaction?.appAccountToken = token
+                entry.event?.renewal?.appAccountToken = dice % 2 == 0 ? token : nil
+                if entry.event?.bundleId == CustomerStoreTests.app { entry.event?.bundleId = app }
+                return entry
+            }
+            self.app = app
+            let share = Int.random(in: 0...4, using: &generator)
+            var stored: [LedgerEntry] = []
+            var uploaded: [LedgerEntry] = []
+            for entry in all {
+                let dice = Int.random(in: 0..<4, using: &generator)
+                if dice < share { stored.append(entry) }
+                // Some are in the ledger already.
+                if dice >= share || Int.random(in: 0..<5, using: &generator) == 0 { uploaded.append(entry) }
+            }
+            self.stored = stored
+            self.uploaded = uploaded.shuffled(using: &generator)
+            self.generator = generator
+        }
+
+        func moments() -> [Date] {
+            let days = [-1.0, 0, 3, 11, 29, 41, 70]
+            return days.map { Fixtures.epoch.addingTimeInterval($0 * 86_400 + 0.5) }
+        }
+    }
+
+    static func check(_ life: Life, on connection: PostgresConnection) async throws {
+        var generator = life.generator
+        let ledger = LedgerStore(connection)
+        let sharing = SharingStore(connection)
+        let policy = SharingPolicy.allCases.randomElement(using: &generator) ?? .standard
+        try await sharing.setPolicy(policy, of: life.app, at: Fixtures.now)
+        if Bool.random(using: &generator) {
+            try await sharing.choose(
+                life.tokens[0].uuidString, of: life.app, in: .production, at: Fixtures.now)
+        }
+        _ = try await ledger.apply(life.stored, moving: [], recordedAt: Fixtures.now)
+        let uploader = life.tokens.randomElement(using: &generator)
+        let claim = uploader.map {
+            UploadClaim(
+                appAccountToken: $0, uploadedAt: Fixtures.now, includesOwned: Bool.random(using: &generator))
+        }
+        let app = CoverageStore.App(.production, life.app)
+        let previews = try await life.tokens.asyncMap { token in
+            try await StatePreviewStore(connection).preview(
+                of: life.uploaded, in: app, account: token, claiming: claim, at: Fixtures.now)
+        }
+        // What the caller does at once, and the pipeline later.
+        try await CustomerStore(connection).add(previews.first?.claims ?? [], from: .upload)
+        _ = try await ledger.apply(life.uploaded, moving: [], recordedAt: Fixtures.now.addingTimeInterval(1))
+        for (token, preview) in zip(life.tokens, previews) {
+            for (key, purchase) in preview.purchases {
+                let periods = try await AccessStore(connection).periods(of: key)
+                #expect(purchase.periods == periods, "\(life.app) \(key)")
+                let subscription = try await SubscriptionStore(connection).find(key)
+                #expect(purchase.subscription == subscription, "\(life.app) \(key)")
+            }
+            for moment in life.moments() {
+                let before = preview.access(ofAccount: token, at: moment)
+                let after = try await AccessStore(connection).access(
+                    ofAccount: token.uuidString, of: life.app, in: .production, at: moment)
+                guard before.map(Self.sorted) != after.map(Self.sorted) else { continue }
+                let claims = try await CustomerStore(connection).claims(of: life.app, in: .production)
+                let owners = preview.purchases.values.map { OwnedPurchase($0.subscription) }
+                Issue.record(
+                    """
+                    \(life.app) \(policy) account \(token) at \(moment): \(before ?? []) before, \(after ?? []) after
+                    \(claims.map { "\($0)" }.joined(separator: "\n"))
+                    \(owners.map { "\($0)" }.joined(separator: "\n"))
+                    """)
+            }
+        }
+    }
+
+    static func sorted(_ periods: [AccessStore.Period]) -> [AccessStore.Period] {
+        periods.sorted { ($0.startsAt, $0.key) < ($1.startsAt, $1.key) }
+    }
+
+    @Test func `The preview of any uploads is what the ledger then holds, for every account and policy`() async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            for number in 0..<Self.count {
+                try await Self.check(Life(seed: Self.seed &+ 40_000 &+ number), on: connection)
+            }
+        }
+    }
+
+    @Test func `A preview writes nothing`() async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            let life = Life(seed: 39_999)
+            let preview = try await StatePreviewStore(connection).preview(
+                of: life.stored + life.uploaded, in: CoverageStore.App(.production, life.app), at: Fixtures.now)
+            #expect(!preview.purchases.isEmpty)
+            #expect(try await SubscriptionStore(connection).all().isEmpty)
+        }
+    }
+}
+
+extension Sequence {
+    fileprivate func asyncMap<Value>(_ transform: (Element) async throws -> Value) async rethrows -> [Value] {
+        var values: [Value] = []
+        for element in self { values.append(try await transform(element)) }
+        return values
+    }
+}
