@@ -43,7 +43,7 @@ let libraries: [Target] = [
     library("Subscriptions", ["Contracts"]),
     library("AppStore", ["Signatures", "StrictJSON", httpClient]),
     library(
-        "Storage", ["Postgres", "Subscriptions", "Contracts", "StrictJSON", logging],
+        "Storage", ["Postgres", "Subscriptions", "Contracts", "StrictJSON", "Signatures", logging],
         resources: [.embedInCode("Migrations")]),
     library("Chassis", [logging, metrics, configuration, lifecycle, hummingbird, httpClient]),
     library("Bootstrap", ["Chassis", "Postgres", "Storage", "AppStore", "Signatures"]),
@@ -53,8 +53,9 @@ let libraries: [Target] = [
 
 // MARK: Services, in the order a message meets them.
 
-func service(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .executableTarget(name: name, dependencies: dependencies, path: "Services/\(name)", swiftSettings: house)
+func service(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "Services/\(name)", resources: resources, swiftSettings: house)
 }
 
 let services: [Target] = [
@@ -82,6 +83,13 @@ let services: [Target] = [
             "Chassis", "Pipeline", "Kafka", "Contracts", "Bootstrap", "AppStore", "Storage",
             "Postgres",
         ]),
+    service(
+        "API",
+        [
+            "Chassis", "Pipeline", "Kafka", "Contracts", "StrictJSON", "Signatures", "Subscriptions", "Storage",
+            "Bootstrap", "Postgres", hummingbird,
+        ],
+        resources: [.embedInCode("openapi.json")]),
     service(
         "Simulator",
         [
@@ -165,6 +173,12 @@ let tests: [Target] = [
             "Postgres", "TestSupport", logging, lifecycle, hummingbird, httpClient,
         ]),
     tests(
+        "APITests", "Services/API",
+        [
+            "API", "Chassis", "Contracts", "StrictJSON", "Subscriptions", "Storage", "Postgres", "TestSupport", logging,
+            lifecycle, hummingbird, httpClient, nio,
+        ]),
+    tests(
         "SimulatorTests", "Services/Simulator",
         [
             "Simulator", "AppStore", "Signatures", "Contracts", "StrictJSON", "TestSupport", logging, httpClient,
@@ -203,11 +217,11 @@ let package = Package(
     targets: system + libraries + services + tests
 )
 
-/// `StateUpdater` is the folder, `state-updater` the command.
+/// `StateUpdater` is the folder, `state-updater` the command; `API` and `api`.
 func commandName(_ target: String) -> String {
     var name = ""
-    for character in target {
-        if character.isUppercase, !name.isEmpty { name += "-" }
+    for (character, before) in zip(target, " " + target) {
+        if character.isUppercase, before.isLowercase { name += "-" }
         name += character.lowercased()
     }
     return name

@@ -9,6 +9,8 @@ struct CommandContext: Sendable {
     var seed: @Sendable () -> UInt64
     /// A new UUID.
     var id: @Sendable () -> UUID
+    /// As many random bytes, good enough for a secret.
+    var randomBytes: @Sendable (Int) -> [UInt8] = { count in (0..<count).map { _ in .random(in: 0...255) } }
     /// Path of this executable; the services are in the same directory.
     var executable: String?
     /// The environment variables.

@@ -32,7 +32,7 @@ struct CommandLineTool: ParsableCommand {
                 name: "Call Apple's API:", subcommands: [TestNotification.self, Lookup.self, Extend.self, Token.self]),
             CommandGroup(
                 name: "Run and deploy:",
-                subcommands: [Dev.self, CheckRun.self, ACLs.self, Broker.self, Healthcheck.self]),
+                subcommands: [Dev.self, CheckRun.self, Keys.self, ACLs.self, Broker.self, Healthcheck.self]),
         ])
 
     // Not the configuration's version, which would appear in the help of every subcommand.

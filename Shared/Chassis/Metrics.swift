@@ -20,6 +20,16 @@ extension Metric {
     public static let ingestInFlightLimit = gauge(
         "storekeeper_ingest_in_flight_limit_requests", "Requests that may wait for it at a time; one more gets 503.")
 
+    // MARK: API
+
+    /// Answers to app backends.
+    public static let apiAnswers = counter(
+        "storekeeper_api_answers_total", "Requests of app backends, by operation and status.", ["operation", "code"])
+    /// How long app backends wait.
+    public static let apiAnswer = histogram(
+        "storekeeper_api_answer_seconds", "Time from the head of a request to its answer.", ["operation"],
+        buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 30])
+
     // MARK: Stages
 
     /// Verdicts; `reason` is empty for what went on.
@@ -207,9 +217,9 @@ extension Metric {
 
     /// All of the above: what is not listed here is exposed without help and with buckets for seconds.
     public static let all: [Metric] = [
-        ingestRequests, ingestAcknowledgement, ingestInFlight, ingestInFlightLimit, stageRecords, stageBatch,
-        stageBatchSize, stageRetries, workerStalled,
-        settlementsFenced, deadLetters, lagRecords, lagSeconds, recordsExpired, rebalances, producerFatal,
+        ingestRequests, ingestAcknowledgement, ingestInFlight, ingestInFlightLimit, apiAnswers, apiAnswer, stageRecords,
+        stageBatch, stageBatchSize, stageRetries, workerStalled, settlementsFenced, deadLetters, lagRecords, lagSeconds,
+        recordsExpired, rebalances, producerFatal,
         brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked, unknownApps, trustReloads,
         genuineNotifications, ledgerOutcomes, webhookToState, sharedAccounts, published, publisherRetries, apiRequests,
         historyItems, recovered, sendAttempts, windowsClosed, recoveryRequests,

@@ -1,5 +1,5 @@
 /// Base64 of the URL alphabet without padding, accepted only in the spelling that encoding would give.
-enum Base64URL {
+package enum Base64URL {
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     private static let invalid: UInt8 = 0xff
     private static let values: [UInt8] = {
@@ -9,7 +9,7 @@ enum Base64URL {
     }()
 
     /// - Returns: nil where encoding the result would not give these bytes again.
-    static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+    package static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         let tail = text.count % 4
         guard tail != 1 else { return nil }
         var isCanonical = true
@@ -48,7 +48,7 @@ enum Base64URL {
     }
 
     /// Appends the digits of `bytes`.
-    static func encode(_ bytes: ArraySlice<UInt8>, into text: inout [UInt8]) {
+    package static func encode(_ bytes: ArraySlice<UInt8>, into text: inout [UInt8]) {
         let encoded = bytes.withUnsafeBufferPointer { bytes in
             digits.withUnsafeBufferPointer { digits in
                 [UInt8](unsafeUninitializedCapacity: bytes.count / 3 * 4 + 4) { text, count in

@@ -13,6 +13,8 @@ public struct Grants: Sendable {
         case reader = "storekeeper_reader"
         /// The scheduler's, and for what an operator puts in motion.
         case scheduler = "storekeeper_scheduler"
+        /// The API service's: reads what its answers are made of, writes its own tables.
+        case api = "storekeeper_api"
         /// For deduplicator, state-updater and recovery.
         case worker = "storekeeper_worker"
         /// Owns everything.

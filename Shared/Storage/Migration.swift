@@ -21,5 +21,6 @@ public struct Migration: Sendable, Equatable {
         Migration(5, "coverage", PackageResources._005_coverage_sql),
         Migration(6, "recovery", PackageResources._006_recovery_sql),
         Migration(7, "insight", PackageResources._007_insight_sql),
+        Migration(8, "api", PackageResources._008_api_sql),
     ]
 }

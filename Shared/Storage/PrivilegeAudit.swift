@@ -47,7 +47,8 @@ public struct PrivilegeAudit: Sendable {
             where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f')
         ), role as (
             select oid, rolname, rolsuper, rolcreaterole, rolcreatedb, rolbypassrls, rolreplication
-            from pg_roles where rolname in ('storekeeper_worker', 'storekeeper_scheduler', 'storekeeper_reader')
+            from pg_roles
+            where rolname in ('storekeeper_worker', 'storekeeper_scheduler', 'storekeeper_reader', 'storekeeper_api')
         )
         select 'PUBLIC may execute function ' || name as problem,
             'revoke execute on function ' || name || ' from public' as remedy

@@ -9,7 +9,7 @@ public enum StorageStatements {
             RetentionStore.make, RetentionStore.months,
             RetentionStore.drop,
         ]
-        + LedgerPages.statements + ledger + coverage + recovery + StatePreviewStore.statements + [
+        + LedgerPages.statements + ledger + coverage + recovery + api + StatePreviewStore.statements + [
             SeenNotificationStore.claimFirst, SeenNotificationStore.owners, SeenNotificationStore.forget,
             SeenNotificationStore.countBefore,
             PositionStore.read, PositionStore.insert, PositionStore.list, PositionStore.remove,
@@ -38,6 +38,9 @@ public enum StorageStatements {
             OperatorActionStore.insert, OperatorActionStore.bySubject, OperatorActionStore.newest,
             StatusStore.totals, StatusStore.count, StatusStore.kinds, StatusStore.latencies,
         ]
+
+    private static let api =
+        ClientKeyStore.statements + IdempotencyStore.statements + EntitlementStore.statements
 
     private static let coverage =
         HeartbeatStore.statements + CoverageStore.statements + RecoveryWindowStore.statements

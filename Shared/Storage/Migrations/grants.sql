@@ -1,9 +1,10 @@
--- Who may do what: four roles without login, given to whatever users an installation has. Run by setup after the
+-- Who may do what: five roles without login, given to whatever users an installation has. Run by setup after the
 -- migrations, every time; repeating it changes nothing. A role that is missing and may not be created is left out.
 --
 -- storekeeper_migrator owns everything and is setup's. storekeeper_worker is for deduplicator, state-updater and recovery,
 -- storekeeper_scheduler for the scheduler and for what an operator puts in motion, storekeeper_reader for whoever only
--- looks. All roles but the owner's see every table and change only what is theirs.
+-- looks. These see every table and change only what is theirs. storekeeper_api is the API service's, which strangers can
+-- reach: it sees only what its answers are made of, and writes only its own tables.
 do $$
 declare
     worker_tables constant text[] := array[
@@ -13,13 +14,21 @@ declare
         'recovery_answer', 'postponed_request', 'account_claim', 'shared_account_notice'];
     scheduler_tables constant text[] := array[
         'coverage', 'coverage_day', 'recovery_window', 'recovery_page', 'canary', 'overdue_inquiry', 'ingest_heartbeat',
-        'lease', 'seen_notification', 'operator_action', 'product_level', 'sharing_policy', 'chosen_account'];
+        'lease', 'seen_notification', 'operator_action', 'product_level', 'sharing_policy', 'chosen_account', 'api_key',
+        'customer', 'manual_grant'];
+    api_tables constant text[] := array[
+        'api_key_use', 'api_idempotency', 'customer', 'manual_grant'];
+    api_reads constant text[] := array[
+        'schema_migration', 'api_key', 'api_cursor_secret', 'certificate_chain', 'notification', 'notification_payload',
+        'transaction', 'subscription', 'access_period', 'anomaly', 'lifecycle_gap', 'timeline', 'account_claim', 'sharing_policy',
+        'chosen_account', 'product_level', 'purchase_owner', 'owned_access', 'account_access', 'price_consent',
+        'renewal_switch', 'subscription_end'];
     ours constant name := current_schema();
     role_name text;
     object record;
 begin
     foreach role_name in array array[
-        'storekeeper_migrator', 'storekeeper_worker', 'storekeeper_scheduler', 'storekeeper_reader']
+        'storekeeper_migrator', 'storekeeper_worker', 'storekeeper_scheduler', 'storekeeper_reader', 'storekeeper_api']
     loop
         if to_regrole(role_name) is null then
             begin
@@ -30,10 +39,12 @@ begin
             end;
         end if;
         execute format('grant usage on schema %I to %I', ours, role_name);
-        execute format('grant select on all tables in schema %I to %I', ours, role_name);
+        if role_name <> 'storekeeper_api' then
+            execute format('grant select on all tables in schema %I to %I', ours, role_name);
+        end if;
         for object in
-            select p.oid::regprocedure as name, p.prosecdef and role_name in ('storekeeper_worker', 'storekeeper_reader')
-                as is_denied
+            select p.oid::regprocedure as name, p.prosecdef
+                and role_name in ('storekeeper_worker', 'storekeeper_reader', 'storekeeper_api') as is_denied
             from pg_proc p
             where p.pronamespace = ours::regnamespace and pg_has_role(p.proowner, 'usage')
                 and not exists (
@@ -71,6 +82,16 @@ begin
         end loop;
         -- For storekeeper offsets reset.
         execute format('grant delete on %I.consumer_position to storekeeper_scheduler', ours);
+    end if;
+    if to_regrole('storekeeper_api') is not null then
+        for object in select unnest(api_tables) as name
+        loop
+            execute format('grant select, insert, update, delete on %I.%I to storekeeper_api', ours, object.name);
+        end loop;
+        for object in select unnest(api_reads) as name
+        loop
+            execute format('grant select on %I.%I to storekeeper_api', ours, object.name);
+        end loop;
     end if;
 
     -- What auditors read stays as it was written: who did what, and that there was a day to be proven.

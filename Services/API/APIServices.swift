@@ -1,0 +1,45 @@
+import Bootstrap
+import Chassis
+import Postgres
+import Storage
+
+/// The parts of the process, put together.
+struct APIServices: Sendable {
+    let keys: KeyTable
+    let server: APIServer
+    let readiness: SchemaReadiness
+    let housekeeping: Housekeeping
+
+    init(_ context: ServiceContext<Configuration>) throws {
+        let settings = context.settings
+        func connection() -> PostgresConnection {
+            PostgresConnection(settings.postgres(for: "api"), logger: context.logger)
+        }
+        let document = try APIDocument.embedded()
+        let database = Database((0..<settings.databaseConnections).map { _ in connection() })
+        // A connection of its own: a revocation never waits behind requests.
+        let keys = KeyTable(
+            store: ClientKeyStore(connection()), clock: context.clock,
+            isRead: context.health.readinessCheck("keys", waitingFor: "the first reading of the API keys"),
+            logger: context.logger)
+        let dependencies = Dependencies(
+            document: document, database: database, cursor: Cursor { keys.cursorSecret }, clock: context.clock,
+            logger: context.logger)
+        self.keys = keys
+        let service = APIService(
+            router: try Router(document.operations, handlers: Handlers.all(dependencies)),
+            parser: RequestParser(check: document.check), keys: keys,
+            limiter: RateLimiter(quota: settings.rateLimit),
+            idempotency: Idempotency(database: database, clock: context.clock, logger: context.logger),
+            tracer: context.tracer, clock: context.clock, logger: context.logger)
+        server = APIServer(
+            address: settings.address, idleTimeout: settings.idleTimeout,
+            maximumConnections: settings.maximumConnections, service: service, logger: context.logger,
+            onListening: { PortFile.write($0, to: settings.portFile, logger: context.logger) })
+        readiness = SchemaReadiness(context, service: "api")
+        housekeeping = Housekeeping(database: database, clock: context.clock, logger: context.logger)
+    }
+
+    /// In the order of their dependencies; stopped backwards.
+    var all: [any Service] { [readiness, keys, housekeeping, server] }
+}

@@ -1,0 +1,25 @@
+import Bootstrap
+import Chassis
+
+/// The variables of the API service.
+struct Configuration: DatabaseVariables {
+    let address = Variable.address(
+        "STOREKEEPER_API_ADDRESS", "where requests of app backends are received", default: "127.0.0.1:8090")
+    let portFile = Variable.path(
+        "STOREKEEPER_API_PORT_FILE", "file to write the port to, once it listens"
+    ).optional
+    let database = Variable.databaseURL
+    let databasePasswordFile = Variable.databasePasswordFile
+    let schema = Variable.databaseSchema
+    let databaseConnections = Variable.int(
+        "STOREKEEPER_API_DATABASE_CONNECTIONS", "connections to Postgres, shared by all requests", default: "4",
+        in: 1...64)
+    let rateLimit = Variable.int(
+        "STOREKEEPER_API_RATE_LIMIT", "requests a minute for each key, on each instance; one more is answered 429",
+        default: "6000", in: 1...10_000_000)
+    let maximumConnections = Variable.int(
+        "STOREKEEPER_API_MAX_CONNECTIONS", "connections open at a time; more wait to be accepted", default: "8192",
+        in: 1...1_000_000)
+    let idleTimeout = Variable.duration(
+        "STOREKEEPER_API_IDLE_TIMEOUT", "how long a connection may be idle", default: "60s")
+}

@@ -1,0 +1,43 @@
+import Hummingbird
+import StrictJSON
+
+/// The answer to a request.
+struct APIResponse: Sendable {
+    enum Body: Sendable {
+        case bytes([UInt8])
+        /// Written piece by piece until the closure returns.
+        case stream(@Sendable (inout any ResponseBodyWriter) async throws -> Void)
+    }
+
+    var status: Int
+    var headers: HTTPFields
+    var body: Body
+
+    /// JSON, not to be cached unless a header says otherwise.
+    init(status: Int = 200, json: [UInt8]) {
+        self.status = status
+        headers = [.contentType: "application/json"]
+        body = .bytes(json)
+    }
+
+    /// JSON written by `write`, which is inside an object already.
+    init(status: Int = 200, object write: (inout JSONWriter) throws -> Void) rethrows {
+        var json = JSONWriter(capacity: 1024)
+        json.beginObject()
+        try write(&json)
+        json.endObject()
+        self.init(status: status, json: json.bytes)
+    }
+
+    /// Without a body.
+    static func empty(_ status: Int) -> APIResponse {
+        var response = APIResponse(status: status, json: [])
+        response.headers = HTTPFields()
+        return response
+    }
+
+    /// Its bytes; empty for a stream.
+    var bytes: [UInt8] {
+        if case .bytes(let bytes) = body { bytes } else { [] }
+    }
+}

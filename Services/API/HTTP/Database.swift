@@ -1,0 +1,106 @@
+import Postgres
+import Synchronization
+
+/// The connections that all requests share.
+///
+/// Look-ups that arrive while every connection is busy go into the next round trip together: under load a round trip
+/// carries many questions, and without load none waits.
+final class Database: Sendable {
+    private typealias Query = (command: Command, answer: CheckedContinuation<Rows, any Error>)
+
+    private struct State {
+        var idle: [PostgresConnection]
+        var queries: [Query] = []
+        var loans: [CheckedContinuation<PostgresConnection, Never>] = []
+    }
+
+    /// In one round trip. More would make the first wait for the last.
+    private static let roundTrip = 32
+    /// Look-ups that may wait; one more is refused, so that a slow database costs no memory.
+    private static let waitingLimit = 4096
+
+    private let state: Mutex<State>
+    private let connections: [PostgresConnection]
+
+    init(_ connections: [PostgresConnection]) {
+        self.connections = connections
+        state = Mutex(State(idle: connections))
+    }
+
+    /// The rows of one look-up.
+    func rows(_ command: Command) async throws -> Rows {
+        try await withCheckedThrowingContinuation { answer in
+            let connection: PostgresConnection?? = state.withLock { state in
+                guard state.queries.count < Self.waitingLimit else { return nil }
+                state.queries.append((command, answer))
+                return .some(state.idle.popLast())
+            }
+            switch connection {
+            case nil: answer.resume(throwing: Problem(.unavailable, "Too many look-ups wait; send it again later."))
+            case .some(nil): break
+            case .some(let connection?): Task { await self.serve(connection) }
+            }
+        }
+    }
+
+    /// Lends a connection for what needs one to itself, such as a transaction.
+    func withConnection<Value>(
+        isolation: isolated (any Actor)? = #isolation, _ body: (PostgresConnection) async throws -> Value
+    ) async rethrows -> Value {
+        let connection = await withCheckedContinuation { loan in
+            let connection = state.withLock { state in
+                let connection = state.idle.popLast()
+                if connection == nil { state.loans.append(loan) }
+                return connection
+            }
+            if let connection { loan.resume(returning: connection) }
+        }
+        defer { Task { await self.serve(connection) } }
+        return try await body(connection)
+    }
+
+    /// Closes all connections; the next look-up would connect again.
+    func close() async {
+        for connection in connections { await connection.close() }
+    }
+
+    /// Works until nothing waits.
+    private func serve(_ connection: PostgresConnection) async {
+        while true {
+            let queries = state.withLock { state -> [Query] in
+                if !state.loans.isEmpty {
+                    state.loans.removeFirst().resume(returning: connection)
+                    return []
+                }
+                let taken = Array(state.queries.prefix(Self.roundTrip))
+                state.queries.removeFirst(taken.count)
+                if taken.isEmpty { state.idle.append(connection) }
+                return taken
+            }
+            if queries.isEmpty { return }
+            do {
+                let rows = try await connection.pipeline(queries.map(\.command))
+                for (query, rows) in zip(queries, rows) { query.answer.resume(returning: rows) }
+            } catch {
+                await each(queries, on: connection, after: error)
+            }
+        }
+    }
+
+    /// One question that fails takes the others of its round trip with it: ask them one by one.
+    private func each(_ queries: [Query], on connection: PostgresConnection, after error: any Error) async {
+        let isLost = (error as? PostgresError)?.isTransient ?? false
+        for query in queries {
+            // Where the database is away, one attempt for all is enough.
+            if queries.count == 1 || isLost {
+                query.answer.resume(throwing: error)
+                continue
+            }
+            do {
+                query.answer.resume(returning: try await connection.pipeline([query.command])[0])
+            } catch {
+                query.answer.resume(throwing: error)
+            }
+        }
+    }
+}

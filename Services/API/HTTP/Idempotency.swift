@@ -1,0 +1,107 @@
+import Chassis
+import Hummingbird
+import Signatures
+import Storage
+import StrictJSON
+
+import struct Foundation.Date
+
+/// Requests with an `Idempotency-Key` have effect once: the same request again gets the same answer for 24 hours.
+struct Idempotency: Sendable {
+    static let retention: Double = 24 * 3600
+    /// Longer than any request takes: one that is still in progress then belongs to a process that died.
+    static let patience: Double = 60
+    static let longestKey = 255
+
+    let database: Database
+    let clock: ProcessClock
+    let logger: Logger
+
+    /// - Parameter target: path and query as sent.
+    func answer(
+        _ request: APIRequest, under name: String, target: String, _ handler: Handler
+    ) async throws -> APIResponse {
+        guard !name.isEmpty, name.utf8.count <= Self.longestKey, !name.utf8.contains(where: { $0 < 0x20 || $0 > 0x7e })
+        else {
+            throw Problem(
+                .malformedRequest, "The Idempotency-Key has to be 1 to \(Self.longestKey) printable ASCII characters.")
+        }
+        let digest = SHA256Hash.digest(
+            Array(request.operation.id.utf8) + [0] + Array(target.utf8) + [0] + (request.body?.bytes ?? []))
+        let now = clock.now()
+        let known = try await database.withConnection { connection in
+            try await IdempotencyStore(connection).claim(
+                name, of: request.key.id, digest: digest, at: now, expiry: now.addingTimeInterval(-Self.retention),
+                abandoned: now.addingTimeInterval(-Self.patience))
+        }
+        switch known {
+        case .new: return try await carryOut(request, under: name, handler)
+        case .answered(let status, let headers, let body):
+            var response = APIResponse(status: status, json: body)
+            response.headers = Self.fields(headers)
+            response.headers[.idempotencyReplayed] = "true"
+            return response
+        case .inProgress:
+            throw Problem(
+                .requestInProgress, "Wait for its answer, then send it again with the same Idempotency-Key.",
+                headers: [.retryAfter: "1"])
+        case .mismatch:
+            throw Problem(
+                .idempotencyMismatch,
+                "Within 24 hours an Idempotency-Key stands for one path and body; use a new one for another request.")
+        }
+    }
+
+    private func carryOut(
+        _ request: APIRequest, under name: String, _ handler: Handler
+    ) async throws -> APIResponse {
+        let response: APIResponse
+        do {
+            response = try await handler(request)
+        } catch let problem as Problem where problem.kind.status < 500 && !problem.kind.isRetryable {
+            response = problem.response
+        } catch {
+            await withdraw(request, name)
+            throw error
+        }
+        guard response.status < 500 else {
+            await withdraw(request, name)
+            return response
+        }
+        try await database.withConnection { connection in
+            try await IdempotencyStore(connection).complete(
+                name, of: request.key.id, status: response.status, headers: Self.json(response.headers),
+                body: response.bytes)
+        }
+        return response
+    }
+
+    /// What failed may be tried again at once.
+    private func withdraw(_ request: APIRequest, _ name: String) async {
+        do {
+            try await database.withConnection { connection in
+                try await IdempotencyStore(connection).withdraw(name, of: request.key.id)
+            }
+        } catch {
+            logger.warning(
+                "Could not withdraw an Idempotency-Key; it stays in progress for a minute",
+                metadata: ["error": "\(error)"])
+        }
+    }
+
+    private static func json(_ headers: HTTPFields) -> String {
+        var json = JSONWriter()
+        json.beginObject()
+        for field in headers { json.member(field.name.rawName, field.value) }
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    private static func fields(_ json: String) -> HTTPFields {
+        var headers = HTTPFields()
+        for (name, value) in (try? JSONDocument(Array(json.utf8)))?.root.members ?? [] {
+            if let name = HTTPField.Name(name), let value = value.string { headers[name] = value }
+        }
+        return headers
+    }
+}

@@ -1,0 +1,129 @@
+import Hummingbird
+import StrictJSON
+
+/// An answer that says what went wrong and what to do, as RFC 9457 has it. All of them are listed here.
+struct Problem: Error, Sendable {
+    /// Stable: programs decide by it.
+    enum Kind: String, Sendable, CaseIterable {
+        case malformedRequest = "malformed-request"
+        case malformedJSON = "malformed-json"
+        case invalidRequest = "invalid-request"
+        case invalidCursor = "invalid-cursor"
+        case missingKey = "missing-key"
+        case invalidKey = "invalid-key"
+        case missingScope = "missing-scope"
+        case appNotAllowed = "app-not-allowed"
+        case wrongEnvironment = "wrong-environment"
+        case noSuchPath = "no-such-path"
+        case methodNotAllowed = "method-not-allowed"
+        case notFound = "not-found"
+        case requestInProgress = "request-in-progress"
+        case conflict
+        case bodyTooLarge = "body-too-large"
+        case unsupportedMediaType = "unsupported-media-type"
+        case idempotencyMismatch = "idempotency-mismatch"
+        case tooManyRequests = "too-many-requests"
+        case internalError = "internal-error"
+        case unavailable
+    }
+
+    var kind: Kind
+    /// What is wrong with this request, and what to do.
+    var detail: String
+    /// Where in the body, or in which parameter.
+    var faults: [ValueFault] = []
+    var headers = HTTPFields()
+    /// Further members, each one JSON value.
+    var members: [(name: String, json: [UInt8])] = []
+
+    init(_ kind: Kind, _ detail: String, faults: [ValueFault] = [], headers: HTTPFields = HTTPFields()) {
+        self.kind = kind
+        self.detail = detail
+        self.faults = faults
+        self.headers = headers
+    }
+}
+
+extension Problem.Kind {
+    /// A name that never changes, whatever host serves it.
+    var type: String { "urn:storekeeper:problem:\(rawValue)" }
+
+    var status: Int {
+        switch self {
+        case .malformedRequest, .malformedJSON, .invalidRequest, .invalidCursor: 400
+        case .missingKey, .invalidKey: 401
+        case .missingScope, .appNotAllowed, .wrongEnvironment: 403
+        case .noSuchPath, .notFound: 404
+        case .methodNotAllowed: 405
+        case .requestInProgress, .conflict: 409
+        case .bodyTooLarge: 413
+        case .unsupportedMediaType: 415
+        case .idempotencyMismatch: 422
+        case .tooManyRequests: 429
+        case .internalError: 500
+        case .unavailable: 503
+        }
+    }
+
+    var title: String {
+        switch self {
+        case .malformedRequest: "The request cannot be read"
+        case .malformedJSON: "The body is not JSON"
+        case .invalidRequest: "The request is not as the document describes"
+        case .invalidCursor: "The cursor is not one of ours"
+        case .missingKey: "The request has no API key"
+        case .invalidKey: "The API key is not valid"
+        case .missingScope: "The API key lacks a scope"
+        case .appNotAllowed: "The API key is not for this app"
+        case .wrongEnvironment: "The API key is for another environment"
+        case .noSuchPath: "There is no such path"
+        case .methodNotAllowed: "The path has no such method"
+        case .notFound: "Not found"
+        case .requestInProgress: "The first request with this Idempotency-Key is in progress"
+        case .conflict: "The request contradicts what is stored"
+        case .bodyTooLarge: "The body is too large"
+        case .unsupportedMediaType: "The body has another media type"
+        case .idempotencyMismatch: "The Idempotency-Key was used for another request"
+        case .tooManyRequests: "Too many requests"
+        case .internalError: "The service failed"
+        case .unavailable: "The service cannot answer now"
+        }
+    }
+
+    /// Whether the same request may succeed later.
+    var isRetryable: Bool {
+        switch self {
+        case .requestInProgress, .tooManyRequests, .internalError, .unavailable: true
+        default: false
+        }
+    }
+}
+
+extension Problem {
+    /// `application/problem+json`.
+    var response: APIResponse {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("type", kind.type)
+        json.member("title", kind.title)
+        json.member("status", kind.status)
+        json.member("detail", detail)
+        json.member("retryable", kind.isRetryable)
+        if !faults.isEmpty {
+            json.beginArray("errors")
+            for fault in faults {
+                json.beginObject()
+                json.member("pointer", fault.pointer)
+                json.member("detail", fault.detail)
+                json.endObject()
+            }
+            json.endArray()
+        }
+        for member in members { json.member(member.name, raw: member.json) }
+        json.endObject()
+        var response = APIResponse(status: kind.status, json: json.bytes)
+        response.headers = headers
+        response.headers[.contentType] = "application/problem+json"
+        return response
+    }
+}

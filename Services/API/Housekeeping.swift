@@ -1,0 +1,29 @@
+import Chassis
+import Pipeline
+import Storage
+
+/// Forgets stored answers once their idempotency keys may be used again.
+struct Housekeeping: Service {
+    static let interval = Duration.seconds(600)
+
+    let database: Database
+    let clock: ProcessClock
+    let logger: Logger
+
+    func run() async throws {
+        await RetryLoop(clock: ContinuousClock()) { error in
+            logger.warning("Could not delete old answers; retrying", metadata: ["error": "\(error)"])
+        }.run { _ in
+            try await turn()
+            return Self.interval
+        }
+    }
+
+    func turn() async throws {
+        let expiry = clock.now().addingTimeInterval(-Idempotency.retention)
+        let forgotten = try await database.withConnection { connection in
+            try await IdempotencyStore(connection).forget(before: expiry)
+        }
+        if forgotten > 0 { logger.debug("Old answers deleted", metadata: ["answers": "\(forgotten)"]) }
+    }
+}

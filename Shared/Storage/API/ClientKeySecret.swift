@@ -1,0 +1,51 @@
+import Contracts
+import Signatures
+
+/// The text that a backend sends: `sk_live_` or `sk_test_`, 256 random bits, and a checksum of both.
+///
+/// The checksum spares every look-up for what was mistyped or made up, and lets a scanner of leaked secrets recognise a key
+/// without asking us.
+package struct ClientKeySecret: Sendable, Equatable {
+    /// The whole text. Shown once; only ``digest`` is stored.
+    package let text: String
+
+    /// A new key.
+    /// - Parameter random: 32 bytes.
+    package init(environment: StoreEnvironment, random: [UInt8]) {
+        precondition(random.count == Self.randomBytes, "a key has 256 random bits")
+        var text = Array(Self.prefix(of: environment).utf8)
+        Base64URL.encode(random[...], into: &text)
+        Base64URL.encode(Self.checksum(of: text[...]), into: &text)
+        self.text = String(decoding: text, as: UTF8.self)
+    }
+
+    /// - Returns: nil where the text cannot be a key, whatever is stored.
+    package init?(_ text: some StringProtocol) {
+        let bytes = Array(text.utf8)
+        guard bytes.count == Self.length, bytes.starts(with: "sk_live_".utf8) || bytes.starts(with: "sk_test_".utf8),
+            let random = Base64URL.decode(bytes[8..<51]), random.count == Self.randomBytes,
+            let sum = Base64URL.decode(bytes[51...]), sum[...] == Self.checksum(of: bytes[..<51])
+        else { return nil }
+        self.text = String(text)
+    }
+
+    /// SHA-256 of the text: what is stored. The 256 bits are random, so that no slow hash would add anything.
+    package var digest: [UInt8] { SHA256Hash.digest(Array(text.utf8)) }
+
+    private static let randomBytes = 32
+    /// Prefix, 43 characters, 6 characters of checksum.
+    private static let length = 8 + 43 + 6
+
+    private static func prefix(of environment: StoreEnvironment) -> String {
+        environment == .production ? "sk_live_" : "sk_test_"
+    }
+
+    private static func checksum(of text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        SHA256Hash.digest(text).prefix(4)
+    }
+}
+
+extension ClientKeySecret: CustomStringConvertible {
+    /// Without the secret, for whatever prints values.
+    package var description: String { "\(text.prefix(8))…" }
+}

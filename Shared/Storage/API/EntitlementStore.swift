@@ -1,0 +1,138 @@
+import Contracts
+import Postgres
+import Subscriptions
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// What accounts may use, as the API answers it: everything from one statement, the periods as the one transaction wrote
+/// them.
+package enum EntitlementStore {
+    /// A stretch of time in which an account may use a product, or a purchase of the account that gives none.
+    package struct Line: Sendable, Equatable {
+        /// What a line comes from.
+        package enum Source: String, Sendable {
+            /// A period of a purchase, as the account may use it.
+            case access
+            /// A purchase that the account owns or claims; it may have periods as well.
+            case purchase
+            /// A manual grant.
+            case grant
+        }
+
+        package var source: Source
+        package var account: UUID
+        package var bundleId: String
+        /// Of the purchase, or the id of the grant.
+        package var id: String
+        package var productId: String?
+        package var startsAt: Date?
+        /// Nil where it does not end.
+        package var endsAt: Date?
+        /// Of the period, by the names of `AccessPeriod`.
+        package var reason: String?
+        package var transactionId: String?
+        package var ownership: String?
+        /// Whether the purchase renews, where Apple told.
+        package var isAutoRenewing: Bool?
+        /// The notification that decided, and when Apple signed it.
+        package var notificationUUID: UUID?
+        package var signedAt: Date?
+        /// How often the purchase or grant was written.
+        package var revision: Int64
+
+        /// Whether the moment lies inside.
+        package func contains(_ moment: Date) -> Bool {
+            startsAt.map { $0 <= moment } ?? false && (endsAt.map { moment < $0 } ?? true)
+        }
+    }
+
+    /// - Parameters:
+    ///   - bundleIds: nil asks for all apps.
+    ///   - moment: lines that ended before are left out.
+    package static func command(
+        of accounts: [UUID], in environment: StoreEnvironment, bundleIds: [String]?, from moment: Date
+    ) -> Command {
+        Command(ofAccounts, accounts, environment.rawValue, bundleIds, moment)
+    }
+
+    /// Of the command above.
+    package static func lines(_ rows: Rows) throws -> [Line] {
+        try rows.map { row in
+            Line(
+                source: Line.Source(rawValue: try row.value("source")) ?? .purchase,
+                account: try row.value("account"), bundleId: try row.value("bundle_id"), id: try row.value("id"),
+                productId: try row.optional("product_id"), startsAt: try row.optional("starts_at"),
+                endsAt: try row.optional("ends_at"), reason: try row.optional("reason"),
+                transactionId: try row.optional("transaction_id"), ownership: try row.optional("ownership"),
+                isAutoRenewing: try row.optional("is_auto_renewing"),
+                notificationUUID: try row.optional("notification_uuid"), signedAt: try row.optional("signed_at"),
+                revision: try row.value("revision"))
+        }
+    }
+
+    /// The newest facts of some purchases, to say why they give no access.
+    package static func command(purchases ids: [String], in environment: StoreEnvironment) -> Command {
+        Command(ofPurchases, environment.rawValue, ids)
+    }
+
+    /// Of the command above.
+    package static func subscriptions(_ rows: Rows) throws -> [Subscription] {
+        try rows.map { row in try SubscriptionColumns.read(row).subscription }
+    }
+
+    static let statements = [ofAccounts, ofPurchases]
+
+    private static let ofPurchases = Statement(
+        "entitlement-purchases",
+        unsafeSQL: """
+            select \(SubscriptionColumns.selected)
+            from subscription
+            where environment = $1::text::store_environment and original_transaction_id = any ($2::text[])
+            """)
+
+    private static let ofAccounts = Statement(
+        "entitlement-of-accounts",
+        """
+        select line.source, given.account, line.bundle_id, line.id, line.product_id, line.starts_at, line.ends_at,
+            line.reason, line.transaction_id, coalesce(paid.ownership, held.ownership) as ownership,
+            held.is_auto_renewing, coalesce(line.notification_uuid, paid.notification_uuid) as notification_uuid,
+            coalesce(told.signed_at, paid.event_at) as signed_at, coalesce(held.revision, line.revision) as revision
+        from unnest($1::uuid[]) as given (account)
+        cross join lateral (
+            select 'access' as source, bundle_id, original_transaction_id as id, product_id, lower(period) as starts_at,
+                upper(period) as ends_at, reason, transaction_id, notification_uuid, null::bigint as revision
+            from account_access
+            where app_account_token = given.account and environment = $2::text::store_environment
+                and ($3::text[] is null or bundle_id = any ($3::text[]))
+                and (upper_inf(period) or upper(period) > $4::timestamptz)
+            union all
+            select 'purchase', bundle_id, original_transaction_id, null, null, null, null, null, null, null
+            from (
+                select bundle_id, original_transaction_id
+                from subscription
+                where owner_account_token = given.account and environment = $2::text::store_environment
+                union
+                select bundle_id, original_transaction_id
+                from account_claim
+                where app_account_token = given.account and environment = $2::text::store_environment
+            ) as owned
+            where $3::text[] is null or bundle_id = any ($3::text[])
+            union all
+            select 'grant', bundle_id, id::text, product_id, starts_at, least(ends_at, revoked_at), 'manualGrant', null, null,
+                case when revoked_at is null then 1 else 2 end
+            from manual_grant
+            where app_account_token = given.account and environment = $2::text::store_environment
+                and ($3::text[] is null or bundle_id = any ($3::text[]))
+        ) as line
+        left join subscription held
+            on line.source <> 'grant' and held.environment = $2::text::store_environment
+            and held.original_transaction_id = line.id
+        left join transaction paid
+            on line.transaction_id is not null and paid.environment = $2::text::store_environment
+            and paid.transaction_id = line.transaction_id
+        left join notification told on told.notification_uuid = line.notification_uuid
+        where line.source = 'grant' or held.revision is not null
+        order by given.account, line.bundle_id, line.id, line.starts_at nulls last, line.source
+        """)
+}

@@ -1,0 +1,96 @@
+import Postgres
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// Answers to requests that must not have effect twice.
+package struct IdempotencyStore: Sendable {
+    /// What is known of a request.
+    package enum Known: Sendable, Equatable {
+        /// Nobody has sent it: it is this caller's to carry out, and to ``complete(_:of:status:headers:body:)``.
+        case new
+        /// The same request was sent before, and this was the answer.
+        case answered(status: Int, headers: String, body: [UInt8])
+        /// The same request is being carried out.
+        case inProgress
+        /// The key was used for another request.
+        case mismatch
+    }
+
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    package init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// Claims an idempotency key for a request.
+    /// - Parameters:
+    ///   - digest: of everything that makes two requests the same.
+    ///   - expiry: what was claimed before is forgotten.
+    ///   - abandoned: what was claimed before, and is still in progress, was left by a process that died.
+    package func claim(
+        _ name: String, of key: UUID, digest: [UInt8], at now: Date, expiry: Date, abandoned: Date
+    ) async throws -> Known {
+        let rows = try await connection.pipeline([
+            Command(Self.claim, key, name, digest, now, expiry, abandoned), Command(Self.find, key, name),
+        ])
+        if rows[0].affected > 0 { return .new }
+        guard let row = rows[1].first else { return .inProgress }
+        guard try row.value("request_digest", as: [UInt8].self) == digest else { return .mismatch }
+        guard let status = try row.optional("status", as: Int32.self) else { return .inProgress }
+        let headers: JSONText = try row.value("response_headers")
+        return .answered(status: Int(status), headers: headers.text, body: try row.value("response_body"))
+    }
+
+    /// Keeps the answer.
+    package func complete(
+        _ name: String, of key: UUID, status: Int, headers: String, body: [UInt8]
+    ) async throws {
+        _ = try await connection.execute(Self.complete, key, name, Int32(status), JSONText(headers), body)
+    }
+
+    /// Forgets a claim whose request had no effect, so that it can be sent again.
+    package func withdraw(_ name: String, of key: UUID) async throws {
+        _ = try await connection.execute(Self.withdraw, key, name)
+    }
+
+    /// Forgets what is too old.
+    package func forget(before moment: Date) async throws -> Int {
+        try await connection.execute(Self.forget, moment).affected
+    }
+
+    static let statements = [claim, find, complete, withdraw, forget]
+
+    private static let claim = Statement(
+        "api-idempotency-claim",
+        """
+        insert into api_idempotency as held (key_id, idempotency_key, request_digest, created_at)
+        values ($1::uuid, $2::text, $3::bytea, $4::timestamptz)
+        on conflict (key_id, idempotency_key) do update
+        set request_digest = excluded.request_digest, created_at = excluded.created_at, status = null,
+            response_headers = null, response_body = null
+        where held.created_at < $5::timestamptz or (held.status is null and held.created_at < $6::timestamptz)
+        """)
+
+    private static let find = Statement(
+        "api-idempotency-find",
+        """
+        select request_digest, status, response_headers, response_body
+        from api_idempotency
+        where key_id = $1::uuid and idempotency_key = $2::text
+        """)
+
+    private static let complete = Statement(
+        "api-idempotency-complete",
+        """
+        update api_idempotency
+        set status = $3::integer, response_headers = $4::json, response_body = $5::bytea
+        where key_id = $1::uuid and idempotency_key = $2::text
+        """)
+
+    private static let withdraw = Statement(
+        "api-idempotency-withdraw",
+        "delete from api_idempotency where key_id = $1::uuid and idempotency_key = $2::text and status is null")
+
+    private static let forget = Statement(
+        "api-idempotency-forget", "delete from api_idempotency where created_at < $1::timestamptz")
+}

@@ -1,0 +1,73 @@
+-- What the API service keeps: its keys, the requests that must not have effect twice, and what app backends tell of their
+-- customers. Operators write api_key (storekeeper keys), the service everything else.
+
+-- The key itself is shown once, when it is made, and stored nowhere. It belongs to one environment: a test key cannot see
+-- production.
+create table api_key (
+    created_at timestamptz not null,
+    expires_at timestamptz,
+    revoked_at timestamptz,
+    id uuid primary key,
+    environment store_environment not null,
+    digest bytea not null unique check (length(digest) = 32), -- SHA-256 of the key
+    name text not null,
+    scopes text[] not null,
+    bundle_ids text[] not null -- the apps it may ask about; empty: all
+);
+
+-- When each key was last used, by the minute. A table of its own, because the service may not write keys.
+create table api_key_use (
+    last_used_at timestamptz not null,
+    key_id uuid primary key references api_key (id) on delete cascade
+) with (fillfactor = 50);
+
+-- Answers to POST requests with an Idempotency-Key, for 24 hours: the same request again gets the same answer and has no
+-- effect.
+create table api_idempotency (
+    created_at timestamptz not null,
+    key_id uuid not null,
+    request_digest bytea not null check (length(request_digest) = 32), -- SHA-256 of operation, path and body
+    status integer, -- of the answer; null while the first request is in progress
+    idempotency_key text not null,
+    response_headers json,
+    response_body bytea,
+    primary key (key_id, idempotency_key)
+);
+create index api_idempotency_by_time on api_idempotency (created_at);
+
+-- The developer's own id of a customer and the appAccountToken that stands for it at Apple. The token is made by us when
+-- the customer is, or brought by an app that has given its customers tokens already.
+create table customer (
+    created_at timestamptz not null,
+    app_account_token uuid not null,
+    environment store_environment not null,
+    bundle_id text not null,
+    customer_id text not null,
+    primary key (environment, customer_id, bundle_id),
+    unique (environment, bundle_id, app_account_token)
+);
+
+-- Access that somebody gave by hand. Ended early by revoked_at, never deleted: support wants to see it later.
+create table manual_grant (
+    created_at timestamptz not null,
+    starts_at timestamptz not null,
+    ends_at timestamptz check (ends_at > starts_at), -- null: until it is revoked
+    revoked_at timestamptz,
+    id uuid primary key,
+    app_account_token uuid not null,
+    created_by uuid not null, -- the API key
+    environment store_environment not null,
+    bundle_id text not null,
+    product_id text not null,
+    reason text not null
+);
+create index manual_grant_by_account on manual_grant (app_account_token, environment, bundle_id);
+
+-- Makes the cursors of lists unforgeable, the same on all instances. It protects no data: what may be seen is decided by the
+-- key of each request.
+create table api_cursor_secret (
+    is_only boolean primary key default true check (is_only),
+    secret bytea not null
+);
+insert into api_cursor_secret (secret)
+values (sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')));

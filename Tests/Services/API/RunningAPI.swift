@@ -1,0 +1,150 @@
+import AsyncHTTPClient
+import Chassis
+import Contracts
+import Foundation
+import Hummingbird
+import NIOCore
+import Postgres
+import ServiceLifecycle
+import Storage
+import StrictJSON
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import API
+
+/// The real server on a free port before a database of its own.
+struct RunningAPI: Sendable {
+    /// What came back.
+    struct Answer: Sendable {
+        var status: Int
+        var headers: [String: String]
+        var body: [UInt8]
+
+        var json: JSONValue? { (try? JSONDocument(body))?.root }
+        /// Of a problem document, its last part.
+        var problem: String? {
+            guard headers["content-type"] == "application/problem+json" else { return nil }
+            return json?["type"]?.string?.split(separator: ":").last.map(String.init)
+        }
+    }
+
+    let port: Int
+    let database: PostgresConfiguration
+    let keys: KeyTable
+    let document: APIDocument
+    let clock: TestClock
+    private let client: HTTPClient
+
+    /// - Parameter quota: requests a minute.
+    static func with<Result: Sendable>(
+        quota: Int = 100_000, isolation: isolated (any Actor)? = #isolation,
+        _ body: (RunningAPI) async throws -> Result
+    ) async throws -> Result {
+        try await TestDatabase.use { configuration in
+            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let clock = TestClock()
+            let processClock = ProcessClock(now: { clock.now }, instant: { clock.instant })
+            let document = try APIDocument.embedded()
+            let database = Database((0..<2).map { _ in TestDatabase.connection(configuration) })
+            let keys = KeyTable(
+                store: ClientKeyStore(TestDatabase.connection(configuration)), clock: processClock,
+                isRead: Health(instant: { .now }).readinessCheck("keys"), logger: logger)
+            let dependencies = Dependencies(
+                document: document, database: database, cursor: Cursor { keys.cursorSecret }, clock: processClock,
+                logger: logger)
+            let service = APIService(
+                router: try Router(document.operations, handlers: Handlers.all(dependencies)),
+                parser: RequestParser(check: document.check), keys: keys, limiter: RateLimiter(quota: quota),
+                idempotency: Idempotency(database: database, clock: processClock, logger: logger),
+                tracer: Tracer(isOn: false, random: { 7 }), clock: processClock, logger: logger)
+            let (ports, signal) = AsyncStream.makeStream(of: Int.self)
+            let server = APIServer(
+                address: ListenAddress(host: "127.0.0.1", port: 0), idleTimeout: .seconds(60), maximumConnections: 100,
+                service: service, logger: logger, onListening: { signal.yield($0) })
+            let group = ServiceGroup(configuration: .init(services: [server], logger: logger))
+            async let run: Void = group.run()
+            var iterator = ports.makeAsyncIterator()
+            let port = try #require(await iterator.next())
+            let client = HTTPClient(eventLoopGroupProvider: .singleton)
+            try await keys.turn()
+            let outcome: Swift.Result<Result, any Error>
+            do {
+                outcome = .success(
+                    try await body(
+                        RunningAPI(
+                            port: port, database: configuration, keys: keys, document: document, clock: clock,
+                            client: client)))
+            } catch {
+                outcome = .failure(error)
+            }
+            await group.triggerGracefulShutdown()
+            try await run
+            try await client.shutdown()
+            await database.close()
+            return try outcome.get()
+        }
+    }
+
+    /// A key that is accepted at once.
+    func key(
+        environment: StoreEnvironment = .sandbox, scopes: Set<APIScope> = Set(APIScope.allCases),
+        bundleIds: [String] = [], expiresAt: Date? = nil
+    ) async throws -> String {
+        let secret = ClientKeySecret(environment: environment, random: (0..<32).map { _ in .random(in: 0...255) })
+        let connection = TestDatabase.connection(database)
+        try await ClientKeyStore(connection).add(
+            ClientKey(
+                id: UUID(), name: "test", environment: environment, scopes: scopes, bundleIds: bundleIds,
+                digest: secret.digest, createdAt: clock.now, expiresAt: expiresAt))
+        await connection.close()
+        try await keys.turn()
+        return secret.text
+    }
+
+    /// - Parameters:
+    ///   - path: with its query, as it goes over the wire.
+    ///   - key: nil sends none.
+    func send(
+        _ method: String, _ path: String, key: String?, headers: [String: String] = [:], body: [UInt8]? = nil
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
+        request.method = .RAW(value: method)
+        if let key { request.headers.add(name: "Authorization", value: "Bearer \(key)") }
+        if body != nil, headers["Content-Type"] == nil {
+            request.headers.add(name: "Content-Type", value: "application/json")
+        }
+        for (name, value) in headers { request.headers.add(name: name, value: value) }
+        if let body { request.body = .bytes(ByteBuffer(bytes: body)) }
+        let response = try await client.execute(request, timeout: .seconds(60))
+        let bytes = try await response.body.collect(upTo: 64 << 20)
+        return Answer(
+            status: Int(response.status.code),
+            headers: Dictionary(response.headers.map { ($0.name.lowercased(), $0.value) }) { first, _ in first },
+            body: Array(bytes.readableBytesView))
+    }
+
+    func get(_ path: String, key: String?, headers: [String: String] = [:]) async throws -> Answer {
+        try await send("GET", path, key: key, headers: headers)
+    }
+
+    func send(_ method: String, _ path: String, key: String?, json: String) async throws -> Answer {
+        try await send(method, path, key: key, body: Array(json.utf8))
+    }
+}
+
+/// A clock that goes only where it is told to.
+final class TestClock: Sendable {
+    private let state = Mutex((Date(timeIntervalSince1970: 1_765_000_000), ContinuousClock.now))
+
+    var now: Date { state.withLock(\.0) }
+    var instant: ContinuousClock.Instant { state.withLock(\.1) }
+
+    func advance(by seconds: Double) {
+        state.withLock { state in
+            state.0.addTimeInterval(seconds)
+            state.1 = state.1.advanced(by: .seconds(seconds))
+        }
+    }
+}
