@@ -85,10 +85,12 @@ struct LedgerBatch: Sendable {
     /// - Parameters:
     ///   - additions: of this batch.
     ///   - known: the purchases as they stand.
+    ///   - durations: of non-renewing products.
     ///   - neighbours: the nearest known lifecycle events around those of the batch.
     ///   - now: by our clock.
     func effects(
-        of additions: Additions, known: [SubscriptionKey: PurchaseInBatch], neighbours: [PurchaseEvent], at now: Date
+        of additions: Additions, known: [SubscriptionKey: PurchaseInBatch], durations: ProductDurations,
+        neighbours: [PurchaseEvent], at now: Date
     ) throws -> Effects {
         var effects = Effects(gaps: Gaps(added: additions.lifecycleEvents, neighbours: neighbours))
         effects.purchases = known
@@ -99,7 +101,8 @@ struct LedgerBatch: Sendable {
             }
             // Taken out while it is changed, so that it is changed in place.
             var purchase = effects.purchases.removeValue(forKey: event.key) ?? PurchaseInBatch()
-            let outcome = try purchase.apply(event, traceparent: entry.notification.traceparent, at: now)
+            let outcome = try purchase.apply(
+                event, durations: durations, traceparent: entry.notification.traceparent, at: now)
             effects.purchases[event.key] = purchase
             if let row = outcome.row { effects.timeline.append(row) }
             effects.lines.append(LedgerLine(entry, hasAdvanced: outcome.hasAdvanced, recordedAt: now))

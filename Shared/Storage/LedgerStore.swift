@@ -75,15 +75,12 @@ public struct LedgerStore: Sendable {
         _ batch: LedgerBatch, moving moves: [PositionMove], recordedAt: Date, in transaction: PostgresTransaction
     ) throws -> Attempt {
         let keys = batch.keys
-        try transaction.send([
-            PositionStore.command(moving: moves),
-            Command(LedgerStatements.recorded, batch.uuids),
-            SubscriptionStatements.command(locking: keys),
-            TransactionStore.command(transactionsOf: keys),
-            AccessPeriodStatements.command(periodsOf: keys),
-            LedgerStatements.command(neighboursOf: batch.lifecycleEvents),
-            Command(LedgerStatements.transactionId),
-        ])
+        try transaction.send(
+            [PositionStore.command(moving: moves), Command(LedgerStatements.recorded, batch.uuids)]
+                + PurchaseInBatch.commands(reading: keys) + [
+                    LedgerStatements.command(neighboursOf: batch.lifecycleEvents),
+                    Command(LedgerStatements.transactionId),
+                ])
         // Almost always nothing is recorded; then this is the time to see what the batch adds.
         var additions = batch.additions(recorded: [])
         let read = try transaction.receive()
@@ -93,8 +90,8 @@ public struct LedgerStore: Sendable {
         var writing = LedgerWriting(transaction)
         try writing.add(additions)
         var effects = try batch.effects(
-            of: additions, known: try PurchaseInBatch.all(read[2], transactions: read[3], periods: read[4]),
-            neighbours: try read[5].compactMap { row in try LedgerLine.read(row).event }, at: recordedAt)
+            of: additions, known: try PurchaseInBatch.read(read[2...]), durations: try ProductDurations(read[5]),
+            neighbours: try read[6].compactMap { row in try LedgerLine.read(row).event }, at: recordedAt)
         try writing.write(effects, of: additions, recordedAt: recordedAt)
         try writing.keepConflicts(
             of: batch.entries.filter { recorded.contains($0.uuid) } + batch.copies, recordedAt: recordedAt)
@@ -106,7 +103,7 @@ public struct LedgerStore: Sendable {
         else { throw PostgresError.overtaken }
         effects.applied.conflicting = written[LedgerStatements.keepConflicts]?.affected ?? 0
         effects.applied.shared = try written[ClaimStatements.notice]?.map { row in try SharedAccountNotice(row) } ?? []
-        return Attempt(transactionId: try read[6][0].value("id"), applied: effects.applied)
+        return Attempt(transactionId: try read[7][0].value("id"), applied: effects.applied)
     }
 
     private static func check(_ moves: [PositionMove], moved: Rows) throws {

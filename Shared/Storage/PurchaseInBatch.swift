@@ -3,6 +3,7 @@ import Postgres
 import Subscriptions
 
 import struct Foundation.Date
+import struct Foundation.UUID
 
 /// A purchase while a batch is applied to it: as it was read, and as it is by now.
 struct PurchaseInBatch: Sendable {
@@ -40,8 +41,12 @@ struct PurchaseInBatch: Sendable {
     }
 
     /// Applies an event.
-    /// - Parameter now: by our clock.
-    mutating func apply(_ event: PurchaseEvent, traceparent: String?, at now: Date) throws -> Outcome {
+    /// - Parameters:
+    ///   - durations: of non-renewing products.
+    ///   - now: by our clock.
+    mutating func apply(
+        _ event: PurchaseEvent, durations: ProductDurations, traceparent: String?, at now: Date
+    ) throws -> Outcome {
         let transition = Subscription.applying(event, known: subscription)
         let isNewVersion = keep(event.transaction.map { TransactionVersion($0, version: event.version) })
         let isChanged = transition.subscription != subscription
@@ -54,18 +59,26 @@ struct PurchaseInBatch: Sendable {
                     fact: earlier.fact.rawValue, from: nil, to: earlier.text, transactionId: earlier.transactionId))
         }
         let known = periods
-        let before = known.access(at: now)
-        try decideAccess(transition.subscription)
-        let access = periods.access(at: now)
-        if before != access {
-            changes.append(
-                FactChange(fact: FactChange.accessUntil, from: Self.text(before), to: Self.text(access)))
-        }
+        if let change = try decideAccess(transition.subscription, durations, at: now) { changes.append(change) }
         if isChanged || !changes.isEmpty || periods != known { revision += 1 }
         guard !changes.isEmpty else { return Outcome(hasAdvanced: transition.isAdvance) }
         return Outcome(
             hasAdvanced: transition.isAdvance,
-            row: row(event, changes, access, transition.subscription, traceparent, at: now))
+            row: row(
+                event.eventName, event.version, changes, transition.subscription, traceparent: traceparent, at: now))
+    }
+
+    /// Decides access again, because the duration of a product was set.
+    /// - Returns: nil where access now is what it was.
+    mutating func recalculate(durations: ProductDurations, at now: Date) throws -> TimelineRow? {
+        guard let subscription else { return nil }
+        let known = periods
+        let change = try decideAccess(subscription, durations, at: now)
+        if periods != known { revision += 1 }
+        guard let change else { return nil }
+        // No notification told: the event has an id of its own.
+        let version = EventVersion(signedDate: now, notificationUUID: UUID())
+        return row(AccessRecalculation.eventName, version, [change], subscription, traceparent: nil, at: now)
     }
 
     /// Keeps a version of a transaction unless a newer one is there.
@@ -76,25 +89,34 @@ struct PurchaseInBatch: Sendable {
         return true
     }
 
-    private mutating func decideAccess(_ subscription: Subscription) throws {
+    /// - Returns: what that changes now; nil where nothing.
+    private mutating func decideAccess(
+        _ subscription: Subscription, _ durations: ProductDurations, at now: Date
+    ) throws -> FactChange? {
+        let before = periods.access(at: now)
         let schedule = AccessSchedule(
-            of: PurchaseSnapshot(subscription: subscription, transactions: Array(transactions.values)))
+            of: PurchaseSnapshot(subscription: subscription, transactions: Array(transactions.values)),
+            durations: durations[subscription.bundleId] ?? [:])
         periods = try Set(schedule.periods.map { try AccessPeriodRow($0, of: subscription) })
+        let access = periods.access(at: now)
+        guard before != access else { return nil }
+        return FactChange(fact: FactChange.accessUntil, from: Self.text(before), to: Self.text(access))
     }
 
     private func row(
-        _ event: PurchaseEvent, _ changes: [FactChange], _ access: (isGiven: Bool, until: Date?),
-        _ subscription: Subscription, _ traceparent: String?, at now: Date
+        _ event: String, _ version: EventVersion, _ changes: [FactChange], _ subscription: Subscription,
+        traceparent: String?, at now: Date
     ) -> TimelineRow {
-        TimelineRow(
-            id: 0, key: event.key, bundleId: subscription.bundleId, event: event.eventName, changes: changes,
+        let access = periods.access(at: now)
+        return TimelineRow(
+            id: 0, key: subscription.key, bundleId: subscription.bundleId, event: event, changes: changes,
             state: SubscriptionChanged.State(
                 status: subscription.status.map { Int64($0) },
                 productId: periods.first { $0.contains(now) }?.productId ?? subscription.transaction?.productId,
                 hasAccess: access.isGiven, accessUntil: access.until,
                 isAutoRenewing: subscription.renewal?.autoRenewStatus),
-            revision: revision, notificationUUID: event.version.notificationUUID,
-            occurredAt: event.version.signedDate, learnedAt: now, traceparent: traceparent)
+            revision: revision, notificationUUID: version.notificationUUID, occurredAt: version.signedDate,
+            learnedAt: now, traceparent: traceparent)
     }
 
     private static func text(_ access: (isGiven: Bool, until: Date?)) -> String {
@@ -104,20 +126,28 @@ struct PurchaseInBatch: Sendable {
 }
 
 extension PurchaseInBatch {
+    /// Read purchases with all that decides about their access; for ``read(_:)`` and `ProductDurations`, which comes last.
+    /// - Parameter isLocking: whether they are locked until the transaction ends.
+    static func commands(reading keys: [SubscriptionKey], isLocking: Bool = true) -> [Command] {
+        [
+            isLocking ? SubscriptionStatements.command(locking: keys) : SubscriptionStatements.command(reading: keys),
+            TransactionStore.command(transactionsOf: keys),
+            AccessPeriodStatements.command(periodsOf: keys), Command(ProductStore.configured),
+        ]
+    }
+
     /// The purchases as they stand; a purchase that is not known has neither transactions nor periods.
-    static func all(
-        _ subscriptions: Rows, transactions: Rows, periods: Rows
-    ) throws -> [SubscriptionKey: PurchaseInBatch] {
+    static func read(_ answers: ArraySlice<Rows>) throws -> [SubscriptionKey: PurchaseInBatch] {
+        let first = answers.startIndex
         let transactions = Dictionary(
-            grouping: try transactions.map { row in try StoredTransaction.read(row) }, by: \.key)
-        let periods = Dictionary(grouping: try periods.map { row in try AccessPeriodRow.read(row) }, by: \.key)
-        var purchases: [SubscriptionKey: PurchaseInBatch] = [:]
-        for row in subscriptions {
+            grouping: try answers[first + 1].map { row in try StoredTransaction.read(row) }, by: \.key)
+        let periods = Dictionary(
+            grouping: try answers[first + 2].map { row in try AccessPeriodRow.read(row) }, by: \.key)
+        return try answers[first].reduce(into: [:]) { purchases, row in
             let known = try SubscriptionColumns.read(row)
             let key = known.subscription.key
             purchases[key] = PurchaseInBatch(
                 known, transactions: (transactions[key] ?? []).map(\.version), periods: Set(periods[key] ?? []))
         }
-        return purchases
     }
 }

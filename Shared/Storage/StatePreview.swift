@@ -44,11 +44,13 @@ public struct StatePreview: Sendable {
 
     init(
         of entries: LedgerBatch, claiming claim: UploadClaim?, known: [SubscriptionKey: PurchaseInBatch],
-        claims stored: [AccountClaim], in app: CoverageStore.App, policy: SharingPolicy, chosen: Set<String>,
-        at now: Date
+        durations: ProductDurations, claims stored: [AccountClaim], in app: CoverageStore.App, policy: SharingPolicy,
+        chosen: Set<String>, at now: Date
     ) throws {
         let additions = entries.additions(recorded: [])
-        let after = try entries.effects(of: additions, known: known, neighbours: [], at: now).purchases
+        let after = try entries.effects(
+            of: additions, known: known, durations: durations, neighbours: [], at: now
+        ).purchases
         let named = Set(entries.keys)
         purchases = after.reduce(into: [:]) { purchases, one in
             guard let subscription = one.value.subscription else { return }
@@ -122,16 +124,14 @@ public struct StatePreviewStore: Sendable {
                     environment: app.environment, originalTransactionId: try row.value("original_transaction_id"))
             }
             let keys = Set(reached).union(batch.keys).sorted()
-            let second = try transaction.pipeline([
-                SubscriptionStatements.command(reading: keys), TransactionStore.command(transactionsOf: keys),
-                AccessPeriodStatements.command(periodsOf: keys),
-                Command(
-                    Self.claims, app.environment.rawValue, app.bundleId, keys.map(\.originalTransactionId)),
-            ])
+            let second = try transaction.pipeline(
+                PurchaseInBatch.commands(reading: keys, isLocking: false) + [
+                    Command(Self.claims, app.environment.rawValue, app.bundleId, keys.map(\.originalTransactionId))
+                ])
             return try StatePreview(
                 of: batch, claiming: claim,
-                known: try PurchaseInBatch.all(second[0], transactions: second[1], periods: second[2]),
-                claims: try second[3].map { row in try AccountClaim(row, of: app.bundleId, in: app.environment) },
+                known: try PurchaseInBatch.read(second[...]), durations: try ProductDurations(second[3]),
+                claims: try second[4].map { row in try AccountClaim(row, of: app.bundleId, in: app.environment) },
                 in: app, policy: try SharingStore.policies(first[2])[app.bundleId] ?? .standard,
                 chosen: try Set(first[3].map { row in try row.value("app_account_token") }), at: now)
         }

@@ -9,7 +9,8 @@ public enum StorageStatements {
             RetentionStore.make, RetentionStore.months,
             RetentionStore.drop,
         ]
-        + LedgerPages.statements + ledger + coverage + recovery + api + StatePreviewStore.statements + [
+        + LedgerPages.statements + ledger + AccessRecalculation.statements + coverage + recovery + api
+        + StatePreviewStore.statements + [
             SeenNotificationStore.claimFirst, SeenNotificationStore.owners, SeenNotificationStore.forget,
             SeenNotificationStore.countBefore,
             PositionStore.read, PositionStore.insert, PositionStore.list, PositionStore.remove,
@@ -25,7 +26,8 @@ public enum StorageStatements {
             TimelineStore.newest, TimelineStore.ofPurchase, TimelineStore.insert,
             LeaseStore.take, LeaseStore.give, OutboxStore.changes, OutboxStore.changesPublished,
             OutboxStore.withdraw, OutboxStore.requests, OutboxStore.requestsPublished,
-            ServiceLevelStore.setLevels, ServiceLevelStore.levels, ServiceLevelStore.removeLevels,
+            ProductStore.levels, ProductStore.setLevels, ProductStore.lock, ProductStore.setDurations,
+            ProductStore.configured, ProductStore.durations,
             CustomerStore.claims, CustomerStore.shared, ClaimStatements.upsert, ClaimStatements.notice,
             SharingStore.policies, SharingStore.setPolicy, SharingStore.chosen, SharingStore.choose,
             SharingStore.unchoose,

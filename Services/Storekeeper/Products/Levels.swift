@@ -34,14 +34,10 @@ struct Levels: Subcommand {
     func run(in context: CommandContext) async throws {
         let connection = try database.connection(for: "products", in: context)
         try await KnownAppsWarning(connection: connection).warn(about: app, in: context)
-        let store = ServiceLevelStore(connection)
+        let store = ProductStore(connection)
         if !settings.isEmpty {
             try await store.setLevels(
-                Dictionary(
-                    uniqueKeysWithValues: settings.compactMap { setting in
-                        setting.level.map { (setting.product, $0) }
-                    }), ofApp: app)
-            try await store.removeLevels(of: settings.filter { $0.level == nil }.map(\.product), ofApp: app)
+                Dictionary(uniqueKeysWithValues: settings.map { ($0.product, $0.level) }), ofApp: app)
             let auditLog = OperatorActionStore(connection)
             for setting in settings {
                 try await audit.record(

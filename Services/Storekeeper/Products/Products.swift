@@ -4,5 +4,5 @@ import ArgumentParser
 struct Products: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "products", abstract: "Configure the products of an app.",
-        subcommands: [Levels.self])
+        subcommands: [Levels.self, Durations.self])
 }

@@ -10,7 +10,7 @@ struct Attention: Sendable {
     /// Most urgent first: unreadable sections, lost notifications, delays, rejections.
     func sentences(on report: StatusReport) -> [String] {
         unreadable(report) + (report.recovery.value.map { $0.attention(at: report.at) } ?? []) + receivers(report)
-            + report.topicProblems + behind(report) + rejections(report)
+            + report.topicProblems + behind(report) + rejections(report) + products(report)
     }
 
     private func unreadable(_ report: StatusReport) -> [String] {
@@ -50,6 +50,16 @@ struct Attention: Sendable {
             return
                 "\(stage.name) is \(StatusText.age(seconds)) behind, \(stage.waiting) records: check that it runs, or "
                 + "start more instances"
+        }
+    }
+
+    private func products(_ report: StatusReport) -> [String] {
+        report.unknownDurations.map { unknown in
+            """
+            \(unknown.purchases) purchases of \(unknown.product.escaped) give access without an end, because Apple tells no \
+            duration of a non-renewing product: storekeeper products durations --app \(unknown.app.escaped) \
+            \(unknown.product.escaped)=P1M
+            """
         }
     }
 

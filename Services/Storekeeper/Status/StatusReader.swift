@@ -23,6 +23,7 @@ struct StatusReader: Sendable {
         let recovery = await Section { try await RecoveryStatus(connection, now: now) }
         var report = StatusReport(
             at: now, stages: await stages, ledger: ledger, refused: refused, receivers: receivers, recovery: recovery)
+        report.unknownDurations = (try? await self.unknownDurations(connection)) ?? []
         report.isYoung = (try? await isYoung(connection, now)) ?? false
         report.topicProblems = await topics
         report.attention = Attention().sentences(on: report)
@@ -35,6 +36,12 @@ struct StatusReader: Sendable {
         guard let beginning = try await IncidentStore(connection).beginning() else { return false }
         // The database's clock may be slightly ahead.
         return (-60..<180).contains(now.timeIntervalSince(beginning))
+    }
+
+    private func unknownDurations(_ connection: PostgresConnection) async throws -> [StatusReport.UnknownDuration] {
+        try await ProductStore(connection).durations().filter { $0.endless > 0 }.map {
+            StatusReport.UnknownDuration(app: $0.bundleId, product: $0.productId, purchases: $0.endless)
+        }
     }
 
     private func ledger(_ connection: PostgresConnection) async throws -> StatusReport.Ledger {

@@ -41,6 +41,14 @@ struct StatusReport: Sendable, Encodable {
         var refused: Int64
     }
 
+    /// A non-renewing product whose duration an operator has to set.
+    struct UnknownDuration: Sendable, Encodable, Equatable {
+        var app: String
+        var product: String
+        /// How many of its purchases give access without an end.
+        var purchases: Int
+    }
+
     var at: Date
     var stages: Section<[Stage]>
     var ledger: Section<Ledger>
@@ -51,6 +59,7 @@ struct StatusReport: Sendable, Encodable {
     var isYoung = false
     /// Topics that are not as meant, one sentence each.
     var topicProblems: [String] = []
+    var unknownDurations: [UnknownDuration] = []
     /// Problems, most urgent first; filled by ``Attention``.
     var attention: [String] = []
 }

@@ -43,6 +43,9 @@ create table transaction (
     primary key (environment, transaction_id)
 ) with (fillfactor = 90);
 create index transaction_by_purchase on transaction (environment, original_transaction_id);
+-- What the duration of its product ends; see the table product.
+create index transaction_by_duration on transaction (bundle_id, product_id, environment, original_transaction_id)
+    where product_type = 'Non-Renewing Subscription' and expires_at is null;
 
 -- The newest facts of each subscription or one-time purchase. Each part (status, transaction, renewal info, app) carries the
 -- version, signed date and uuid, of the event it came from.
@@ -152,6 +155,8 @@ create index access_period_by_purchase on access_period (environment, original_t
 -- The next moment at which an answer changes by the clock alone.
 create index access_period_by_start on access_period (lower(period));
 create index access_period_by_end on access_period (upper(period)) where not upper_inf(period);
+-- Products whose duration an operator has to set.
+create index access_period_without_duration on access_period (bundle_id, product_id) where reason = 'durationUnknown';
 
 -- What contradicts itself in what Apple signed, of each purchase and kind the newest event that showed it. Rare.
 create table anomaly (

@@ -1,12 +1,18 @@
 -- Whose a purchase is: which of the app's accounts claim it, which accounts live on one Apple account, and what operators
 -- decided about that. Account tokens are of type uuid: however a token is spelled, it finds the same rows.
 
--- The level of each product in its subscription group, 1 the highest: Apple tells no server of it, so an operator does.
-create table product_level (
-    level integer not null check (level > 0),
+-- What Apple tells no server about products, so an operator does. Access that was computed before the duration was set is
+-- computed again by the state-updater, in the order of purchases.
+create table product (
+    level integer check (level > 0), -- in its subscription group, 1 the highest; null: unknown
+    recalculated_environment store_environment, -- of the purchase that was computed again last
+    is_duration_applied boolean not null default true,
     bundle_id text not null,
     product_id text not null,
-    primary key (bundle_id, product_id)
+    duration text check (duration ~ '^P([1-9][0-9]*[DWMY]|T[1-9][0-9]*H)$'), -- of a non-renewing product; null: unknown
+    recalculated_purchase text, -- which was computed again last; null: none yet
+    primary key (bundle_id, product_id),
+    check (num_nulls(recalculated_environment, recalculated_purchase) in (0, 2))
 );
 
 -- Which of the app's accounts claims which purchase, and since when. A table rather than a question to transaction,

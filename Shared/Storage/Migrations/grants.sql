@@ -11,17 +11,17 @@ declare
         'consumer_position', 'seen_notification', 'certificate_chain', 'notification', 'notification_payload',
         'conflicting_notification', 'transaction', 'subscription', 'access_period', 'anomaly', 'lifecycle_gap', 'timeline', 'recovery_request', 'lease', 'rejected',
         'recovery_window', 'recovery_page', 'coverage', 'coverage_day', 'recovery_item', 'send_attempt', 'history_revision',
-        'recovery_answer', 'postponed_request', 'account_claim', 'shared_account_notice'];
+        'recovery_answer', 'postponed_request', 'account_claim', 'shared_account_notice', 'product'];
     scheduler_tables constant text[] := array[
         'coverage', 'coverage_day', 'recovery_window', 'recovery_page', 'canary', 'overdue_inquiry', 'ingest_heartbeat',
-        'lease', 'seen_notification', 'operator_action', 'product_level', 'sharing_policy', 'chosen_account', 'api_key',
+        'lease', 'seen_notification', 'operator_action', 'product', 'sharing_policy', 'chosen_account', 'api_key',
         'customer', 'manual_grant'];
     api_tables constant text[] := array[
         'api_key_use', 'api_idempotency', 'customer', 'manual_grant'];
     api_reads constant text[] := array[
         'schema_migration', 'api_key', 'api_cursor_secret', 'certificate_chain', 'notification', 'notification_payload',
         'transaction', 'subscription', 'access_period', 'anomaly', 'lifecycle_gap', 'timeline', 'account_claim', 'sharing_policy',
-        'chosen_account', 'product_level', 'purchase_owner', 'owned_access', 'account_access', 'price_consent',
+        'chosen_account', 'product', 'purchase_owner', 'owned_access', 'account_access', 'price_consent',
         'renewal_switch', 'subscription_end'];
     ours constant name := current_schema();
     role_name text;

@@ -33,12 +33,19 @@ public struct FreshSchema: Sendable {
         self.connection = connection
     }
 
-    /// Makes the schema and its tables.
-    public func create() async throws {
+    /// Makes the schema and its tables, with what operators said about products: it decides about access.
+    public func create(withProductsOf live: String) async throws {
         let found = try await connection.execute(Self.find, name)
         guard found.isEmpty else { throw Refusal.exists(name) }
         do {
             _ = try await Migrator(connection).migrate()
+            let copy = Statement(
+                unsafeSQL: """
+                    insert into product (bundle_id, product_id, level, duration)
+                    select bundle_id, product_id, level, duration
+                    from \(Self.quoted(live)).product
+                    """)
+            _ = try await connection.execute(copy)
         } catch let error as PostgresError where error.meaning == .notPermitted && error.sqlState == "42501" {
             let who = try await connection.execute(Self.user)[0]
             throw Refusal.forbidden(user: try who.value("name"), database: try who.value("database"))

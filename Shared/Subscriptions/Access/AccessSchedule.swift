@@ -1,5 +1,4 @@
 import struct Foundation.Date
-import struct Foundation.TimeInterval
 import struct Foundation.UUID
 
 /// When one purchase gives access, past and future, as known now.
@@ -12,8 +11,8 @@ public struct AccessSchedule: Sendable, Equatable {
     /// should be asked. Nil where all is explained.
     public let unexplainedStatus: UUID?
 
-    /// - Parameter durations: of non-renewing products, in seconds by product id.
-    public init(of purchase: PurchaseSnapshot, durations: [String: TimeInterval] = [:]) {
+    /// - Parameter durations: of non-renewing products, by product id.
+    public init(of purchase: PurchaseSnapshot, durations: [String: ProductDuration] = [:]) {
         var builder = AccessScheduleBuilder(purchase, durations: durations)
         builder.build()
         periods = builder.periods

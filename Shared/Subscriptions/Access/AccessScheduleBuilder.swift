@@ -12,13 +12,13 @@ struct AccessScheduleBuilder {
 
     private let subscription: Subscription
     private let versions: [TransactionVersion]
-    private let durations: [String: TimeInterval]
+    private let durations: [String: ProductDuration]
     private let early: TimeInterval
 
     /// A hole shorter than this is no missing transaction: Apple signs one moment with and without a fraction.
     private static let shortestHole: TimeInterval = 1
 
-    init(_ purchase: PurchaseSnapshot, durations: [String: TimeInterval]) {
+    init(_ purchase: PurchaseSnapshot, durations: [String: ProductDuration]) {
         subscription = purchase.subscription
         versions = purchase.versions
         self.durations = durations
@@ -29,7 +29,7 @@ struct AccessScheduleBuilder {
         let subscriptionVersions = versions.filter(\.facts.isSubscription)
         addOneTimePurchases()
         guard !subscriptionVersions.isEmpty || versions.isEmpty else { return }
-        let paid = endedByStatus(PaidPeriod.all(subscriptionVersions, early: early))
+        let paid = endedByStatus(PaidPeriod.all(subscriptionVersions, renewal: subscription.renewal, early: early))
         for period in paid where !period.isEmpty {
             periods.append(
                 AccessPeriod(
@@ -65,7 +65,7 @@ struct AccessScheduleBuilder {
             if let end = facts.expiresDate {
                 (end, .nonRenewing)
             } else if let duration = durations[facts.productId] {
-                (facts.beginning.addingTimeInterval(duration), .nonRenewing)
+                (duration.end(from: facts.beginning), .nonRenewing)
             } else {
                 (nil, .durationUnknown)
             }
@@ -149,7 +149,8 @@ struct AccessScheduleBuilder {
     private func outdated(in paid: [PaidPeriod], by told: EventVersion, _ product: String) -> String? {
         guard let renewal = subscription.renewal, renewal.productId != nil else { return nil }
         let owner = paid.first { $0.start <= told.signedDate && told.signedDate < $0.end }
-        guard let owner, owner.facts.productId != product, !isTold(owner.transaction),
+        guard let owner, owner.facts.productId != product,
+            !paid.contains(where: { isTold($0.transaction) && $0.facts.expiresDate == owner.facts.expiresDate }),
             owner.facts.signedDate < renewal.signedDate,
             !paid.contains(where: { $0.start > told.signedDate && $0.facts.productId == product })
         else { return nil }
@@ -163,11 +164,15 @@ struct AccessScheduleBuilder {
             let told = subscription.renewalVersion, isGraceOpen(renewal)
         else { return }
         let last = paid.filter { !$0.isEmpty && $0.start < end }.max { $0.end < $1.end }
-        if let last, !isAbout(last, renewal) { return }
+        // Of seats that were added to a period one may be taken back, and the others stay.
+        let isPaid = paid.contains { $0.facts.revocationDate == nil && $0.facts.expiresDate == last?.facts.expiresDate }
+        if let last, !isAbout(last, isPaid: isPaid, renewal) { return }
         let begun = periods.filter { $0.startsAt < end && $0.reason != .gracePeriod }
         let ends = begun.compactMap(\.endsAt).filter { $0 <= end }.max()
         let due = renewal.renewalDate.flatMap { $0 < end ? $0 : nil }
-        var grace = Interval(from: [ends, due].compactMap(\.self).max() ?? renewal.signedDate, to: end)
+        // Told before the end of a period of which no transaction is known: that period runs.
+        let begins = begun.isEmpty ? min(due ?? end, renewal.signedDate) : [ends, due].compactMap(\.self).max()
+        var grace = Interval(from: begins ?? renewal.signedDate, to: end)
         // Whatever is paid for next replaces it.
         for next in paid.map(\.facts.beginning) where next > grace.from { grace.to = min(grace.to, next) }
         let taken = periods.map { Interval(from: $0.startsAt, to: $0.endsAt ?? .forever) }
@@ -183,16 +188,19 @@ struct AccessScheduleBuilder {
     /// Whether a renewal info with a grace period is about the end of this period: the newest status is 4, or its renewal
     /// date is that end, or, in older payloads, it was signed in the second half of the period. A period that was taken
     /// back since the status has no grace.
-    private func isAbout(_ period: PaidPeriod, _ renewal: RenewalFacts) -> Bool {
+    private func isAbout(_ period: PaidPeriod, isPaid: Bool, _ renewal: RenewalFacts) -> Bool {
         let inGrace = subscription.status == 4 ? subscription.statusVersion : nil
-        if period.facts.revocationDate != nil { return inGrace.map { period.transaction.version <= $0 } ?? false }
+        if !isPaid {
+            guard let told = subscription.statusVersion, [1, 4].contains(subscription.status) else { return false }
+            return period.transaction.version <= told
+        }
         if let date = renewal.renewalDate, let end = period.facts.expiresDate { return inGrace != nil || date >= end }
         return inGrace != nil
             || renewal.signedDate.timeIntervalSince(period.start) > period.end.timeIntervalSince(renewal.signedDate)
     }
 
     /// Status 4 always opens it. Statuses without access close what was told before them. Otherwise the renewal info
-    /// decides, unless it is about another product and not newer than the transaction.
+    /// decides, unless it is about another product and older than the transaction.
     private func isGraceOpen(_ renewal: RenewalFacts) -> Bool {
         switch subscription.status {
         case 4: return true
@@ -200,7 +208,7 @@ struct AccessScheduleBuilder {
         default: break
         }
         guard let product = renewal.productId, let transaction = subscription.transaction else { return true }
-        return product == transaction.productId || renewal.signedDate > transaction.signedDate
+        return product == transaction.productId || renewal.signedDate >= transaction.signedDate
     }
 }
 

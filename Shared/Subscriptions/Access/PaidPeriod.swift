@@ -24,7 +24,12 @@ struct PaidPeriod {
     ///
     /// [transactionReason](https://developer.apple.com/documentation/appstoreserverapi/transactionreason),
     /// [purchaseDate](https://developer.apple.com/documentation/appstoreserverapi/purchasedate)
-    static func all(_ versions: [TransactionVersion], early: TimeInterval) -> [PaidPeriod] {
+    /// - Parameters:
+    ///   - renewal: the newest one of the purchase.
+    ///   - early: how long before a period Apple may charge for it.
+    static func all(
+        _ versions: [TransactionVersion], renewal: RenewalFacts?, early: TimeInterval
+    ) -> [PaidPeriod] {
         let ordered = versions.filter { $0.facts.hasPeriod }.sorted { left, right in
             left.facts.beginning == right.facts.beginning
                 ? left.facts.isEarlierPurchase(than: right.facts) : left.facts.beginning < right.facts.beginning
@@ -38,7 +43,7 @@ struct PaidPeriod {
             if next.isPurchase {
                 for index in running where !next.addsSeats(to: periods[index]) { periods[index].end = next.start }
                 if !running.contains(where: { next.addsSeats(to: periods[$0]) }) { purchase = next }
-            } else if let purchase, next.wasChargedBefore(purchase, early: early) {
+            } else if let purchase, next.wasChargedBefore(purchase, renewal, early: early) {
                 next.end = next.start
             } else if !next.isEmpty {
                 // It renews a period that is unknown, and what runs longer than Apple charges early was replaced by that.
@@ -74,8 +79,8 @@ struct PaidPeriod {
     private var nominalEnd: Date { facts.expiresDate ?? .forever }
 
     /// Older payloads do not say what a transaction is. Then one that begins where another ends is its renewal, and one
-    /// that begins within a running period is a purchase, unless
-    /// it begins within its last day (a minute in the sandbox) with the same product: that is a renewal.
+    /// that begins within a running period is a purchase, unless it begins within its last day (a minute in the sandbox)
+    /// with the same product: that is a renewal. Seats that end with a known period were bought.
     private static func isPurchase(
         _ facts: TransactionFacts, after periods: [PaidPeriod], early: TimeInterval
     ) -> Bool {
@@ -83,6 +88,8 @@ struct PaidPeriod {
         case "PURCHASE": return true
         case "RENEWAL": return false
         default:
+            let addsSeats = facts.additionalTransactionReason != nil
+            if addsSeats, periods.contains(where: { $0.facts.expiresDate == facts.expiresDate }) { return true }
             if facts.isRenewal || periods.contains(where: { $0.nominalEnd == facts.beginning }) { return false }
             guard let running = periods.last(where: { facts.beginning < $0.end }) else { return true }
             return facts.beginning < running.end.addingTimeInterval(-early)
@@ -92,9 +99,11 @@ struct PaidPeriod {
 
     /// Whether a renewal was charged before a purchase that took its place: it begins sooner after the purchase than Apple
     /// charges early. How early that is in the sandbox is not documented; there it begins nearer to the beginning of the
-    /// purchase's period than to its end, where a renewal of that purchase would begin.
-    private func wasChargedBefore(_ purchase: PaidPeriod, early: TimeInterval) -> Bool {
+    /// purchase's period than to its end, where a renewal of that purchase would begin. A renewal info that was signed
+    /// since the purchase and names the renewal's end says that the renewal came later.
+    private func wasChargedBefore(_ purchase: PaidPeriod, _ renewal: RenewalFacts?, early: TimeInterval) -> Bool {
         guard purchase.start < facts.beginning else { return false }
+        if let renewal, renewal.signedDate > purchase.start, renewal.renewalDate == facts.expiresDate { return false }
         let gap = facts.beginning.timeIntervalSince(purchase.start)
         let isNearer = gap < purchase.nominalEnd.timeIntervalSince(facts.beginning)
         return early < BillingRules.day ? isNearer : gap <= early

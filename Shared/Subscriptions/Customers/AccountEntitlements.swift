@@ -1,5 +1,4 @@
 import struct Foundation.Date
-import struct Foundation.TimeInterval
 
 /// What one of the app's accounts may use: all that the Apple accounts bought which it lives on, as far as it need not
 /// share them.
@@ -17,12 +16,12 @@ public struct AccountEntitlements: Sendable, Equatable {
     ///   - policy: of the app.
     ///   - chosen: what operators chose.
     ///   - levels: of the products.
-    ///   - durations: of non-renewing products, in seconds by product id.
+    ///   - durations: of non-renewing products, by product id.
     ///   - now: the moment that is asked about.
     public init(
         of token: String, bundleId: String, accounts: [AppleAccount], purchases: [PurchaseSnapshot],
         policy: SharingPolicy, chosen: Set<String> = [], levels: ServiceLevels,
-        durations: [String: TimeInterval] = [:], at now: Date
+        durations: [String: ProductDuration] = [:], at now: Date
     ) {
         let accounts = accounts.filter { $0.concerns(token) }
         let serving = Set(

@@ -1,5 +1,4 @@
 import struct Foundation.Date
-import struct Foundation.TimeInterval
 
 /// What a customer may use: StoreKit's `currentEntitlements`, from what is stored and a clock.
 public struct Entitlements: Sendable, Equatable {
@@ -9,10 +8,11 @@ public struct Entitlements: Sendable, Equatable {
     /// - Parameters:
     ///   - purchases: all purchases of one customer, each once, in any order.
     ///   - levels: of the products.
-    ///   - durations: of non-renewing products, in seconds by product id.
+    ///   - durations: of non-renewing products, by product id.
     ///   - now: the moment that is asked about, past or future.
     public init(
-        of purchases: [PurchaseSnapshot], levels: ServiceLevels, durations: [String: TimeInterval] = [:], at now: Date
+        of purchases: [PurchaseSnapshot], levels: ServiceLevels, durations: [String: ProductDuration] = [:],
+        at now: Date
     ) {
         var decisions = purchases.map { $0.decision(levels: levels, durations: durations, at: now) }
             .sorted { $0.key < $1.key }

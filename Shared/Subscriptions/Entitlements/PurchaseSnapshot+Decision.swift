@@ -1,10 +1,9 @@
 import struct Foundation.Date
-import struct Foundation.TimeInterval
 
 extension PurchaseSnapshot {
     /// What the purchase gives by itself, before others of the customer are looked at.
     func decision(
-        levels: ServiceLevels, durations: [String: TimeInterval] = [:], at moment: Date
+        levels: ServiceLevels, durations: [String: ProductDuration] = [:], at moment: Date
     ) -> EntitlementDecision {
         let period = AccessSchedule(of: self, durations: durations).period(at: moment)
         let current = subscription.transaction

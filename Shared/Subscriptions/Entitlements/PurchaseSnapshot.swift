@@ -1,5 +1,4 @@
 import struct Foundation.Date
-import struct Foundation.TimeInterval
 
 /// One purchase of a customer, as stored.
 public struct PurchaseSnapshot: Sendable, Equatable {
@@ -32,8 +31,8 @@ public struct PurchaseSnapshot: Sendable, Equatable {
 
 extension PurchaseSnapshot {
     /// The state of the purchase at a moment, past or future, as known now.
-    /// - Parameter durations: of non-renewing products, in seconds by product id.
-    public func state(at moment: Date, durations: [String: TimeInterval] = [:]) -> SubscriptionState {
+    /// - Parameter durations: of non-renewing products, by product id.
+    public func state(at moment: Date, durations: [String: ProductDuration] = [:]) -> SubscriptionState {
         state(at: moment, AccessSchedule(of: self, durations: durations).period(at: moment))
     }
 

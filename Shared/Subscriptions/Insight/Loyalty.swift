@@ -25,7 +25,8 @@ public struct Loyalty: Sendable, Equatable {
         let gap = BillingRules.loyaltyGap(in: environment)
         let early = BillingRules.earlyRenewal(in: environment)
         let all = purchases.flatMap {
-            PaidPeriod.all($0.versions.filter { $0.facts.kind == .autoRenewable }, early: early)
+            PaidPeriod.all(
+                $0.versions.filter { $0.facts.kind == .autoRenewable }, renewal: $0.subscription.renewal, early: early)
         }
         let begun = all.map(\.service).filter { $0.start < $0.end && $0.start <= now }
         let run = ServicePeriod.runs(ServicePeriod.merging(begun), gap: gap).last

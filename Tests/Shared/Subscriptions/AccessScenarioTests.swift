@@ -30,7 +30,7 @@ import Testing
     }
 
     static func schedule(_ events: [PurchaseEvent]) -> AccessSchedule {
-        AccessScheduleTests.schedule(events, durations: SimulatedPurchase.passes)
+        AccessScheduleTests.schedule(events, durations: SimulatedPurchase.passes.mapValues { .days($0) })
     }
 
     static func delivered(_ events: [PurchaseEvent], seed: UInt64) -> [PurchaseEvent] {

@@ -20,7 +20,7 @@ struct LevelsTests {
                     ["products", "levels", "--app", "com.example.app"] + arguments, environment: database.environment)
             }
             func served() async throws -> [String] {
-                let levels = try await ServiceLevelStore(ledger.connection).levels(ofApp: "com.example.app")
+                let levels = try await ProductStore(ledger.connection).levels(ofApp: "com.example.app")
                 let purchases = try await SubscriptionStore(ledger.connection).all()
                 return Entitlements(
                     of: purchases.map { PurchaseSnapshot(subscription: $0) },

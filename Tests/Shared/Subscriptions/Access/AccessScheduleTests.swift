@@ -12,7 +12,7 @@ import Testing
         var access: [(day: Double, product: String?)]
         /// Whether a transaction is missing and Apple should be asked.
         var isUnexplained = false
-        var durations: [String: TimeInterval] = [:]
+        var durations: [String: ProductDuration] = [:]
         var testDescription: String { name }
     }
 
@@ -164,7 +164,7 @@ import Testing
         Case(
             name: "L11 a non-renewing subscription has the duration of its product",
             events: [tell("ONE_TIME_CHARGE", 0, nil, Sample.purchase(.nonRenewing, "pass"))],
-            access: [(0, "pass"), (6.9, "pass"), (7, nil), (1500, nil)], durations: ["pass": 7 * 86_400]),
+            access: [(0, "pass"), (6.9, "pass"), (7, nil), (1500, nil)], durations: ["pass": .days(7)]),
         Case(
             name: "a status without access ends the transaction it was told of, and no other that was paid for",
             events: [
@@ -232,7 +232,7 @@ import Testing
         }
     }
 
-    static func schedule(_ events: [PurchaseEvent], durations: [String: TimeInterval] = [:]) -> AccessSchedule {
+    static func schedule(_ events: [PurchaseEvent], durations: [String: ProductDuration] = [:]) -> AccessSchedule {
         var subscription: Subscription?
         var versions: [String: TransactionVersion] = [:]
         for event in events {
@@ -266,7 +266,7 @@ import Testing
         #expect(decision?.isDurationUnknown == true)
         #expect(decision?.status == .nonRenewing)
         let ended = Entitlements(
-            of: [pass], levels: ServiceLevels(), durations: ["pass": 86_400], at: Sample.day(1500)
+            of: [pass], levels: ServiceLevels(), durations: ["pass": .days(1)], at: Sample.day(1500)
         ).decisions.first
         #expect(ended?.status == .nonRenewingEnded)
     }

@@ -8,7 +8,7 @@ import Subscriptions
 /// `isUpgraded`, `revocationDate` and `additionalTransactionReason`.
 struct AccessReference {
     let events: [PurchaseEvent]
-    var durations: [String: TimeInterval] = SimulatedPurchase.passes
+    var durations = SimulatedPurchase.passes
 
     /// The answers that what was received allows: mostly one; nil is no access.
     func answers(at moment: Date) -> Set<String?> {
@@ -92,7 +92,9 @@ struct AccessReference {
     /// Nil where there is none.
     private func end(of one: TransactionFacts) -> Date? {
         if one.productType == "Non-Renewing Subscription" {
-            return durations[one.productId].flatMap { one.purchaseDate?.addingTimeInterval($0) }
+            return durations[one.productId].flatMap { days in
+                one.purchaseDate?.addingTimeInterval(Double(days) * 86_400)
+            }
         }
         return one.expiresDate
     }
@@ -113,6 +115,8 @@ struct AccessReference {
         if chargedBefore(purchase, one) { return false }
         // Refunded before it began.
         if isRenewal(purchase), let revoked = purchase.revocationDate, revoked <= from { return false }
+        // Two renewals of one period: the first was refunded before it began.
+        if start == from, isRenewal(one), isRenewal(purchase) { return one.transactionId < purchase.transactionId }
         return start < from || chargedBefore(one, purchase)
     }
 
@@ -165,7 +169,9 @@ struct AccessReference {
             return [moment < date ? named : nil]
         }
         let wasReplaced = transactions.contains { one in
-            guard let from = one.purchaseDate else { return false }
+            guard let from = one.purchaseDate, one.transactionId != status.transaction?.transactionId else {
+                return false
+            }
             return from > signed && from <= moment && from > renewal?.signedDate ?? .distantPast
         }
         if isRevoked(since: status, at: moment) || wasReplaced { return [nil] }
@@ -194,7 +200,8 @@ struct AccessReference {
     private func graceProduct(at moment: Date) -> String? {
         guard let renewal, let grace = renewal.gracePeriodExpiresDate, moment < grace else { return nil }
         let last = transactions.max { ($0.purchaseDate ?? .distantPast) < ($1.purchaseDate ?? .distantPast) }
-        if status == nil, last?.revocationDate != nil { return nil }
+        let isPaid = transactions.contains { $0.revocationDate == nil && $0.expiresDate == last?.expiresDate }
+        if status == nil, last != nil, !isPaid { return nil }
         return renewal.productId ?? last?.productId
     }
 }

@@ -244,7 +244,12 @@ extension SimulatedPurchase {
     private mutating func refund(_ choice: Int) -> Bool {
         guard state != .none else { return false }
         let index = choice / 2 % 3 > 0 ? current : choice / 67 % charges.count
-        guard charges[index].refundedAt == nil else { return false }
+        // Of two versions signed in one millisecond neither is the newer.
+        let isSignedNow = events.contains {
+            $0.transaction?.transactionId == charges[index].facts.transactionId
+                && $0.transaction?.signedDate.milliseconds == now
+        }
+        guard charges[index].refundedAt == nil, !isSignedNow else { return false }
         let isPaidAhead = charges[index].from > now
         let isLast = index == current
         charges[index].refundedAt = now
@@ -271,6 +276,8 @@ extension SimulatedPurchase {
 
     private mutating func reverseRefund(_ choice: Int) -> Bool {
         guard !isFamilyShared, let index = charges.lastIndex(where: { $0.refundedAt != nil }) else { return false }
+        // Older payloads do not say whether what came after it renewed it or replaced it.
+        guard index == charges.count - 1 || events.count >= oldPayloads else { return false }
         charges[index].refundedAt = nil
         charges[index].facts.revocationDate = nil
         charges[index].facts.revocationReason = nil

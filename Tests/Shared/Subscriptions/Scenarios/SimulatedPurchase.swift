@@ -26,7 +26,7 @@ struct SimulatedPurchase {
     }
 
     static let products = ["gold", "silver", "bronze", "platinum"]
-    static let passes = ["pass": 7 * 86_400.0, "season": 100 * 86_400.0]
+    static let passes = ["pass": 7, "season": 100]
     static let birth: Int64 = 1_735_689_600_000
     static let day: Int64 = 86_400_000
     /// 1 week, 1, 2, 3, 6 months, 1 year, in milliseconds.
@@ -49,7 +49,7 @@ struct SimulatedPurchase {
     /// Times that were a grace period once, which the newest renewal info does not mention any more.
     var forgotten: [Range<Int64>] = []
     private var speed = 0
-    private var oldPayloads = 0
+    var oldPayloads = 0
 
     init(_ steps: [ScenarioStep]) {
         for step in steps { perform(step) }

@@ -1,0 +1,151 @@
+import Postgres
+import Subscriptions
+
+/// What operators say about the products of an app, because Apple tells no server.
+public struct ProductStore: Sendable {
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    public init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// Sets the level of products within their groups, 1 being the highest; others stay as they are.
+    /// - Parameter levels: by product id; nil takes the level back, so that the product counts as below all that have one.
+    public func setLevels(_ levels: [String: Int32?], ofApp bundleId: String) async throws {
+        let levels = levels.sorted { $0.key < $1.key }
+        _ = try await repeating {
+            try await connection.execute(Self.setLevels, bundleId, levels.map(\.key), levels.map(\.value))
+        }
+    }
+
+    /// The level of each product of an app that has one.
+    public func levels(ofApp bundleId: String) async throws -> [String: Int32] {
+        try await connection.execute(Self.levels, bundleId).reduce(into: [:]) { levels, row in
+            levels[try row.value("product_id")] = try row.value("level", as: Int32.self)
+        }
+    }
+
+    /// Sets how long purchases of non-renewing products give access; others stay as they are.
+    ///
+    /// What is bought from now on ends by it at once. The state-updater computes access of what was bought before again,
+    /// see ``AccessRecalculation``.
+    /// - Parameter durations: by product id; nil makes the duration unknown, and access has no end.
+    public func setDurations(_ durations: [String: ProductDuration?], ofApp bundleId: String) async throws {
+        let durations = durations.sorted { $0.key < $1.key }
+        try await repeating {
+            try await connection.transaction { transaction in
+                // Waits for every batch that has read the table, so that none decides by the old duration after this.
+                _ = try transaction.pipeline([
+                    Command(Self.patience), Command(Self.lock),
+                    Command(
+                        Self.setDurations, bundleId, durations.map(\.key), durations.map { $0.value?.description }),
+                ])
+            }
+        }
+    }
+
+    /// A product whose duration was set, or that needs one.
+    public struct DurationSetting: Sendable, Equatable {
+        /// The app.
+        public var bundleId: String
+        /// The product.
+        public var productId: String
+        /// As ISO 8601 writes it; nil where it is unknown.
+        public var duration: String?
+        /// Purchases whose access has no end because the duration is unknown.
+        public var endless: Int
+        /// Purchases whose access was computed by an earlier duration and will be computed again.
+        public var waiting: Int
+    }
+
+    /// The products with a duration, and those without one that were bought.
+    /// - Parameter bundleId: nil asks for all apps.
+    public func durations(ofApp bundleId: String? = nil) async throws -> [DurationSetting] {
+        try await connection.execute(Self.durations, bundleId).map { row in
+            DurationSetting(
+                bundleId: try row.value("bundle_id"), productId: try row.value("product_id"),
+                duration: try row.optional("duration"), endless: Int(try row.value("endless", as: Int64.self)),
+                waiting: Int(try row.value("waiting", as: Int64.self)))
+        }
+    }
+
+    static let patience = Statement(unsafeSQL: "set local lock_timeout = '2s'")
+
+    static let lock = Statement("product-lock", "lock table product in access exclusive mode")
+
+    static let levels = Statement(
+        "product-levels",
+        "select product_id, level from product where bundle_id = $1::text and level is not null")
+
+    static let setLevels = Statement(
+        "product-set-levels",
+        """
+        insert into product (bundle_id, product_id, level)
+        select $1::text, product_id, level
+        from unnest($2::text[], $3::integer[]) as given (product_id, level)
+        order by product_id
+        on conflict (bundle_id, product_id) do update
+        set level = excluded.level
+        """)
+
+    static let setDurations = Statement(
+        "product-set-durations",
+        """
+        insert into product (bundle_id, product_id, duration, is_duration_applied)
+        select $1::text, product_id, duration, false
+        from unnest($2::text[], $3::text[]) as given (product_id, duration)
+        order by product_id
+        on conflict (bundle_id, product_id) do update
+        set duration = excluded.duration, is_duration_applied = false, recalculated_environment = null,
+            recalculated_purchase = null
+        where product.duration is distinct from excluded.duration
+        """)
+
+    /// Of every app: read by the one transaction. Few rows, and none where no non-renewing product is sold.
+    static let configured = Statement(
+        "product-configured", "select bundle_id, product_id, duration from product where duration is not null")
+
+    static let durations = Statement(
+        "product-durations",
+        """
+        select coalesce(said.bundle_id, needed.bundle_id) as bundle_id,
+            coalesce(said.product_id, needed.product_id) as product_id, said.duration, coalesce(endless, 0) as endless,
+            case
+                when said.is_duration_applied is distinct from false then 0
+                else (
+                    select count(distinct (bought.environment, bought.original_transaction_id))
+                    from transaction bought
+                    where bought.bundle_id = said.bundle_id and bought.product_id = said.product_id
+                        and bought.product_type = 'Non-Renewing Subscription' and bought.expires_at is null
+                        and (
+                            said.recalculated_purchase is null
+                            or (bought.environment, bought.original_transaction_id)
+                                > (said.recalculated_environment, said.recalculated_purchase)))
+            end as waiting
+        from (
+            select *
+            from product
+            where duration is not null or not is_duration_applied
+        ) as said
+        full join (
+            select bundle_id, product_id, count(*) as endless
+            from access_period
+            where reason = 'durationUnknown'
+            group by bundle_id, product_id
+        ) as needed using (bundle_id, product_id)
+        where $1::text is null or coalesce(said.bundle_id, needed.bundle_id) = $1::text
+        order by 1, 2
+        """)
+}
+
+/// How long purchases of non-renewing products give access, by app and product.
+typealias ProductDurations = [String: [String: ProductDuration]]
+
+extension ProductDurations {
+    /// Of ``ProductStore/configured``.
+    init(_ rows: Rows) throws {
+        self = try rows.reduce(into: [:]) { durations, row in
+            let product: String = try row.value("product_id")
+            durations[try row.value("bundle_id"), default: [:]][product] = ProductDuration(try row.value("duration"))
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Contracts
+import Foundation
+import Postgres
+import Subscriptions
+import TestSupport
+import Testing
+
+@testable import Storage
+
+/// Durations of non-renewing products end access, of what was bought before they were set as well (L11).
+@Suite(.serialized) struct ProductStoreTests {
+    static let app = "com.example.app"
+    static let bought = Fixtures.epoch
+
+    /// A pass was bought.
+    static func pass(_ id: String, offset: Int64, product: String = "pass", app: String = app) -> LedgerEntry {
+        let uuid = UUID()
+        let version = EventVersion(signedDate: bought, notificationUUID: uuid)
+        let event = PurchaseEvent(
+            key: SubscriptionKey(environment: .production, originalTransactionId: id), version: version, bundleId: app,
+            notificationType: "ONE_TIME_CHARGE", subtype: nil, status: nil,
+            transaction: TransactionFacts(
+                transactionId: id, productId: product, productType: "Non-Renewing Subscription",
+                subscriptionGroupIdentifier: nil, purchaseDate: bought, expiresDate: nil, signedDate: bought),
+            renewal: nil)
+        return LedgerEntry(
+            notificationUUID: uuid, notificationType: "ONE_TIME_CHARGE", subtype: nil, environment: .production,
+            bundleId: app, appAppleId: 1, originalTransactionId: id, transactionId: id, signedDate: bought,
+            receivedAt: bought, source: .webhook, decodedPayload: "{}", signedPayload: [1], event: event,
+            position: LogPosition(topic: Topics.unique.name, partition: 0, offset: offset))
+    }
+
+    static func buy(_ passes: [LedgerEntry], _ connection: PostgresConnection) async throws {
+        _ = try await LedgerStore(connection).apply(passes, moving: [], recordedAt: Fixtures.now)
+    }
+
+    static func ends(_ connection: PostgresConnection) async throws -> [String: Date?] {
+        try await connection.execute(
+            Statement(unsafeSQL: "select original_transaction_id, upper(period) as ends_at from access_period")
+        ).reduce(into: [:]) { ends, row in
+            ends[try row.value("original_transaction_id")] = .some(try row.optional("ends_at"))
+        }
+    }
+
+    static let week = Fixtures.epoch.addingTimeInterval(7 * 86_400)
+
+    @Test func `a duration ends access of what is bought afterwards and, in portions, of what was bought before`()
+        async throws
+    {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            let products = ProductStore(connection)
+            try await Self.buy((1...5).map { Self.pass("\($0)", offset: $0) }, connection)
+            try await Self.buy([Self.pass("6", offset: 6, app: "com.example.other")], connection)
+            #expect(try await Self.ends(connection).values.allSatisfy { $0 == nil })
+            #expect(
+                try await products.durations(ofApp: Self.app) == [
+                    .init(bundleId: Self.app, productId: "pass", duration: nil, endless: 5, waiting: 0)
+                ])
+            try await products.setDurations(["pass": ProductDuration("P1W")], ofApp: Self.app)
+            try await Self.buy([Self.pass("7", offset: 7)], connection)
+            #expect(try await Self.ends(connection)["7"] == Self.week)
+            #expect(try await products.durations(ofApp: Self.app).first?.waiting == 6)
+
+            let first = try await AccessRecalculation(connection).next(limit: 2, at: Fixtures.now)
+            #expect(first == .init(bundleId: Self.app, productId: "pass", purchases: 2, changed: 2))
+            #expect(try await products.durations(ofApp: Self.app).first?.waiting == 4)
+            #expect(try await Self.ends(connection).values.filter { $0 == Self.week }.count == 3)
+
+            // Another process goes on where the first one stopped.
+            try await Self.finish(AccessRecalculation(connection))
+            let ends = try await Self.ends(connection)
+            #expect(ends.filter { $0.key != "6" }.values.allSatisfy { $0 == Self.week })
+            #expect(ends["6"] == .some(nil))
+            #expect(
+                try await products.durations(ofApp: Self.app) == [
+                    .init(bundleId: Self.app, productId: "pass", duration: "P1W", endless: 0, waiting: 0)
+                ])
+            let changes = try await OutboxStore(connection).changes().map(\.message)
+            let told = changes.filter { $0.event == AccessRecalculation.eventName }
+            #expect(told.map(\.originalTransactionId).sorted() == ["1", "2", "3", "4", "5"])
+            #expect(told.allSatisfy { $0.revision == 2 && !$0.state.hasAccess && $0.changes.first?.to == "none" })
+            #expect(Set(changes.map(\.notificationUUID)).count == changes.count)
+        }
+    }
+
+    @Test func `a duration that is taken back leaves access without an end, and what is said twice changes nothing`()
+        async throws
+    {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            let products = ProductStore(connection)
+            try await products.setLevels(["pass": 1], ofApp: Self.app)
+            try await Self.buy([Self.pass("1", offset: 1)], connection)
+            try await products.setDurations(["pass": ProductDuration("P1W")], ofApp: Self.app)
+            try await Self.finish(AccessRecalculation(connection))
+            try await products.setDurations(["pass": ProductDuration("P1W")], ofApp: Self.app)
+            #expect(try await AccessRecalculation(connection).next(at: Fixtures.now) == nil)
+            try await products.setDurations(["pass": nil], ofApp: Self.app)
+            try await Self.finish(AccessRecalculation(connection))
+            #expect(try await Self.ends(connection) == ["1": nil])
+            #expect(try await products.durations(ofApp: Self.app).first?.endless == 1)
+            #expect(try await products.levels(ofApp: Self.app) == ["pass": 1])
+        }
+    }
+
+    @Test func `setting a duration waits for a batch that decides by the old one`() async throws {
+        try await LedgerStoreTests.use { connection, database async throws in
+            let setter = ProductStore(TestDatabase.connection(database))
+            let setting = try await connection.transaction { batch in
+                _ = try batch.execute(ProductStore.configured)
+                let setting = Task { try await setter.setDurations(["pass": ProductDuration("P1W")], ofApp: Self.app) }
+                let waiting = Statement(
+                    unsafeSQL: "select pid from pg_locks where relation = 'product'::regclass and not granted")
+                var looks = 0
+                while try batch.execute(waiting).isEmpty, looks < 100_000 { looks += 1 }
+                #expect(looks < 100_000, "setting the duration did not wait")
+                return setting
+            }
+            try await setting.value
+            #expect(try await ProductStore(connection).durations().first?.duration == "P1W")
+        }
+    }
+
+    static func finish(_ recalculation: AccessRecalculation) async throws {
+        while try await recalculation.next(limit: 2, at: Fixtures.now) != nil {}
+    }
+}
