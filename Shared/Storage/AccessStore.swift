@@ -43,6 +43,11 @@ public struct AccessStore: Sendable {
         ).map { row in Period(try AccessPeriodRow.read(row)) }.sorted { $0.startsAt < $1.startsAt }
     }
 
+    /// The periods of all purchases; holds them in memory.
+    public func all() async throws -> [Period] {
+        try await connection.execute(Self.all).map { row in Period(try AccessPeriodRow.read(row)) }
+    }
+
     /// What an account may use at a moment, of the purchases that are its own and those that it is served.
     /// - Parameters:
     ///   - token: in any spelling; one that is no UUID throws.
@@ -61,6 +66,8 @@ public struct AccessStore: Sendable {
         guard try rows[1][0].value("is_known") else { return nil }
         return try rows[0].map { row in Period(try AccessPeriodRow.read(row)) }.sorted { $0.startsAt < $1.startsAt }
     }
+
+    static let all = Statement("access-all", unsafeSQL: "select \(AccessPeriodRow.selected) from access_period")
 
     static let ofAccount = Statement(
         "access-of-account",

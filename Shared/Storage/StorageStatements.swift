@@ -21,7 +21,7 @@ public enum StorageStatements {
             SubscriptionStatements.insert, SubscriptionStatements.update,
             AnomalyStore.find, AnomalyStore.upsert,
             AccessPeriodStatements.ofPurchases, AccessPeriodStatements.remove, AccessPeriodStatements.insert,
-            AccessStore.ofAccount, AccessStore.isKnown,
+            AccessStore.all, AccessStore.ofAccount, AccessStore.isKnown,
             LifecycleGapStore.find, LifecycleGapStore.remove, LifecycleGapStore.insert, LifecycleGapStore.request,
             TimelineStore.newest, TimelineStore.ofPurchase, TimelineStore.insert,
             LeaseStore.take, LeaseStore.give, OutboxStore.changes, OutboxStore.changesPublished,

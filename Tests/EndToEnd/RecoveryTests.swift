@@ -171,7 +171,7 @@ extension EndToEnd {
             #expect(genuine.subtracting(stored).isEmpty, "missing")
             let check = RunCheck(
                 ledger: try await apple.ledger.entries(), refused: [],
-                finalStates: try await apple.ledger.finalStates(),
+                finalStates: try await apple.ledger.finalStates(), access: try await apple.ledger.access(),
                 effectsTwice: try await apple.ledger.effectsTwice(except: []))
             var findings = check.against(book)
             findings.forgedMissing = []

@@ -18,6 +18,8 @@ struct CheckFindings: Sendable, Equatable, Codable {
     var inLedger = 0
     /// Purchases whose final state was compared.
     var purchases = 0
+    /// Purchases whose access was compared over all time.
+    var accesses = 0
     /// Forged notifications among the dead letters, by reason.
     var refusedByReason: [String: Int] = [:]
     /// Never answered 2xx, neither stored nor rejected: Apple would still send them.

@@ -59,7 +59,7 @@ struct CheckRun: Subcommand {
                 let before = try await ledger.uuids().subtracting(known)
                 let check = RunCheck(
                     ledger: try await ledger.entries(), before: before, refused: letters.all,
-                    finalStates: try await ledger.finalStates(),
+                    finalStates: try await ledger.finalStates(), access: try await ledger.access(),
                     effectsTwice: try await ledger.effectsTwice(except: before))
                 return RunReport(
                     findings: check.against(book), droppedByBroker: 0, stalled: !hasArrived, latency: nil,

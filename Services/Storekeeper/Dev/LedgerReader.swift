@@ -51,6 +51,21 @@ struct LedgerReader: Sendable {
         return states
     }
 
+    /// When every purchase gives access.
+    func access() async throws -> [RunRecord.Purchase: [RunRecord.AccessPeriod]] {
+        var access: [RunRecord.Purchase: [RunRecord.AccessPeriod]] = [:]
+        for period in try await AccessStore(connection).all() {
+            let purchase = RunRecord.Purchase(
+                environment: period.key.environment, originalTransactionId: period.key.originalTransactionId)
+            access[purchase, default: []].append(
+                RunRecord.AccessPeriod(
+                    productId: period.productId, startsAt: period.startsAt.milliseconds,
+                    endsAt: period.endsAt?.milliseconds,
+                    isGrace: period.reason == AccessPeriod.Reason.gracePeriod.rawValue))
+        }
+        return access
+    }
+
     /// Notifications that changed one purchase twice, except those from before the run.
     func effectsTwice(except before: Set<String>) async throws -> [String] {
         struct Effect: Hashable {

@@ -31,6 +31,8 @@ struct RunCheck: Sendable {
     var before: Set<String> = []
     var refused: [Refused]
     var finalStates: FinalStates
+    /// When purchases give access.
+    var access: [RunRecord.Purchase: [RunRecord.AccessPeriod]] = [:]
     /// Notifications that took effect twice.
     var effectsTwice: [String] = []
 
@@ -56,6 +58,12 @@ struct RunCheck: Sendable {
         findings.unexpected += ledger.map(\.uuid).filter { !known.contains($0) && !before.contains($0) }
         findings.effectsTwice += effectsTwice
         compareFacts(with: book, stored: Set(entries.keys), &findings)
+        for (purchase, expected) in book.expectedAccess(where: { entries[$0] != nil }) {
+            findings.accesses += 1
+            let check = AccessCheck(
+                expected: expected.periods, found: access[purchase] ?? [], followedUntil: expected.followedUntil)
+            if let difference = check.difference(of: Self.name(purchase)) { findings.differences.append(difference) }
+        }
         return findings
     }
 
@@ -98,7 +106,7 @@ struct RunCheck: Sendable {
     private func compareFacts(with book: RunRecord, stored: Set<String>, _ findings: inout CheckFindings) {
         for (purchase, expected) in book.expectedFacts(where: stored.contains) {
             findings.purchases += 1
-            let name = "\(purchase.environment.rawValue) \(purchase.originalTransactionId)"
+            let name = Self.name(purchase)
             guard let found = finalStates[purchase] else {
                 findings.differences.append(
                     Difference(of: name, field: "purchase", book: "is known", found: "is not known"))
@@ -106,6 +114,10 @@ struct RunCheck: Sendable {
             }
             findings.differences += Self.differences(of: name, between: expected, and: found)
         }
+    }
+
+    private static func name(_ purchase: RunRecord.Purchase) -> String {
+        "\(purchase.environment.rawValue) \(purchase.originalTransactionId)"
     }
 
     private static func differences(

@@ -78,6 +78,7 @@ struct RunReport: Sendable, Codable {
             row("duplicates sent", "\(findings.repetitions)"),
             row("in the ledger", "\(findings.inLedger), each compared field by field"),
             row("state compared", "\(findings.purchases) subscriptions and purchases"),
+            row("access compared", "\(findings.accesses) subscriptions and purchases, at every boundary"),
             row("forged, rejected", "\(refusedCount)\(reasons)"),
             row("missing", "\(findings.missing.count)\(cause)"),
             row("unexpected", "\(findings.unexpected.count)"),

@@ -10,7 +10,8 @@ extension SimulatedPurchase {
         switch step.action {
         case .event(let type): return happens(type, choice)
         case .addSeats:
-            guard state == .active, hasBegun else { return false }
+            // Seats are younger than the payloads that do not say what a transaction is.
+            guard state == .active, hasBegun, events.count >= oldPayloads else { return false }
             addSeats(choice)
         case .resend:
             guard !events.isEmpty else { return false }
@@ -277,7 +278,7 @@ extension SimulatedPurchase {
     private mutating func reverseRefund(_ choice: Int) -> Bool {
         guard !isFamilyShared, let index = charges.lastIndex(where: { $0.refundedAt != nil }) else { return false }
         // Older payloads do not say whether what came after it renewed it or replaced it.
-        guard index == charges.count - 1 || events.count >= oldPayloads else { return false }
+        guard index == charges.count - 1 || oldPayloads == 0 else { return false }
         charges[index].refundedAt = nil
         charges[index].facts.revocationDate = nil
         charges[index].facts.revocationReason = nil
