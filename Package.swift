@@ -87,7 +87,7 @@ let services: [Target] = [
         "API",
         [
             "Chassis", "Pipeline", "Kafka", "Contracts", "StrictJSON", "Signatures", "Subscriptions", "Storage",
-            "Bootstrap", "Postgres", hummingbird,
+            "Bootstrap", "Postgres", hummingbird, lifecycle,
         ],
         resources: [.embedInCode("openapi.json")]),
     service(

@@ -3,12 +3,15 @@ import Chassis
 import Postgres
 import Storage
 
+import struct Foundation.UUID
+
 /// The parts of the process, put together.
 struct APIServices: Sendable {
     let keys: KeyTable
     let server: APIServer
     let readiness: SchemaReadiness
     let housekeeping: Housekeeping
+    let horizon: EventHorizon
 
     init(_ context: ServiceContext<Configuration>) throws {
         let settings = context.settings
@@ -22,9 +25,11 @@ struct APIServices: Sendable {
             store: ClientKeyStore(connection()), clock: context.clock,
             isRead: context.health.readinessCheck("keys", waitingFor: "the first reading of the API keys"),
             logger: context.logger)
+        horizon = EventHorizon(database: database, logger: context.logger)
         let dependencies = Dependencies(
-            document: document, database: database, cursor: Cursor { keys.cursorSecret }, clock: context.clock,
-            logger: context.logger)
+            document: document, database: database, keys: keys, horizon: horizon,
+            cursor: Cursor { keys.cursorSecret }, clock: context.clock, newId: { UUID() },
+            sleep: { try await Task.sleep(for: $0) }, logger: context.logger)
         self.keys = keys
         let service = APIService(
             router: try Router(document.operations, handlers: Handlers.all(dependencies)),
@@ -41,5 +46,5 @@ struct APIServices: Sendable {
     }
 
     /// In the order of their dependencies; stopped backwards.
-    var all: [any Service] { [readiness, keys, housekeeping, server] }
+    var all: [any Service] { [readiness, keys, housekeeping, horizon, server] }
 }

@@ -4,7 +4,7 @@ import Chassis
 /// The variables of the API service.
 struct Configuration: DatabaseVariables {
     let address = Variable.address(
-        "STOREKEEPER_API_ADDRESS", "where requests of app backends are received", default: "127.0.0.1:8090")
+        "STOREKEEPER_API_ADDRESS", "where requests of app backends are received", default: "127.0.0.1:8081")
     let portFile = Variable.path(
         "STOREKEEPER_API_PORT_FILE", "file to write the port to, once it listens"
     ).optional

@@ -43,6 +43,7 @@ public enum StorageStatements {
 
     private static let api =
         ClientKeyStore.statements + IdempotencyStore.statements + EntitlementStore.statements
+        + PurchasePages.statements + EventFeed.statements + CustomerRecords.statements + SearchStore.statements
 
     private static let coverage =
         HeartbeatStore.statements + CoverageStore.statements + RecoveryWindowStore.statements

@@ -8,7 +8,7 @@ import StrictJSON
 struct APIDocument: Sendable {
     /// As it is served.
     let bytes: [UInt8]
-    let operations: [Operation]
+    let operations: [APIOperation]
     let check: SchemaCheck
 
     private static let methods = ["get", "put", "post", "delete", "patch"]
@@ -26,7 +26,7 @@ struct APIDocument: Sendable {
             schemas[name] = try Schema(schema, at: "components/schemas/\(name)")
         }
         check = SchemaCheck(schemas: schemas)
-        var operations: [Operation] = []
+        var operations: [APIOperation] = []
         for (path, item) in root["paths"]?.members ?? [] {
             for (method, operation) in item.members {
                 let place = "\(method) \(path)"
@@ -48,9 +48,9 @@ struct APIDocument: Sendable {
 
     private static func operation(
         _ json: JSONValue, path: String, method: String, components: JSONValue?, at place: String
-    ) throws(DocumentFault) -> Operation {
+    ) throws(DocumentFault) -> APIOperation {
         guard let id = json["operationId"]?.string else { throw DocumentFault(place, "has no operationId") }
-        var operation = Operation(id: id, method: method.uppercased(), path: path)
+        var operation = APIOperation(id: id, method: method.uppercased(), path: path)
         operation.scope = try scope(json, at: place)
         for parameter in json["parameters"]?.elements ?? [] {
             try read(resolved(parameter, "parameters", in: components), into: &operation, at: place)
@@ -71,7 +71,7 @@ struct APIDocument: Sendable {
                 if let described = media["schema"] { schema = try Schema(described, at: "\(place)/\(status)") }
                 content.updateValue(schema, forKey: type)
             }
-            operation.answers[code] = Operation.Answer(content: content)
+            operation.answers[code] = APIOperation.Answer(content: content)
         }
         return operation
     }
@@ -87,12 +87,12 @@ struct APIDocument: Sendable {
     }
 
     private static func read(
-        _ json: JSONValue, into operation: inout Operation, at place: String
+        _ json: JSONValue, into operation: inout APIOperation, at place: String
     ) throws(DocumentFault) {
         guard let name = json["name"]?.string, let described = json["schema"] else {
             throw DocumentFault(place, "a parameter without name or schema")
         }
-        let parameter = Operation.Parameter(
+        let parameter = APIOperation.Parameter(
             name: name, isRequired: json["required"]?.bool ?? false,
             schema: try Schema(described, at: "\(place)/\(name)"))
         switch json["in"]?.string {

@@ -1,7 +1,7 @@
 /// Finds the operation of a request. Made from the document; every operation has a handler and every handler an operation.
 struct Router: Sendable {
     struct Route: Sendable {
-        var operation: Operation
+        var operation: APIOperation
         var handler: Handler
     }
 
@@ -17,7 +17,7 @@ struct Router: Sendable {
     private let bySize: [String: [Int]]
     private let segments: [[(text: String, isParameter: Bool)]]
 
-    init(_ operations: [Operation], handlers: [String: Handler]) throws(RouterFault) {
+    init(_ operations: [APIOperation], handlers: [String: Handler]) throws(RouterFault) {
         let unhandled = operations.map(\.id).filter { handlers[$0] == nil }
         let undocumented = Set(handlers.keys).subtracting(operations.map(\.id))
         guard unhandled.isEmpty, undocumented.isEmpty else {

@@ -1,7 +1,7 @@
 import Chassis
 import Contracts
 import Hummingbird
-import Signatures
+import ServiceLifecycle
 import Storage
 import StrictJSON
 import Subscriptions
@@ -11,47 +11,111 @@ import struct Foundation.UUID
 
 /// What accounts may use.
 struct EntitlementHandlers: Sendable {
+    /// How often a waiting request looks again.
+    static let interval = Duration.milliseconds(500)
+    static let longestWait = 60
+
     private let reader: EntitlementReader
+    private let customers: CustomerHandlers
+    private let waiting: WaitingRequests
     private let clock: ProcessClock
+    private let sleep: @Sendable (Duration) async throws -> Void
 
     init(_ dependencies: Dependencies) {
         reader = EntitlementReader(database: dependencies.database)
+        customers = CustomerHandlers(dependencies)
+        waiting = WaitingRequests(limit: 256)
         clock = dependencies.clock
+        sleep = dependencies.sleep
     }
 
     /// `GET /v1/accounts/{appAccountToken}/entitlements`
     func ofAccount(_ request: APIRequest) async throws -> APIResponse {
         let account = UUID(uuidString: request.parameter("appAccountToken")) ?? .zero
-        return try await answer(of: account, request)
+        return try await answer(of: account, bundleIds: try request.bundleIds(), request)
     }
 
-    private func answer(of account: UUID, _ request: APIRequest) async throws -> APIResponse {
-        let bundleIds = try request.bundleIds()
+    /// `GET /v1/customers/{customerId}/entitlements`
+    func ofCustomer(_ request: APIRequest) async throws -> APIResponse {
+        let customer = try await customers.customer(request)
+        return try await answer(of: customer.appAccountToken, bundleIds: [customer.bundleId], request)
+    }
+
+    /// `POST /v1/entitlements/query`
+    func query(_ request: APIRequest) async throws -> APIResponse {
+        let body = request.body?.root
+        let bundleIds = try body?["bundleId"]?.string.map { [try request.allowed($0)] } ?? request.bundleIds()
         let now = clock.now()
-        let moment = request.number("at").map { Date(milliseconds: $0) } ?? now
+        let accounts = (body?["appAccountTokens"]?.elements ?? []).compactMap {
+            $0.string.flatMap(UUID.init(uuidString:))
+        }
         let answers = try await reader.answers(
-            of: [account], in: request.key.environment, bundleIds: bundleIds, at: moment)
-        return Self.response(answers[0], asOf: now, request)
+            of: accounts, in: request.key.environment, bundleIds: bundleIds,
+            at: body?["at"]?.int64.map { Date(milliseconds: $0) } ?? now)
+        return APIResponse { json in
+            json.beginArray("data")
+            for answer in answers {
+                json.beginObject()
+                answer.account.write(to: &json, states: answer.states)
+                json.endObject()
+            }
+            json.endArray()
+            json.member("asOf", now.milliseconds)
+        }
+    }
+
+    private func answer(
+        of account: UUID, bundleIds: [String]?, _ request: APIRequest
+    ) async throws -> APIResponse {
+        let known = request.headers[.ifNoneMatch]
+        let wait = known == nil ? nil : Self.wait(request.headers[.prefer])
+        var answer = try await read(account, bundleIds, request)
+        if let wait, answer.tag == known, waiting.enter() {
+            defer { waiting.leave() }
+            let end = clock.instant() + .seconds(wait)
+            while answer.tag == known, clock.instant() < end, !Task.isShuttingDownGracefully {
+                try await sleep(Self.interval)
+                answer = try await read(account, bundleIds, request)
+            }
+        }
+        var response = Self.response(answer, asOf: clock.now(), isKnown: answer.tag == known)
+        if let wait { response.headers[.preferenceApplied] = "wait=\(wait)" }
+        return response
+    }
+
+    private func read(
+        _ account: UUID, _ bundleIds: [String]?, _ request: APIRequest
+    ) async throws -> EntitlementReader.Answer {
+        let moment = request.number("at").map { Date(milliseconds: $0) } ?? clock.now()
+        return try await reader.answers(
+            of: [account], in: request.key.environment, bundleIds: bundleIds, at: moment)[0]
     }
 
     private static func response(
-        _ answer: EntitlementReader.Answer, asOf now: Date, _ request: APIRequest
+        _ answer: EntitlementReader.Answer, asOf now: Date, isKnown: Bool
     ) -> APIResponse {
-        let tag = answer.tag
-        if request.headers[.ifNoneMatch] == tag {
-            var response = APIResponse.empty(304)
-            response.headers[.eTag] = tag
-            response.headers[.cacheControl] = "private, no-cache"
-            return response
+        var response = APIResponse.empty(304)
+        if !isKnown {
+            response = APIResponse { json in
+                answer.account.write(to: &json, states: answer.states)
+                json.member("asOf", now.milliseconds)
+            }
         }
-        var response = APIResponse { json in
-            answer.account.write(to: &json, states: answer.states)
-            json.member("asOf", now.milliseconds)
-        }
-        response.headers[.eTag] = tag
+        response.headers[.eTag] = answer.tag
         // A kept answer must never hide a purchase: it is asked about again, and costs a 304.
         response.headers[.cacheControl] = "private, no-cache"
         return response
+    }
+
+    /// The seconds of `wait=20` (RFC 7240); nil where nothing of the kind is preferred.
+    private static func wait(_ preference: String?) -> Int? {
+        for word in preference?.split(whereSeparator: { $0 == "," || $0 == ";" || $0 == " " }) ?? [] {
+            guard word.lowercased().hasPrefix("wait="), let seconds = Int(word.dropFirst(5)), seconds > 0 else {
+                continue
+            }
+            return min(seconds, longestWait)
+        }
+        return nil
     }
 }
 

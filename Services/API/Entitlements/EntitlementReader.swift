@@ -11,7 +11,7 @@ import struct Foundation.UUID
 struct EntitlementReader: Sendable {
     /// What one account may use, and why some of its purchases give nothing.
     struct Answer: Sendable {
-        var account: AccountAnswer
+        var account: AccountAccess
         var states: [String: SubscriptionState]
 
         /// Changes whenever the answer does, apart from the time it was given at.
@@ -37,7 +37,7 @@ struct EntitlementReader: Sendable {
                 EntitlementStore.command(of: accounts, in: environment, bundleIds: bundleIds, from: moment)))
         let byAccount = Dictionary(grouping: lines, by: \.account)
         let found = accounts.map { account in
-            AccountAnswer(of: account, in: environment, lines: byAccount[account] ?? [], at: moment)
+            AccountAccess(of: account, in: environment, lines: byAccount[account] ?? [], at: moment)
         }
         let withheld = Set(found.flatMap(\.withheld).map(\.id))
         let states = try await states(of: withheld, in: environment, at: moment)

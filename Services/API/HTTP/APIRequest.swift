@@ -5,7 +5,7 @@ import StrictJSON
 
 /// A request that was found to be as the document describes, of a key that may make it.
 struct APIRequest: Sendable {
-    let operation: Operation
+    let operation: APIOperation
     /// The key is the environment: `key.environment` belongs in every statement.
     let key: ClientKey
     /// Decoded, and as the document describes.

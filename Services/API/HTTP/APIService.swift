@@ -79,7 +79,7 @@ struct APIService: Sendable {
 
     /// The key of the request, which may make it; one without any rights where the operation needs none.
     private func authorized(
-        _ request: Request, _ operation: Operation, _ course: inout Course
+        _ request: Request, _ operation: APIOperation, _ course: inout Course
     ) throws(Problem) -> ClientKey {
         guard let scope = operation.scope else { return .none }
         let key = try keys.key(authorization: request.headers[.authorization])

@@ -1,12 +1,18 @@
 import Chassis
 
 import struct Foundation.Date
+import struct Foundation.UUID
 
 /// What handlers are made from.
 struct Dependencies: Sendable {
     let document: APIDocument
     let database: Database
+    let keys: KeyTable
+    let horizon: EventHorizon
     let cursor: Cursor
     let clock: ProcessClock
+    let newId: @Sendable () -> UUID
+    /// Between two looks of a request that waits.
+    let sleep: @Sendable (Duration) async throws -> Void
     let logger: Logger
 }

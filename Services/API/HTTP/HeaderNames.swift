@@ -7,6 +7,7 @@ extension HTTPField.Name {
     static let idempotencyKey = named("Idempotency-Key")
     /// That the answer is a stored one.
     static let idempotencyReplayed = named("Idempotency-Replayed")
+    static let link = named("Link")
     static let prefer = named("Prefer")
     static let preferenceApplied = named("Preference-Applied")
 

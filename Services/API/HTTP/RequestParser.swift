@@ -18,7 +18,7 @@ struct RequestParser: Sendable {
         )
     }
 
-    func path(_ raw: [String: String], of operation: Operation) throws(Problem) -> [String: String] {
+    func path(_ raw: [String: String], of operation: APIOperation) throws(Problem) -> [String: String] {
         var values: [String: String] = [:]
         for (name, text) in raw { values[name] = try Self.decoded(text[...], of: name) }
         let faults = operation.pathParameters.compactMap { parameter in
@@ -30,7 +30,7 @@ struct RequestParser: Sendable {
         return values
     }
 
-    func query(_ raw: Substring, of operation: Operation) throws(Problem) -> [String: String] {
+    func query(_ raw: Substring, of operation: APIOperation) throws(Problem) -> [String: String] {
         var values: [String: String] = [:]
         var faults: [ValueFault] = []
         for pair in raw.split(separator: "&") {
@@ -59,7 +59,7 @@ struct RequestParser: Sendable {
     }
 
     /// Reads no byte more than the operation allows.
-    func body(_ request: Request, of operation: Operation) async throws -> JSONDocument? {
+    func body(_ request: Request, of operation: APIOperation) async throws -> JSONDocument? {
         guard let schema = operation.body else { return nil }
         let limit = operation.bodyLimit
         let type = request.headers[.contentType]?.prefix { $0 != ";" && $0 != " " }.lowercased()

@@ -68,6 +68,17 @@ final class KeyTable: Service {
         }
     }
 
+    /// Whether a key that was accepted before still is, for requests that last.
+    func isActive(_ id: UUID) -> Bool {
+        let now = clock.now()
+        return state.withLock { state in
+            guard let age = state.readAt.map({ $0.duration(to: clock.instant()) }), age < Self.limit else {
+                return false
+            }
+            return state.keys.values.contains { $0.id == id && $0.isValid(at: now) }
+        }
+    }
+
     /// What makes cursors unforgeable; nil until the database was read once.
     var cursorSecret: [UInt8]? { state.withLock(\.cursorSecret) }
 

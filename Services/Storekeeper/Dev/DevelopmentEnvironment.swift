@@ -147,6 +147,10 @@ struct DevelopmentEnvironment: Sendable {
             try await processes.start()
             try processes.plan.writeOperatorFile()
             say("To use other commands in another terminal: . \(processes.plan.operatorFile)")
+            if let address = await processes.address(of: .api) {
+                let key = try await DevelopmentKey(databaseURL: plan.databaseURL, now: now()).create()
+                say("To ask the API: curl -H 'Authorization: Bearer \(key)' '\(address)/v1/events?limit=1'")
+            }
             let result = try await body(processes)
             await processes.stop()
             return result

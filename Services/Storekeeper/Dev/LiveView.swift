@@ -22,7 +22,7 @@ struct LiveView: Sendable {
             "",
             Self.row("stage", ["records", "per second", "waiting", "repeats", "refused"]),
         ]
-        for kind in ServiceKind.allCases.reversed() {
+        for kind in ServiceKind.allCases.reversed() where kind.isStage {
             let counts = snapshot.stages[kind] ?? StageCounts()
             let waiting = kind == .ingest ? "" : snapshot.backlog.map { Self.grouped($0.waiting[kind] ?? 0) } ?? "?"
             lines.append(
@@ -45,7 +45,7 @@ struct LiveView: Sendable {
     /// One line, for a log.
     mutating func line(_ snapshot: Snapshot) -> String {
         defer { previous = snapshot }
-        let stages = ServiceKind.allCases.reversed().map { kind in
+        let stages = ServiceKind.allCases.reversed().filter(\.isStage).map { kind in
             let waiting = kind == .ingest ? "" : " (\(snapshot.backlog?.waiting[kind] ?? 0) waiting)"
             return "\(kind.rawValue) \(Int64(snapshot.stages[kind]?.handled ?? 0))\(waiting)"
         }

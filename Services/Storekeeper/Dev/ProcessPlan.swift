@@ -49,7 +49,7 @@ struct ProcessPlan: Sendable {
 
     func log(of name: String) -> String { "\(logDirectory)/\(name).log" }
     func adminPortFile(of name: String) -> String { "\(directory)/\(name).admin-port" }
-    func ingestPortFile(of name: String) -> String { "\(directory)/\(name).port" }
+    func portFile(of name: String) -> String { "\(directory)/\(name).port" }
 
     /// Creates the directories and files that the services read.
     func prepare() throws {
@@ -69,8 +69,8 @@ struct ProcessPlan: Sendable {
     }
 
     /// The environment of an instance. A service rejects variables of other services.
-    /// - Parameter ingestPort: 0 lets the system choose.
-    func environment(of kind: ServiceKind, named name: String, ingestPort: Int = 0) -> [String: String] {
+    /// - Parameter port: where it receives requests; 0 lets the system choose.
+    func environment(of kind: ServiceKind, named name: String, port: Int = 0) -> [String: String] {
         var environment = inherited.merging([
             "KAFKA_BOOTSTRAP_SERVERS": bootstrapServers,
             "STOREKEEPER_ADMIN_ADDRESS": "127.0.0.1:0",
@@ -79,8 +79,11 @@ struct ProcessPlan: Sendable {
         ]) { _, ours in ours }
         switch kind {
         case .ingest:
-            environment["STOREKEEPER_INGEST_ADDRESS"] = "127.0.0.1:\(ingestPort)"
-            environment["STOREKEEPER_INGEST_PORT_FILE"] = ingestPortFile(of: name)
+            environment["STOREKEEPER_INGEST_ADDRESS"] = "127.0.0.1:\(port)"
+            environment["STOREKEEPER_INGEST_PORT_FILE"] = portFile(of: name)
+        case .api:
+            environment["STOREKEEPER_API_ADDRESS"] = "127.0.0.1:\(port)"
+            environment["STOREKEEPER_API_PORT_FILE"] = portFile(of: name)
         case .verifier: environment.merge(trust) { _, ours in ours }
         case .recovery: environment.merge(trust.merging(api) { _, ours in ours }) { _, ours in ours }
         case .scheduler:

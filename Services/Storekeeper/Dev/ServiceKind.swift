@@ -1,11 +1,12 @@
 import Contracts
 import Storage
 
-/// A service of the pipeline, named like its executable.
+/// A service, named like its executable.
 ///
 /// In reverse pipeline order: services start in this order and stop in the opposite one, so that records in transit are
-/// still processed.
+/// still processed. The API, which only reads what the others write, comes first.
 enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
+    case api
     case scheduler
     case recovery
     case stateUpdater = "state-updater"
@@ -13,7 +14,13 @@ enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
     case verifier
     case ingest
 
-    /// Its topics and consumer groups; none for ingest.
+    /// Whether notifications pass it.
+    var isStage: Bool { self != .api }
+
+    /// Whether others send it requests.
+    var isServer: Bool { self == .ingest || self == .api }
+
+    /// Its topics and consumer groups; none for ingest and the API.
     var readings: [(route: Route, group: String)] {
         switch self {
         case .stateUpdater: [(Topics.unique.route, ServiceName.stateUpdater.group)]
@@ -30,13 +37,14 @@ enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
                 (Topics.recoveryRequests.route, ServiceName.recovery.group + ".requests"),
             ]
         case .scheduler: [(Topics.heartbeats.route, ServiceName.scheduler.group + ".heartbeats")]
-        case .ingest: []
+        case .ingest, .api: []
         }
     }
 
     /// Its database role; nil for services without database access.
     var databaseRole: Grants.Role? {
         switch self {
+        case .api: .api
         case .scheduler: .scheduler
         case .recovery, .stateUpdater, .deduplicator: .worker
         case .verifier, .ingest: nil

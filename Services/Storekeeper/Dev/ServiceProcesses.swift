@@ -32,8 +32,8 @@ actor ServiceProcesses {
         let kind: ServiceKind
         let process: ChildProcess
         let adminPort: Int
-        /// Port for notifications; ingest only.
-        let ingestPort: Int?
+        /// Port for requests, where others send it any.
+        let port: Int?
 
         var metricsURL: String { "http://127.0.0.1:\(adminPort)/metrics" }
     }
@@ -64,8 +64,12 @@ actor ServiceProcesses {
 
     /// URL for notifications: the first ingest.
     var target: String? {
-        plan.names(of: .ingest).lazy.compactMap { self.instances[$0]?.ingestPort }.first
-            .map { "http://127.0.0.1:\($0)/v1/notifications" }
+        address(of: .ingest).map { "\($0)/v1/notifications" }
+    }
+
+    /// URL of the first instance that receives requests.
+    func address(of kind: ServiceKind) -> String? {
+        plan.names(of: kind).lazy.compactMap { self.instances[$0]?.port }.first.map { "http://127.0.0.1:\($0)" }
     }
 
     /// Starts all processes at once and waits until they are ready.
@@ -119,27 +123,27 @@ actor ServiceProcesses {
 
     // MARK: One process
 
-    private var ingestPorts: [String: Int] = [:]
+    private var ports: [String: Int] = [:]
 
     private func start(_ name: String, _ kind: ServiceKind) async throws {
-        let files = [plan.adminPortFile(of: name), plan.ingestPortFile(of: name)]
+        let files = [plan.adminPortFile(of: name), plan.portFile(of: name)]
         for file in files where FileManager.default.fileExists(atPath: file) {
             try FileManager.default.removeItem(atPath: file)
         }
         let process = try await spawner.start(
             name, program: try plan.binaries.path(of: kind.rawValue),
-            environment: plan.environment(of: kind, named: name, ingestPort: ingestPorts[name] ?? 0),
+            environment: plan.environment(of: kind, named: name, port: ports[name] ?? 0),
             log: plan.log(of: name))
         started[name] = process
         watch(process)
         let deadline = ContinuousClock.now + Self.readyDeadline
         let adminPort = try await port(in: files[0], of: process, until: deadline)
-        let ingestPort = kind == .ingest ? try await port(in: files[1], of: process, until: deadline) : nil
-        ingestPorts[name] = ingestPort
+        let ownPort = kind.isServer ? try await port(in: files[1], of: process, until: deadline) : nil
+        ports[name] = ownPort
         try await becomesReady(process, adminPort: adminPort, until: deadline)
         if !kind.readings.isEmpty { try await getsPartitions(process, adminPort: adminPort, until: deadline) }
         instances[name] = Instance(
-            name: name, kind: kind, process: process, adminPort: adminPort, ingestPort: ingestPort)
+            name: name, kind: kind, process: process, adminPort: adminPort, port: ownPort)
     }
 
     private func watch(_ process: ChildProcess) {

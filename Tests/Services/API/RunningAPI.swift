@@ -33,8 +33,10 @@ struct RunningAPI: Sendable {
     let port: Int
     let database: PostgresConfiguration
     let keys: KeyTable
+    let horizon: EventHorizon
     let document: APIDocument
     let clock: TestClock
+    let looks: Looks
     private let client: HTTPClient
 
     /// - Parameter quota: requests a minute.
@@ -51,9 +53,12 @@ struct RunningAPI: Sendable {
             let keys = KeyTable(
                 store: ClientKeyStore(TestDatabase.connection(configuration)), clock: processClock,
                 isRead: Health(instant: { .now }).readinessCheck("keys"), logger: logger)
+            let horizon = EventHorizon(database: database, logger: logger)
+            let looks = Looks()
             let dependencies = Dependencies(
-                document: document, database: database, cursor: Cursor { keys.cursorSecret }, clock: processClock,
-                logger: logger)
+                document: document, database: database, keys: keys, horizon: horizon,
+                cursor: Cursor { keys.cursorSecret }, clock: processClock, newId: { UUID() },
+                sleep: { _ in try await looks.look() }, logger: logger)
             let service = APIService(
                 router: try Router(document.operations, handlers: Handlers.all(dependencies)),
                 parser: RequestParser(check: document.check), keys: keys, limiter: RateLimiter(quota: quota),
@@ -69,13 +74,14 @@ struct RunningAPI: Sendable {
             let port = try #require(await iterator.next())
             let client = HTTPClient(eventLoopGroupProvider: .singleton)
             try await keys.turn()
+            try await Self.decide(horizon, configuration)
             let outcome: Swift.Result<Result, any Error>
             do {
                 outcome = .success(
                     try await body(
                         RunningAPI(
-                            port: port, database: configuration, keys: keys, document: document, clock: clock,
-                            client: client)))
+                            port: port, database: configuration, keys: keys, horizon: horizon, document: document,
+                            clock: clock, looks: looks, client: client)))
             } catch {
                 outcome = .failure(error)
             }
@@ -125,6 +131,18 @@ struct RunningAPI: Sendable {
             body: Array(bytes.readableBytesView))
     }
 
+    /// Waits until every event that is committed may be told: other tests use the same server, and their transactions hold
+    /// the feed back.
+    func eventsAreDecided() async throws { try await Self.decide(horizon, database) }
+
+    private static func decide(_ horizon: EventHorizon, _ database: PostgresConfiguration) async throws {
+        let connection = TestDatabase.connection(database)
+        let greatest = try await EventFeed(connection).reading().greatest
+        let deadline = ContinuousClock.now + .seconds(60)
+        repeat { try await horizon.turn() } while (try? horizon.id()) ?? -1 < greatest && ContinuousClock.now < deadline
+        await connection.close()
+    }
+
     func get(_ path: String, key: String?, headers: [String: String] = [:]) async throws -> Answer {
         try await send("GET", path, key: key, headers: headers)
     }
@@ -146,5 +164,18 @@ final class TestClock: Sendable {
             state.0.addTimeInterval(seconds)
             state.1 = state.1.advanced(by: .seconds(seconds))
         }
+    }
+}
+
+/// What happens while a request waits for its next look; nothing unless a test says so.
+actor Looks {
+    private var waiting: (@Sendable () async throws -> Void)?
+
+    /// Before each look of a waiting request.
+    func before(_ action: @escaping @Sendable () async throws -> Void) { waiting = action }
+
+    func look() async throws {
+        try await waiting?()
+        await Task.yield()
     }
 }

@@ -40,7 +40,7 @@ struct ProcessPlanTests {
     @Test func `every process has its own files and says which port it got`() {
         let plan = Self.plan(counts: [.ingest: 2])
         let first = plan.environment(of: .ingest, named: "ingest-1")
-        let second = plan.environment(of: .ingest, named: "ingest-2", ingestPort: 81)
+        let second = plan.environment(of: .ingest, named: "ingest-2", port: 81)
         #expect(first["STOREKEEPER_ADMIN_PORT_FILE"] != second["STOREKEEPER_ADMIN_PORT_FILE"])
         #expect(first["STOREKEEPER_INGEST_PORT_FILE"] != second["STOREKEEPER_INGEST_PORT_FILE"])
         #expect(first["STOREKEEPER_INGEST_ADDRESS"] == "127.0.0.1:0")

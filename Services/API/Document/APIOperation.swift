@@ -1,7 +1,7 @@
 import Storage
 
 /// One operation of the document.
-struct Operation: Sendable {
+struct APIOperation: Sendable {
     struct Parameter: Sendable {
         var name: String
         var isRequired: Bool

@@ -1,0 +1,60 @@
+import Contracts
+import Storage
+import StrictJSON
+import Subscriptions
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+extension AccountAccess {
+    /// - Parameter states: of the withheld purchases, by id.
+    func write(to json: inout JSONWriter, states: [String: SubscriptionState]) {
+        json.member("appAccountToken", account.uuidString.lowercased())
+        json.member("environment", environment.rawValue)
+        json.member("version", version)
+        json.member("changesAt", changesAt?.milliseconds)
+        json.beginArray("entitlements")
+        for line in entitlements { write(line, to: &json) }
+        json.endArray()
+        json.beginArray("withheld")
+        for line in withheld {
+            json.beginObject()
+            json.member("bundleId", line.bundleId)
+            json.member("originalTransactionId", line.id)
+            json.member("reason", Self.reason(states[line.id]))
+            json.endObject()
+        }
+        json.endArray()
+    }
+
+    private func write(_ line: Line, to json: inout JSONWriter) {
+        json.beginObject()
+        json.member("name", line.productId)
+        json.member("productId", line.productId)
+        json.member("bundleId", line.bundleId)
+        json.member("givesAccess", true)
+        json.member("startsAt", line.startsAt?.milliseconds)
+        json.member("until", line.endsAt?.milliseconds)
+        json.member("reason", line.reason)
+        json.member("ownership", line.ownership)
+        json.member("willRenew", line.isAutoRenewing)
+        json.member("originalTransactionId", line.source == .access ? line.id : nil)
+        json.member("transactionId", line.transactionId)
+        json.member("grantId", line.source == .grant ? line.id : nil)
+        if let uuid = line.notificationUUID {
+            json.beginObject("because")
+            json.member("notificationUUID", uuid.uuidString.lowercased())
+            json.member("signedDate", line.signedAt?.milliseconds)
+            json.endObject()
+        } else {
+            json.member("because", nil as String?)
+        }
+        json.endObject()
+    }
+
+    /// A purchase that gives access, only not to this account, is another account's.
+    private static func reason(_ state: SubscriptionState?) -> String {
+        guard let state else { return SubscriptionState.unknown.rawValue }
+        return state.givesAccess ? "otherAccount" : state.rawValue
+    }
+}

@@ -1,0 +1,113 @@
+import Chassis
+import Contracts
+import Hummingbird
+import ServiceLifecycle
+import Storage
+import StrictJSON
+
+/// `subscriptions.changed` over HTTP: the same messages with the same ids, in an order that leaves nothing out.
+struct EventHandlers: Sendable {
+    static let standardLimit: Int64 = 100
+    /// How long a stream waits before it looks again.
+    static let interval = Duration.milliseconds(500)
+    /// After so many looks without an event a comment keeps proxies from closing the connection.
+    static let looksUntilComment = 30
+    private static let list = "events"
+
+    private let database: Database
+    private let horizon: EventHorizon
+    private let cursor: Cursor
+    private let keys: KeyTable
+    private let sleep: @Sendable (Duration) async throws -> Void
+
+    init(_ dependencies: Dependencies) {
+        database = dependencies.database
+        horizon = dependencies.horizon
+        cursor = dependencies.cursor
+        keys = dependencies.keys
+        sleep = dependencies.sleep
+    }
+
+    /// `GET /v1/events`
+    func list(_ request: APIRequest) async throws -> APIResponse {
+        let bundleIds = try request.bundleIds()
+        let start = try position(request.query["after"], otherwise: 0)
+        let limit = Int(request.number("limit") ?? Self.standardLimit)
+        let events = try await events(after: start, request, bundleIds, limit: limit)
+        let next = try cursor.text("\(events.last?.id ?? start)", of: Self.list)
+        return APIResponse { json in
+            json.beginArray("data")
+            for event in events { json.element(raw: Self.json(event.message)) }
+            json.endArray()
+            json.member("nextCursor", next)
+            json.member("hasMore", events.count == limit)
+        }
+    }
+
+    /// `GET /v1/events/stream`
+    func stream(_ request: APIRequest) async throws -> APIResponse {
+        let bundleIds = try request.bundleIds()
+        let last = request.headers.first { $0.name.canonicalName == "last-event-id" }?.value
+        let start = try position(last ?? request.query["after"], otherwise: try horizon.id())
+        var response = APIResponse.empty(200)
+        response.headers[.contentType] = "text/event-stream"
+        response.body = .stream { writer in
+            try await write(from: start, request, bundleIds, to: &writer)
+        }
+        return response
+    }
+
+    private func write(
+        from start: Int64, _ request: APIRequest, _ bundleIds: [String]?, to writer: inout any ResponseBodyWriter
+    ) async throws {
+        var position = start
+        var looks = 0
+        try await writer.write(ByteBuffer(string: ": storekeeper\n\n"))
+        // A stream outlives its key by no more than a request would. A process that is told to stop does not wait for readers:
+        // they go on elsewhere with Last-Event-ID.
+        while keys.isActive(request.key.id), !Task.isShuttingDownGracefully {
+            let events = try await events(after: position, request, bundleIds, limit: Int(Self.standardLimit))
+            for event in events {
+                position = event.id
+                let id = try cursor.text("\(event.id)", of: Self.list)
+                let data = String(decoding: Self.json(event.message), as: UTF8.self)
+                try await writer.write(ByteBuffer(string: "id: \(id)\nevent: subscription.changed\ndata: \(data)\n\n"))
+            }
+            looks = events.isEmpty ? looks + 1 : 0
+            if looks >= Self.looksUntilComment {
+                looks = 0
+                try await writer.write(ByteBuffer(string: ": no news\n\n"))
+            }
+            if events.isEmpty { try await sleep(Self.interval) }
+        }
+    }
+
+    private func events(
+        after id: Int64, _ request: APIRequest, _ bundleIds: [String]?, limit: Int
+    ) async throws -> [(id: Int64, message: SubscriptionChanged)] {
+        let horizon = try horizon.id()
+        guard id < horizon else { return [] }
+        return try await database.withConnection { connection in
+            try await EventFeed(connection).events(
+                after: id, upTo: horizon, in: request.key.environment, bundleIds: bundleIds, limit: limit)
+        }
+    }
+
+    /// `latest` means: from now on.
+    private func position(_ text: String?, otherwise standard: @autoclosure () throws -> Int64) throws -> Int64 {
+        guard let text else { return try standard() }
+        if text == "latest" { return try horizon.id() }
+        return Int64(try cursor.position(text, of: Self.list)) ?? 0
+    }
+
+    /// A CloudEvent.
+    private static func json(_ message: SubscriptionChanged) -> [UInt8] {
+        var json = JSONWriter(capacity: 1024)
+        json.beginObject()
+        json.member("id", message.id)
+        json.member("type", "storekeeper.subscription.changed")
+        json.member("data", raw: message.record().value)
+        json.endObject()
+        return json.bytes
+    }
+}

@@ -1,0 +1,40 @@
+import Chassis
+import Pipeline
+import Storage
+import Synchronization
+
+/// Knows up to which event all are decided, for all readers of this instance.
+final class EventHorizon: Service {
+    static let interval = Duration.milliseconds(250)
+
+    private let state = Mutex(EventFeed.Horizon())
+    private let database: Database
+    private let logger: Logger
+
+    init(database: Database, logger: Logger) {
+        self.database = database
+        self.logger = logger
+    }
+
+    func run() async throws {
+        await RetryLoop(clock: ContinuousClock()) { error in
+            self.logger.warning("Could not read how far events are decided; retrying", metadata: ["error": "\(error)"])
+        }.run { _ in
+            try await self.turn()
+            return Self.interval
+        }
+    }
+
+    func turn() async throws {
+        let reading = try await database.withConnection { connection in try await EventFeed(connection).reading() }
+        state.withLock { $0.advance(reading) }
+    }
+
+    /// The greatest id up to which no event can appear any more.
+    func id() throws(Problem) -> Int64 {
+        guard let id = state.withLock(\.id) else {
+            throw Problem(.unavailable, "The feed of events is starting; send it again in a second.")
+        }
+        return id
+    }
+}

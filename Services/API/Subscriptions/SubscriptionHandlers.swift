@@ -1,0 +1,163 @@
+import Chassis
+import Contracts
+import Postgres
+import Storage
+import StrictJSON
+import Subscriptions
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// One purchase: what Apple said last, the access it gives, what is odd or missing, and what happened to it.
+struct SubscriptionHandlers: Sendable {
+    private let database: Database
+    private let cursor: Cursor
+    private let clock: ProcessClock
+
+    init(_ dependencies: Dependencies) {
+        database = dependencies.database
+        cursor = dependencies.cursor
+        clock = dependencies.clock
+    }
+
+    /// `GET /v1/subscriptions/{originalTransactionId}`
+    func get(_ request: APIRequest) async throws -> APIResponse {
+        let now = clock.now()
+        return try await found(request) { subscription, connection in
+            let key = subscription.key
+            let periods = try await AccessStore(connection).periods(of: key)
+            let anomalies = try await AnomalyStore(connection).anomalies(of: key)
+            let gaps = try await LifecycleGapStore(connection).gaps(of: key)
+            return APIResponse { json in
+                json.member("originalTransactionId", key.originalTransactionId)
+                json.member("environment", key.environment.rawValue)
+                json.member("bundleId", subscription.bundleId)
+                json.member("state", subscription.state(at: now).rawValue)
+                json.member("status", subscription.status)
+                json.member("givesAccess", periods.contains { $0.contains(now) })
+                Self.write(periods, to: &json)
+                json.object("transaction", subscription.transaction) { json, facts in
+                    json.transaction(
+                        facts, originalTransactionId: key.originalTransactionId, bundleId: subscription.bundleId)
+                }
+                json.object("renewalInfo", subscription.renewal) { json, facts in json.renewal(facts) }
+                json.beginArray("anomalies")
+                for anomaly in anomalies { json.element(anomaly.rawValue) }
+                json.endArray()
+                json.beginArray("gaps")
+                for gap in gaps { json.element(gap.kind.rawValue) }
+                json.endArray()
+                json.member("signedDate", subscription.version.signedDate.milliseconds)
+                json.member("asOf", now.milliseconds)
+            }
+        }
+    }
+
+    /// `GET /v1/subscriptions/{originalTransactionId}/timeline`
+    func timeline(_ request: APIRequest) async throws -> APIResponse {
+        let list = "timeline \(request.parameter("originalTransactionId"))"
+        let page = try ListPage(request, cursor, list)
+        return try await found(request) { subscription, connection in
+            let rows = try await PurchasePages(connection).timeline(
+                of: subscription.key, after: try page.number(), limit: page.limit + 1)
+            return try page.response(rows, position: { "\($0.id)" }) { row, json in
+                let message = row.message
+                json.member("id", message.id)
+                json.member("data", raw: message.record().value)
+            }
+        }
+    }
+
+    /// `GET /v1/subscriptions/{originalTransactionId}/notifications`
+    func notifications(_ request: APIRequest) async throws -> APIResponse {
+        let list = "notifications \(request.parameter("originalTransactionId"))"
+        let page = try ListPage(request, cursor, list)
+        return try await found(request) { subscription, connection in
+            let lines = try await PurchasePages(connection).notifications(
+                of: subscription.key, after: page.position.flatMap { UUID(uuidString: $0) }, limit: page.limit + 1)
+            return try page.response(lines, position: { $0.notificationUUID.uuidString }) { line, json in
+                json.member("notificationUUID", line.notificationUUID.uuidString.lowercased())
+                json.member("notificationType", line.notificationType)
+                json.given("subtype", line.subtype)
+                json.given("transactionId", line.transactionId)
+                json.given("status", line.status)
+                json.given("signedDate", line.signedDate)
+                json.member("receivedAt", line.receivedAt.milliseconds)
+                json.member("recordedAt", line.recordedAt.milliseconds)
+                json.member("source", line.source)
+                json.member("isStale", !line.hasAdvanced)
+            }
+        }
+    }
+
+    /// `GET /v1/transactions/{transactionId}`
+    func transaction(_ request: APIRequest) async throws -> APIResponse {
+        let id = request.parameter("transactionId")
+        let found = try await database.withConnection { connection in
+            try await PurchasePages(connection).transaction(id, in: request.key.environment)
+        }
+        guard let found, request.key.covers(found.bundleId) else {
+            throw Problem(
+                .notFound,
+                "No transaction \(id) is known in \(request.key.environment.rawValue); check the id, and the key.")
+        }
+        let signed =
+            request.query["include"] == "signedPayload"
+            ? try await database.withConnection { connection in
+                try await NotificationStore(connection).original(found.version.version.notificationUUID)
+            } : nil
+        return APIResponse { json in
+            json.transaction(
+                found.version.facts, originalTransactionId: found.originalTransactionId, bundleId: found.bundleId)
+            json.member("notificationUUID", found.version.version.notificationUUID.uuidString.lowercased())
+            if let signed { json.member("signedPayload", String(decoding: signed, as: UTF8.self)) }
+        }
+    }
+
+    /// The purchase of the path, if the key may see it; what it may not see is not found.
+    private func found(
+        _ request: APIRequest,
+        _ body: @Sendable (Subscription, PostgresConnection) async throws -> APIResponse
+    ) async throws -> APIResponse {
+        let key = SubscriptionKey(
+            environment: request.key.environment, originalTransactionId: request.parameter("originalTransactionId"))
+        return try await database.withConnection { connection in
+            guard let subscription = try await SubscriptionStore(connection).find(key),
+                request.key.covers(subscription.bundleId)
+            else {
+                throw Problem(
+                    .notFound,
+                    "No purchase \(key.originalTransactionId) is known in \(key.environment.rawValue); check that this is "
+                        + "the id of its first transaction, and the environment of the key.")
+            }
+            return try await body(subscription, connection)
+        }
+    }
+
+    private static func write(_ periods: [AccessStore.Period], to json: inout JSONWriter) {
+        json.beginArray("access")
+        for period in periods {
+            json.beginObject()
+            json.member("productId", period.productId)
+            json.member("startsAt", period.startsAt.milliseconds)
+            json.member("until", period.endsAt?.milliseconds)
+            json.member("reason", period.reason)
+            json.given("transactionId", period.transactionId)
+            json.given("notificationUUID", period.notificationUUID?.uuidString.lowercased())
+            json.endObject()
+        }
+        json.endArray()
+    }
+}
+
+extension JSONWriter {
+    /// An object member, or `null` where there is nothing to write.
+    mutating func object<Value>(
+        _ name: String, _ value: Value?, _ write: (inout JSONWriter, Value) -> Void
+    ) {
+        guard let value else { return member(name, nil as String?) }
+        beginObject(name)
+        write(&self, value)
+        endObject()
+    }
+}

@@ -1,0 +1,97 @@
+import ArgumentParser
+import Contracts
+import Foundation
+import Postgres
+import Storage
+import Subscriptions
+
+/// `storekeeper entitlements`: what an account of an app may use, as the API answers it.
+struct EntitlementsCommand: Subcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "entitlements", abstract: "Show what an account may use, and why.",
+        discussion: """
+            The same answer as GET /v1/accounts/ACCOUNT/entitlements. Withheld are purchases of the account that give it \
+            nothing at the moment. Exit codes: 0 the account may use something; 1 nothing.
+
+            Examples:
+              storekeeper entitlements --environment Production 7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b
+              storekeeper entitlements --environment Sandbox --at 2026-01-31 7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b --json
+            """)
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var output: OutputOptions
+
+    @Option(help: "Environment: Production or Sandbox.")
+    var environment: StoreEnvironment
+
+    @Option(help: "Bundle id of the app (default: all).")
+    var app: String?
+
+    @Option(help: "Moment: \(TimeArgument.help) (default: now).")
+    var at: TimeArgument?
+
+    @Argument(help: "appAccountToken of the account.", transform: Self.token)
+    var account: UUID
+
+    func run(in context: CommandContext) async throws {
+        let connection = try database.connection(for: "entitlements", in: context)
+        let moment = at?.date(now: context.now()) ?? context.now()
+        let command = EntitlementStore.command(
+            of: [account], in: environment, bundleIds: app.map { [$0] }, from: moment)
+        let access = AccountAccess(
+            of: account, in: environment,
+            lines: try EntitlementStore.lines(try await connection.pipeline([command])[0]),
+            at: moment)
+        let rows =
+            access.entitlements.map { Row($0, state: nil) }
+            + (try await withheld(access, at: moment) { try await connection.pipeline([$0])[0] })
+        try output.list(
+            rows, none: "No purchase and no grant names \(account.uuidString.lowercased()) in \(environment.rawValue).",
+            in: context)
+        if access.entitlements.isEmpty { throw ExitCode(1) }
+    }
+
+    private func withheld(
+        _ access: AccountAccess, at moment: Date, _ ask: (Command) async throws -> Rows
+    ) async throws -> [Row] {
+        guard !access.withheld.isEmpty else { return [] }
+        let found = try EntitlementStore.subscriptions(
+            try await ask(EntitlementStore.command(purchases: access.withheld.map(\.id), in: environment)))
+        let states = Dictionary(found.map { ($0.key.originalTransactionId, $0.state(at: moment)) }) { first, _ in first
+        }
+        return access.withheld.map { Row($0, state: states[$0.id] ?? .unknown) }
+    }
+
+    private static func token(_ text: String) throws -> UUID {
+        guard let token = UUID(uuidString: text) else { throw ValidationError("\(text.escaped) is not a UUID") }
+        return token
+    }
+
+    struct Row: ListedRow {
+        static let columns: [TextTable.Column] = ["access", "app", "product", "until", "reason", "purchase"]
+
+        var givesAccess: Bool
+        var bundleId: String
+        var productId: String?
+        var until: Date?
+        var reason: String
+        /// Of the purchase, or the id of the grant.
+        var id: String
+
+        init(_ line: EntitlementStore.Line, state: SubscriptionState?) {
+            givesAccess = state == nil
+            bundleId = line.bundleId
+            productId = line.productId
+            until = line.endsAt
+            reason = state.map { $0.givesAccess ? "otherAccount" : $0.rawValue } ?? line.reason ?? ""
+            id = line.id
+        }
+
+        var cells: [String] {
+            [
+                givesAccess ? "yes" : "no", bundleId, productId ?? "", givesAccess ? until?.text ?? "open" : "", reason,
+                id,
+            ]
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import Foundation
+import Logging
+import Postgres
+import Storage
+
+/// An API key for a development run, for the sandbox, which nobody has to create by hand.
+struct DevelopmentKey: Sendable {
+    var databaseURL: String
+    var now: Date
+
+    /// - Returns: the key. It ends after a day.
+    func create() async throws -> String {
+        let secret = ClientKeySecret(environment: .sandbox, random: (0..<32).map { _ in .random(in: 0...255) })
+        let connection = PostgresConnection(
+            PostgresConfiguration(url: databaseURL, applicationName: "storekeeper dev"), logger: .silent)
+        try await ClientKeyStore(connection).add(
+            ClientKey(
+                id: UUID(), name: "storekeeper dev", environment: .sandbox, scopes: Set(APIScope.allCases),
+                bundleIds: [], digest: secret.digest, createdAt: now, expiresAt: now.addingTimeInterval(86_400)))
+        await connection.close()
+        return secret.text
+    }
+}

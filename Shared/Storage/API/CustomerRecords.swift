@@ -1,0 +1,186 @@
+import Contracts
+import Postgres
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// What app backends tell of their customers: their ids, access given by hand, and consents.
+package struct CustomerRecords: Sendable {
+    /// A customer by the developer's own id.
+    package struct Customer: Sendable, Equatable {
+        package var id: String
+        package var environment: StoreEnvironment
+        package var bundleId: String
+        package var appAccountToken: UUID
+        package var createdAt: Date
+
+        package init(
+            id: String, environment: StoreEnvironment, bundleId: String, appAccountToken: UUID, createdAt: Date
+        ) {
+            self.id = id
+            self.environment = environment
+            self.bundleId = bundleId
+            self.appAccountToken = appAccountToken
+            self.createdAt = createdAt
+        }
+    }
+
+    /// Access that somebody gave by hand.
+    package struct ManualGrant: Sendable, Equatable {
+        package var id: UUID
+        package var environment: StoreEnvironment
+        package var bundleId: String
+        package var appAccountToken: UUID
+        package var productId: String
+        package var reason: String
+        package var startsAt: Date
+        /// Nil: until it is revoked.
+        package var endsAt: Date?
+        package var createdAt: Date
+        /// The API key.
+        package var createdBy: UUID
+        package var revokedAt: Date?
+
+        package init(
+            id: UUID, environment: StoreEnvironment, bundleId: String, appAccountToken: UUID, productId: String,
+            reason: String, startsAt: Date, endsAt: Date?, createdAt: Date, createdBy: UUID
+        ) {
+            self.id = id
+            self.environment = environment
+            self.bundleId = bundleId
+            self.appAccountToken = appAccountToken
+            self.productId = productId
+            self.reason = reason
+            self.startsAt = startsAt
+            self.endsAt = endsAt
+            self.createdAt = createdAt
+            self.createdBy = createdBy
+        }
+    }
+
+    /// What became of the wish to have a customer.
+    package enum Outcome: Sendable, Equatable {
+        case created(Customer)
+        case known(Customer)
+        /// The customer has another token, or the token another customer.
+        case conflict
+    }
+
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    package init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// Makes a customer where there is none; one that exists stays as it is.
+    /// - Parameter isTokenGiven: whether the caller wants this very token; otherwise the stored one is fine.
+    package func put(_ customer: Customer, isTokenGiven: Bool) async throws -> Outcome {
+        let added = try await connection.execute(
+            Self.insert, customer.id, customer.environment.rawValue, customer.bundleId, customer.appAccountToken,
+            customer.createdAt
+        ).affected
+        guard
+            let stored = try await find(customer.id, of: customer.bundleId, in: customer.environment)
+        else { return .conflict }
+        if added > 0 { return .created(stored) }
+        return isTokenGiven && stored.appAccountToken != customer.appAccountToken ? .conflict : .known(stored)
+    }
+
+    package func find(
+        _ id: String, of bundleId: String, in environment: StoreEnvironment
+    ) async throws -> Customer? {
+        try await connection.execute(Self.find, id, bundleId, environment.rawValue).first.map { row in
+            Customer(
+                id: id, environment: environment, bundleId: bundleId,
+                appAccountToken: try row.value("app_account_token"), createdAt: try row.value("created_at"))
+        }
+    }
+
+    /// Forgets which token a customer has; purchases, grants and consents of the token stay.
+    /// - Returns: false where there is no such customer.
+    package func remove(_ id: String, of bundleId: String, in environment: StoreEnvironment) async throws -> Bool {
+        try await connection.execute(Self.remove, id, bundleId, environment.rawValue).affected > 0
+    }
+
+    /// Adds a grant.
+    package func add(_ grant: ManualGrant) async throws {
+        _ = try await connection.execute(
+            Self.insertGrant, grant.id, grant.environment.rawValue, grant.bundleId, grant.appAccountToken,
+            grant.productId, grant.reason, grant.startsAt, grant.endsAt, grant.createdAt, grant.createdBy)
+    }
+
+    /// All grants of an account, also those that are over, the newest first.
+    package func grants(
+        of account: UUID, of bundleId: String, in environment: StoreEnvironment
+    ) async throws -> [ManualGrant] {
+        try await connection.execute(Self.grants, account, bundleId, environment.rawValue).map { row in
+            var grant = ManualGrant(
+                id: try row.value("id"), environment: environment, bundleId: bundleId, appAccountToken: account,
+                productId: try row.value("product_id"), reason: try row.value("reason"),
+                startsAt: try row.value("starts_at"), endsAt: try row.optional("ends_at"),
+                createdAt: try row.value("created_at"), createdBy: try row.value("created_by"))
+            grant.revokedAt = try row.optional("revoked_at")
+            return grant
+        }
+    }
+
+    /// Ends a grant now; one that is over stays as it is.
+    /// - Returns: false where the account has no such grant.
+    package func revoke(
+        grant id: UUID, of account: UUID, of bundleId: String, in environment: StoreEnvironment, at moment: Date
+    ) async throws -> Bool {
+        try await connection.execute(Self.revokeGrant, id, account, bundleId, environment.rawValue, moment).affected > 0
+    }
+
+    static let statements = [insert, find, remove, insertGrant, grants, revokeGrant]
+
+    private static let insert = Statement(
+        "customer-insert",
+        """
+        insert into customer (customer_id, environment, bundle_id, app_account_token, created_at)
+        values ($1::text, $2::text::store_environment, $3::text, $4::uuid, $5::timestamptz)
+        on conflict do nothing
+        """)
+
+    private static let find = Statement(
+        "customer-find",
+        """
+        select app_account_token, created_at
+        from customer
+        where customer_id = $1::text and bundle_id = $2::text and environment = $3::text::store_environment
+        """)
+
+    private static let remove = Statement(
+        "customer-remove",
+        """
+        delete from customer
+        where customer_id = $1::text and bundle_id = $2::text and environment = $3::text::store_environment
+        """)
+
+    private static let insertGrant = Statement(
+        "manual-grant-insert",
+        """
+        insert into manual_grant (
+            id, environment, bundle_id, app_account_token, product_id, reason, starts_at, ends_at, created_at, created_by)
+        values (
+            $1::uuid, $2::text::store_environment, $3::text, $4::uuid, $5::text, $6::text, $7::timestamptz,
+            $8::timestamptz, $9::timestamptz, $10::uuid)
+        """)
+
+    private static let grants = Statement(
+        "manual-grant-list",
+        """
+        select id, product_id, reason, starts_at, ends_at, created_at, created_by, revoked_at
+        from manual_grant
+        where app_account_token = $1::uuid and bundle_id = $2::text and environment = $3::text::store_environment
+        order by created_at desc, id
+        """)
+
+    private static let revokeGrant = Statement(
+        "manual-grant-revoke",
+        """
+        update manual_grant
+        set revoked_at = coalesce(revoked_at, greatest($5::timestamptz, starts_at))
+        where id = $1::uuid and app_account_token = $2::uuid and bundle_id = $3::text
+            and environment = $4::text::store_environment
+        """)
+}

@@ -1,0 +1,203 @@
+import Contracts
+import Foundation
+import Postgres
+import Storage
+import StrictJSON
+import TestSupport
+import Testing
+
+@testable import API
+
+/// The document keeps its promises: each answer it describes can be had, looks as described, and nothing else is answered.
+struct DocumentTests {
+    @Test func `the document has a handler for each operation, and says so where one is missing`() throws {
+        let document = try APIDocument.embedded()
+        let none = #expect(throws: RouterFault.self) { try Router(document.operations, handlers: [:]) }
+        #expect(none?.unhandled.count == document.operations.count)
+        let handlers = Dictionary(
+            uniqueKeysWithValues: document.operations.map { operation -> (String, Handler) in
+                (operation.id, { _ in APIResponse.empty(204) })
+            })
+        #expect(throws: RouterFault.self) {
+            try Router(document.operations, handlers: handlers.merging(["more": { _ in .empty(204) }]) { $1 })
+        }
+        #expect(throws: Never.self) { try Router(document.operations, handlers: handlers) }
+    }
+
+    @Test func `every example is as its schema says`() throws {
+        let document = try APIDocument.embedded()
+        let root = try JSONDocument(document.bytes, limits: JSONLimits(depth: 40)).root
+        var checked = 0
+        func check(_ value: JSONValue, _ place: String) throws {
+            if let example = value["example"], let schema = value["schema"] ?? (value["type"] == nil ? nil : value) {
+                let faults = document.check.faults(of: example, by: try Schema(schema, at: place))
+                #expect(faults.isEmpty, "\(place): \(faults)")
+                checked += 1
+            }
+            for (name, member) in value.members where name != "example" { try check(member, "\(place)/\(name)") }
+            for (index, element) in value.elements.enumerated() { try check(element, "\(place)/\(index)") }
+        }
+        try check(root, "")
+        #expect(checked > 10)
+    }
+
+    @Test func `the document refuses a keyword that the service would not check`() {
+        for schema in [
+            #"{"type":"string","pattern":"a+"}"#, #"{"type":"text"}"#, #"{"format":"email"}"#,
+            #"{"additionalProperties":{}}"#, #"{"$ref":"other.json"}"#, #"{"maxLength":"9"}"#, "3",
+        ] {
+            #expect(throws: DocumentFault.self, "\(schema)") {
+                _ = try Schema(try JSONDocument(Array(schema.utf8)).root, at: "")
+            }
+        }
+    }
+
+    @Test func `each documented answer of each operation can be had and is as described`() async throws {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                let cases = DocumentedAnswers(api: api, state: state)
+                for operation in api.document.operations {
+                    for (status, described) in operation.answers.sorted(by: { $0.key < $1.key }) where status != 429 {
+                        let answer = try await cases.answer(of: operation, status: status)
+                        #expect(answer.status == status, "\(operation.id) \(status): \(answer.problem ?? "")")
+                        Self.expect(answer, isAs: described, operation, api)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `each operation with a key is refused 429 beyond its rate`() async throws {
+        for operation in try APIDocument.embedded().operations where operation.scope != nil {
+            #expect(operation.answers[429] != nil, "\(operation.id)")
+        }
+        try await RunningAPI.with(quota: 1) { api in
+            let key = try await api.key()
+            _ = try await api.get("/v1/search?q=1", key: key)
+            for operation in api.document.operations where operation.scope != nil {
+                let answer = try await api.send(
+                    operation.method, DocumentedAnswers.path(operation), key: key, json: "{}")
+                #expect(answer.status == 429 && answer.problem == "too-many-requests", "\(operation.id)")
+            }
+        }
+    }
+
+    static func expect(
+        _ answer: RunningAPI.Answer, isAs described: APIOperation.Answer, _ operation: APIOperation, _ api: RunningAPI
+    ) {
+        let place = "\(operation.id) \(answer.status)"
+        guard !described.content.isEmpty else {
+            #expect(answer.body.isEmpty, "\(place)")
+            return
+        }
+        let type = answer.headers["content-type"] ?? "none"
+        guard let schema = described.content[type] else {
+            Issue.record("\(place) is answered as \(type)")
+            return
+        }
+        guard let schema, let json = answer.json else { return }
+        let faults = api.document.check.faults(of: json, by: schema)
+        #expect(faults.isEmpty, "\(place): \(faults)")
+    }
+}
+
+/// How to get each documented answer.
+struct DocumentedAnswers {
+    let api: RunningAPI
+    let state: SampleState
+
+    static let customer = "user-1"
+
+    /// With parameters that exist, or can.
+    static func path(_ operation: APIOperation) -> String {
+        let values = [
+            "appAccountToken": SampleState.account, "customerId": customer,
+            "originalTransactionId": SampleState.purchase,
+            "transactionId": SampleState.purchase, "grantId": "0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0",
+        ]
+        let path = values.reduce(operation.path) { $0.replacing("{\($1.key)}", with: $1.value) }
+        return operation.id == "search" ? path + "?q=1" : path
+    }
+
+    /// A body that is as the document says.
+    static func body(_ operation: APIOperation) -> String {
+        switch operation.id {
+        case "queryEntitlements": #"{"appAccountTokens":["\#(SampleState.account)"]}"#
+        case "createGrant": #"{"productId":"pro","reason":"r"}"#
+        default: "{}"
+        }
+    }
+
+    func answer(of operation: APIOperation, status: Int) async throws -> RunningAPI.Answer {
+        try await state.connection.run(
+            unsafeScript: """
+                truncate api_key, api_key_use, customer, manual_grant, api_idempotency, notification, subscription, transaction, access_period,
+                    account_claim, timeline, notification_payload
+                """)
+        let key = try await api.key(bundleIds: [SampleState.app])
+        let path = Self.path(operation)
+        let body = operation.body == nil ? nil : Array(Self.body(operation).utf8)
+        switch status {
+        case 400:
+            return try await send(operation, path + (path.contains("?") ? "&" : "?") + "unknown=1", key, body: body)
+        case 401: return try await send(operation, path, nil, body: body)
+        case 403: return try await send(operation, path, try await api.key(scopes: []), body: body)
+        case 404: return try await send(operation, path, key, body: body)
+        case 413:
+            return try await send(operation, path, key, body: Array(repeating: 0x20, count: operation.bodyLimit + 1))
+        case 415: return try await send(operation, path, key, ["Content-Type": "text/plain"], body: body)
+        case 503:
+            api.clock.advance(by: 6)
+            defer { api.clock.advance(by: -6) }
+            return try await send(operation, path, key, body: body)
+        default: break
+        }
+        try await state.subscribed()
+        try await api.eventsAreDecided()
+        if operation.id != "putCustomer" || status != 201 {
+            _ = try await api.send("PUT", "/v1/customers/\(Self.customer)", key: key, json: "{}")
+        }
+        return try await special(operation, status, path, key, body)
+    }
+
+    private func special(
+        _ operation: APIOperation, _ status: Int, _ path: String, _ key: String, _ body: [UInt8]?
+    ) async throws -> RunningAPI.Answer {
+        let idempotent = ["Idempotency-Key": "a"]
+        switch (operation.id, status) {
+        case (_, 304):
+            let tag = try #require(try await send(operation, path, key).headers["etag"])
+            return try await send(operation, path, key, ["If-None-Match": tag])
+        case ("putCustomer", 409):
+            return try await send(
+                operation, path, key, body: Array(#"{"appAccountToken":"\#(SampleState.account)"}"#.utf8))
+        case ("revokeGrant", _):
+            let made = try await api.send(
+                "POST", "/v1/customers/\(Self.customer)/grants", key: key, json: #"{"productId":"p","reason":"r"}"#)
+            let id = try #require(made.json?["grantId"]?.string)
+            return try await send(operation, "/v1/customers/\(Self.customer)/grants/\(id)", key)
+        case (_, 422):
+            _ = try await send(operation, path, key, idempotent, body: body)
+            return try await send(operation, path + "?bundleId=\(SampleState.app)", key, idempotent, body: body)
+        case (_, 409):
+            _ = try await send(operation, path, key, idempotent, body: body)
+            try await state.connection.run(unsafeScript: "update api_idempotency set status = null")
+            return try await send(operation, path, key, idempotent, body: body)
+        case ("streamEvents", _):
+            await api.looks.before {
+                try await state.connection.run(unsafeScript: "truncate api_key cascade")
+                try await api.keys.turn()
+            }
+            return try await send(operation, path, key)
+        default: return try await send(operation, path, key, body: body)
+        }
+    }
+
+    private func send(
+        _ operation: APIOperation, _ path: String, _ key: String?, _ headers: [String: String] = [:],
+        body: [UInt8]? = nil
+    ) async throws -> RunningAPI.Answer {
+        try await api.send(
+            operation.method, path, key: operation.scope == nil ? nil : key, headers: headers, body: body)
+    }
+}

@@ -1,0 +1,164 @@
+import Contracts
+import Foundation
+import Storage
+import StrictJSON
+import Testing
+
+@testable import API
+
+/// What accounts may use, asked over HTTP.
+struct EntitlementTests {
+    private let path = "/v1/accounts/\(SampleState.account)/entitlements"
+
+    @Test func `entitlements of an account that no purchase names are an empty list`() async throws {
+        try await RunningAPI.with { api in
+            let answer = try await api.get(path, key: try await api.key())
+            #expect(answer.status == 200 && answer.json?["entitlements"]?.elements.isEmpty == true)
+            #expect(answer.json?["changesAt"]?.isNull == true && answer.json?["version"]?.int64 == 0)
+        }
+    }
+
+    @Test func `entitlements name the product, its end, and the notification that decided`() async throws {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                let uuid = try await state.subscribed()
+                let answer = try await api.get(path.uppercasedAccount, key: try await api.key())
+                let json = try #require(answer.json)
+                let one = try #require(json["entitlements"]?.elements.first)
+                #expect(json["entitlements"]?.elements.count == 1 && json["withheld"]?.elements.isEmpty == true)
+                #expect(one["productId"]?.string == "pro.monthly" && one["givesAccess"]?.bool == true)
+                #expect(one["until"]?.int64 == state.now.addingTimeInterval(1000).milliseconds)
+                #expect(one["willRenew"]?.bool == true)
+                #expect(one["because"]?["notificationUUID"]?.string == uuid.uuidString.lowercased())
+                #expect(json["changesAt"]?.int64 == one["until"]?.int64)
+                #expect(json["asOf"]?.int64 == state.now.milliseconds)
+                #expect(answer.headers["cache-control"] == "private, no-cache")
+            }
+        }
+    }
+
+    @Test func `entitlements at another moment are those of that moment`() async throws {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                try await state.subscribed()
+                let key = try await api.key()
+                for (seconds, count) in [(-101.0, 0), (-100, 1), (999, 1), (1000, 0)] {
+                    let moment = state.now.addingTimeInterval(seconds).milliseconds
+                    let answer = try await api.get("\(path)?at=\(moment)", key: key)
+                    #expect(answer.json?["entitlements"]?.elements.count == count, "\(seconds)")
+                }
+            }
+        }
+    }
+
+    @Test func `entitlements withhold what is over, with the state of the purchase`() async throws {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                try await state.subscribed("EXPIRED", "VOLUNTARY", from: -1000, to: -10, status: 2, signed: -9)
+                let json = try #require(try await api.get(path, key: try await api.key()).json)
+                #expect(json["entitlements"]?.elements.isEmpty == true)
+                #expect(json["withheld"]?.elements.first?["reason"]?.string == "expired")
+                #expect(json["version"]?.int64 == 1)
+            }
+        }
+    }
+
+    @Test func `entitlements of one environment are invisible to a key of the other`() async throws {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                try await state.subscribed(environment: .production)
+                let test = try await api.get(path, key: try await api.key())
+                #expect(test.json?["entitlements"]?.elements.isEmpty == true)
+                #expect(test.json?["withheld"]?.elements.isEmpty == true)
+                let live = try await api.get(path, key: try await api.key(environment: .production))
+                #expect(live.json?["entitlements"]?.elements.count == 1)
+            }
+        }
+    }
+
+    @Test func `entitlements are those of the key's apps, and of the one asked about`() async throws {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                try await state.subscribed()
+                try await state.subscribed(purchase: "2", bundleId: "com.example.other")
+                let both = try await api.key()
+                #expect(try await api.get(path, key: both).json?["entitlements"]?.elements.count == 2)
+                let one = try await api.get("\(path)?bundleId=\(SampleState.app)", key: both)
+                #expect(one.json?["entitlements"]?.elements.count == 1)
+                let narrow = try await api.key(bundleIds: [SampleState.app])
+                #expect(try await api.get(path, key: narrow).json?["entitlements"]?.elements.count == 1)
+                let refused = try await api.get("\(path)?bundleId=com.example.other", key: narrow)
+                #expect(refused.status == 403 && refused.problem == "app-not-allowed")
+            }
+        }
+    }
+
+    @Test func `entitlements that are known by their ETag are answered 304 until they change`() async throws {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                try await state.subscribed()
+                let key = try await api.key()
+                let first = try await api.get(path, key: key)
+                let tag = try #require(first.headers["etag"])
+                let known = try await api.get(path, key: key, headers: ["If-None-Match": tag])
+                #expect(known.status == 304 && known.body.isEmpty && known.headers["etag"] == tag)
+                try await state.subscribed("DID_RENEW", nil, from: 1000, to: 2000, transaction: "4", signed: 10)
+                let changed = try await api.get(path, key: key, headers: ["If-None-Match": tag])
+                #expect(changed.status == 200 && changed.headers["etag"] != tag)
+                #expect(changed.json?["version"]?.int64 == 2)
+            }
+        }
+    }
+
+    @Test func `entitlements that are waited for are answered when they change`() async throws {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                let key = try await api.key()
+                let tag = try #require(try await api.get(path, key: key).headers["etag"])
+                await api.looks.before { try await state.subscribed() }
+                let changed = try await api.get(
+                    path, key: key, headers: ["If-None-Match": tag, "Prefer": "wait=20"])
+                #expect(changed.status == 200 && changed.headers["preference-applied"] == "wait=20")
+                #expect(changed.json?["entitlements"]?.elements.count == 1)
+            }
+        }
+    }
+
+    @Test func `entitlements that do not change while waited for are answered 304`() async throws {
+        try await RunningAPI.with { api in
+            let key = try await api.key()
+            let tag = try #require(try await api.get(path, key: key).headers["etag"])
+            await api.looks.before { api.clock.advance(by: 1) }
+            let answer = try await api.get(path, key: key, headers: ["If-None-Match": tag, "Prefer": "wait=3"])
+            #expect(answer.status == 304)
+        }
+    }
+
+    @Test func `entitlements of many accounts come in the order of the question`() async throws {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                try await state.subscribed()
+                let key = try await api.key()
+                let other = "0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0"
+                let answer = try await api.send(
+                    "POST", "/v1/entitlements/query", key: key,
+                    json: #"{"appAccountTokens":["\#(other)","\#(SampleState.account)"]}"#)
+                let data = try #require(answer.json?["data"]?.elements)
+                #expect(data.map { $0["appAccountToken"]?.string } == [other, SampleState.account])
+                #expect(data.map { $0["entitlements"]?.elements.count } == [0, 1])
+                let many = (0..<501).map { _ in "\"\(other)\"" }.joined(separator: ",")
+                let refused = try await api.send(
+                    "POST", "/v1/entitlements/query", key: key, json: #"{"appAccountTokens":[\#(many)]}"#)
+                #expect(refused.status == 400 && refused.problem == "invalid-request")
+                #expect(refused.json?["errors"]?.elements.first?["pointer"]?.string == "/appAccountTokens")
+            }
+        }
+    }
+}
+
+extension String {
+    /// Any spelling of a UUID is the same account.
+    fileprivate var uppercasedAccount: String {
+        replacing(SampleState.account, with: SampleState.account.uppercased())
+    }
+}

@@ -1,0 +1,118 @@
+import AsyncHTTPClient
+import Contracts
+import Foundation
+import NIOCore
+import Storage
+import StrictJSON
+import TestSupport
+import Testing
+
+@testable import API
+
+/// The feed of changes.
+struct EventTests {
+    private func ids(_ answer: RunningAPI.Answer) -> [String] {
+        (answer.json?["data"]?.elements ?? []).compactMap { $0["data"]?["notificationUUID"]?.string }
+    }
+
+    @Test func `events are read to their end and gone on from there`() async throws {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                let key = try await api.key()
+                let first = try await state.subscribed()
+                try await state.subscribed(purchase: "2", environment: .production)
+                let second = try await state.subscribed("DID_RENEW", nil, from: 0, to: 2000, transaction: "4")
+                try await api.eventsAreDecided()
+                let page = try await api.get("/v1/events?limit=1", key: key)
+                #expect(ids(page) == [first.uuidString.lowercased()] && page.json?["hasMore"]?.bool == true)
+                let id = page.json?["data"]?.elements.first?["id"]?.string
+                #expect(id == "\(first.uuidString.lowercased())/\(SampleState.purchase)")
+                var next = try #require(page.json?["nextCursor"]?.string)
+                let rest = try await api.get("/v1/events?after=\(next)", key: key)
+                #expect(ids(rest) == [second.uuidString.lowercased()] && rest.json?["hasMore"]?.bool == false)
+                next = try #require(rest.json?["nextCursor"]?.string)
+                #expect(ids(try await api.get("/v1/events?after=\(next)", key: key)).isEmpty)
+                #expect(ids(try await api.get("/v1/events?after=latest", key: key)).isEmpty)
+                let other = try await api.key(bundleIds: ["com.example.other"])
+                #expect(ids(try await api.get("/v1/events", key: other)).isEmpty)
+            }
+        }
+    }
+
+    @Test func `events of a transaction that is still open hold back those behind them`() async throws {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                let key = try await api.key()
+                // Another transaction that writes, and takes its id before the event's.
+                try await state.connection.run(unsafeScript: "create table other (id integer)")
+                let open = TestDatabase.connection(api.database)
+                try await open.run(unsafeScript: "begin; insert into other values (1)")
+                let uuid = try await state.subscribed()
+                try await api.horizon.turn()
+                #expect(ids(try await api.get("/v1/events", key: key)).isEmpty)
+                try await open.run(unsafeScript: "commit")
+                try await api.eventsAreDecided()
+                #expect(ids(try await api.get("/v1/events", key: key)) == [uuid.uuidString.lowercased()])
+                await open.close()
+            }
+        }
+    }
+
+    @Test func `Horizon moves only over what every transaction has decided`() {
+        var horizon = EventFeed.Horizon()
+        func read(_ greatest: Int64, next: Int64, oldest: Int64) -> Int64? {
+            horizon.advance(EventFeed.Reading(greatest: greatest, nextTransaction: next, oldestRunning: oldest))
+            return horizon.id
+        }
+        #expect(read(7, next: 100, oldest: 90) == nil)
+        #expect(read(9, next: 105, oldest: 99) == nil)
+        #expect(read(9, next: 110, oldest: 100) == 7)
+        #expect(read(12, next: 120, oldest: 104) == 7)
+        #expect(read(12, next: 121, oldest: 121) == 12)
+        #expect(read(12, next: 121, oldest: 121) == 12)
+        var empty = EventFeed.Horizon()
+        empty.advance(EventFeed.Reading(greatest: 0, nextTransaction: 5, oldestRunning: 5))
+        #expect(empty.id == 0)
+    }
+
+    @Test func `a stream tells what happens, and ends with its key`() async throws {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                let key = try await api.key()
+                let seen = Steps()
+                await api.looks.before {
+                    switch await seen.next() {
+                    case 1:
+                        try await state.subscribed()
+                        try await api.eventsAreDecided()
+                    case 2:
+                        // Revoked: the table does not have it any more.
+                        try await state.connection.run(unsafeScript: "update api_key set revoked_at = now()")
+                        try await api.keys.turn()
+                    default: break
+                    }
+                }
+                let answer = try await api.get("/v1/events/stream", key: key)
+                #expect(answer.status == 200 && answer.headers["content-type"] == "text/event-stream")
+                let lines = String(decoding: answer.body, as: UTF8.self).split(separator: "\n").map(String.init)
+                #expect(lines.count { $0 == "event: subscription.changed" } == 1)
+                let data = try #require(lines.first { $0.hasPrefix("data: ") })
+                let json = try JSONDocument(Array(data.dropFirst(6).utf8)).root
+                #expect(json["data"]?["originalTransactionId"]?.string == SampleState.purchase)
+                let id = try #require(lines.first { $0.hasPrefix("id: ") }).dropFirst(4)
+                let again = try await api.key()
+                #expect(ids(try await api.get("/v1/events?after=\(id)", key: again)).isEmpty)
+            }
+        }
+    }
+}
+
+/// Counts.
+private actor Steps {
+    private var count = 0
+
+    func next() -> Int {
+        count += 1
+        return count
+    }
+}
