@@ -5,7 +5,7 @@ import StrictJSON
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// Access that somebody gives a customer by hand: with a reason, and an end.
+/// Access that an operator or a backend gives a customer by hand: with a reason, and an end.
 struct GrantHandlers: Sendable {
     private let customers: CustomerHandlers
 

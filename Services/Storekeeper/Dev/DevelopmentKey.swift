@@ -3,7 +3,7 @@ import Logging
 import Postgres
 import Storage
 
-/// An API key for a development run, for the sandbox, which nobody has to create by hand.
+/// An API key for a development run, for the sandbox, made at every start.
 struct DevelopmentKey: Sendable {
     var databaseURL: String
     var now: Date

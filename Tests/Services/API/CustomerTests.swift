@@ -116,7 +116,7 @@ struct CustomerTests {
                 }
                 #expect(try await claim(at: now) == .new)
                 #expect(try await claim(at: now.addingTimeInterval(59)) == .inProgress)
-                // Whoever began it has died.
+                // The process that began it has died.
                 #expect(try await claim(at: now.addingTimeInterval(61)) == .new)
                 try await store.withdraw("a", of: id)
                 #expect(try await claim(at: now.addingTimeInterval(62)) == .new)
