@@ -15,8 +15,10 @@ struct APIServices: Sendable {
 
     init(_ context: ServiceContext<Configuration>) throws {
         let settings = context.settings
+        var configuration = settings.postgres(for: "api")
+        configuration.plansOnce = true
         func connection() -> PostgresConnection {
-            PostgresConnection(settings.postgres(for: "api"), logger: context.logger)
+            PostgresConnection(configuration, logger: context.logger)
         }
         let document = try APIDocument.embedded()
         let database = Database((0..<settings.databaseConnections).map { _ in connection() })

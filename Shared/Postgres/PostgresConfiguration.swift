@@ -19,6 +19,10 @@ public struct PostgresConfiguration: Sendable {
     /// Maximum idle time of an open transaction; nil leaves the role's setting.
     public var idleInTransactionTimeout: Duration?
 
+    /// Whether a prepared statement is planned once instead of at every execution. For short statements whose plan does
+    /// not depend on the values: planning what an account may use took 1.6 ms of 1.8.
+    public var plansOnce = false
+
     /// All fields.
     public init(
         url: String, applicationName: String, passwordFile: String? = nil, schema: String = "public",
@@ -84,6 +88,7 @@ extension PostgresConfiguration {
         }
         // Compiling takes longer than any of our statements: a question about one customer took 500 ms instead of 3.
         var settings = [("search_path", schema), ("client_min_messages", "warning"), ("jit", "off")]
+        if plansOnce { settings.append(("plan_cache_mode", "force_generic_plan")) }
         if let statementTimeout { settings.append(("statement_timeout", statementTimeout.wholeMilliseconds)) }
         if let lockTimeout { settings.append(("lock_timeout", lockTimeout.wholeMilliseconds)) }
         if let idleInTransactionTimeout {

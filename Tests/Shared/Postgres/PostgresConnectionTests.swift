@@ -12,6 +12,18 @@ import Testing
             $9::timestamptz as date, $10::json as json
         """)
 
+    @Test(arguments: [(true, "force_generic_plan"), (false, "auto")])
+    func `PostgresConnection plans statements once where it is told to`(plansOnce: Bool, mode: String) async throws {
+        try await TestDatabase.use(isMigrated: false) { database async throws in
+            var configuration = database
+            configuration.plansOnce = plansOnce
+            let connection = TestDatabase.connection(configuration)
+            let shown = try await connection.execute(Statement(unsafeSQL: "show plan_cache_mode"))[0]
+            #expect(try shown.value("plan_cache_mode") == mode)
+            await connection.close()
+        }
+    }
+
     @Test func `every type of value comes back as it went`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)
