@@ -87,7 +87,7 @@ let services: [Target] = [
         "API",
         [
             "Chassis", "Pipeline", "Kafka", "Contracts", "StrictJSON", "Signatures", "Subscriptions", "Storage",
-            "Bootstrap", "Postgres", hummingbird, lifecycle,
+            "Bootstrap", "Postgres", "AppStore", "Interpretation", hummingbird, lifecycle,
         ],
         resources: [.embedInCode("openapi.json")]),
     service(
@@ -175,8 +175,8 @@ let tests: [Target] = [
     tests(
         "APITests", "Services/API",
         [
-            "API", "Chassis", "Contracts", "StrictJSON", "Subscriptions", "Storage", "Postgres", "TestSupport", logging,
-            lifecycle, hummingbird, httpClient, nio,
+            "API", "Chassis", "Contracts", "StrictJSON", "Subscriptions", "Storage", "Postgres", "TestSupport", "AppStore",
+            "Signatures", "Kafka", "Pipeline", "Interpretation", logging, lifecycle, hummingbird, httpClient, nio,
         ]),
     tests(
         "SimulatorTests", "Services/Simulator",

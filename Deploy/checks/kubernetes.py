@@ -99,7 +99,7 @@ for policy in of_kind("NetworkPolicy").values():
 arrows = {
     "ingest": set(), "verifier": {"outside:80"}, "setup": {"postgres"}, "deduplicator": {"postgres"},
     "state-updater": {"postgres"}, "scheduler": {"postgres", "outside:443"}, "recovery": {"postgres", "outside:443"},
-    "api": {"postgres"}, "storekeeper": {"postgres", "outside:443"},
+    "api": {"postgres", "outside:443"}, "storekeeper": {"postgres", "outside:443"},
 }
 expect(denied == components, "some components lack a default-deny policy")
 for component, places in arrows.items():

@@ -12,6 +12,7 @@ struct APIServices: Sendable {
     let readiness: SchemaReadiness
     let housekeeping: Housekeeping
     let horizon: EventHorizon
+    private let uploads: UploadAccess
 
     init(_ context: ServiceContext<Configuration>) throws {
         let settings = context.settings
@@ -27,10 +28,11 @@ struct APIServices: Sendable {
             store: ClientKeyStore(connection()), clock: context.clock,
             isRead: context.health.readinessCheck("keys", waitingFor: "the first reading of the API keys"),
             logger: context.logger)
+        uploads = try UploadAccess(context)
         horizon = EventHorizon(database: database, logger: context.logger)
         let dependencies = Dependencies(
             document: document, database: database, keys: keys, horizon: horizon,
-            cursor: Cursor { keys.cursorSecret }, clock: context.clock, newId: { UUID() },
+            cursor: Cursor { keys.cursorSecret }, uploads: uploads.services, clock: context.clock, newId: { UUID() },
             sleep: { try await Task.sleep(for: $0) }, logger: context.logger)
         self.keys = keys
         let service = APIService(
@@ -48,5 +50,5 @@ struct APIServices: Sendable {
     }
 
     /// In the order of their dependencies; stopped backwards.
-    var all: [any Service] { [readiness, keys, housekeeping, horizon, server] }
+    var all: [any Service] { uploads.all + [readiness, keys, housekeeping, horizon, server] }
 }

@@ -1,8 +1,9 @@
 import Bootstrap
 import Chassis
+import Pipeline
 
 /// The variables of the API service.
-struct Configuration: DatabaseVariables {
+struct Configuration: KafkaVariables, DatabaseVariables {
     let address = Variable.address(
         "STOREKEEPER_API_ADDRESS", "where requests of app backends are received", default: "127.0.0.1:8081")
     let portFile = Variable.path(
@@ -11,6 +12,18 @@ struct Configuration: DatabaseVariables {
     let database = Variable.databaseURL
     let databasePasswordFile = Variable.databasePasswordFile
     let schema = Variable.databaseSchema
+    let brokers = Variable.kafkaBrokers
+    let kafkaSettings = Variable.kafkaSettings
+    let apps = Variable.appsFile.optional
+    let roots = Variable.rootFiles.optional
+    let developmentMode = Variable.developmentMode
+    let apiKeys = Variable.apiKeysFile.optional
+    let apiURL = Variable.apiURL.optional
+    let apiLimitShare = Variable.apiLimitShare(default: "0.05")
+    let refusalLimit = Variable.int(
+        "STOREKEEPER_API_REFUSAL_LIMIT",
+        "parts of uploads refused a minute for each key, on each instance; one more is answered 429",
+        default: "600", in: 1...10_000_000)
     let databaseConnections = Variable.int(
         "STOREKEEPER_API_DATABASE_CONNECTIONS", "connections to Postgres, shared by all requests", default: "4",
         in: 1...64)

@@ -7,12 +7,19 @@ enum Handlers {
         let customers = CustomerHandlers(dependencies)
         let grants = GrantHandlers(dependencies)
         let events = EventHandlers(dependencies)
+        let uploads = UploadHandlers(dependencies)
+        let offers = OfferHandlers(dependencies)
         return [
             "getDocument": document.get,
             "getDocumentAsYAML": document.get,
             "getAccountEntitlements": entitlements.ofAccount,
             "getCustomerEntitlements": entitlements.ofCustomer,
             "queryEntitlements": entitlements.query,
+            "uploadTransactions": uploads.transactions,
+            "restorePurchases": uploads.restore,
+            "uploadReceipt": ReceiptHandlers(dependencies).upload,
+            "signPromotionalOffer": offers.promotional,
+            "getIntroductoryOfferEligibility": offers.introductoryEligibility,
             "getSubscription": subscriptions.get,
             "getSubscriptionTimeline": subscriptions.timeline,
             "getSubscriptionNotifications": subscriptions.notifications,

@@ -25,6 +25,10 @@ extension Metric {
     /// Answers to app backends.
     public static let apiAnswers = counter(
         "storekeeper_api_answers_total", "Requests of app backends, by operation and status.", ["operation", "code"])
+    /// What apps upload.
+    public static let apiUploads = counter(
+        "storekeeper_api_upload_parts_total",
+        "Signed parts that apps uploaded, by outcome: accepted, or why they were refused.", ["outcome"])
     /// How long app backends wait.
     public static let apiAnswer = histogram(
         "storekeeper_api_answer_seconds", "Time from the head of a request to its answer.", ["operation"],
@@ -217,7 +221,7 @@ extension Metric {
 
     /// All of the above: what is not listed here is exposed without help and with buckets for seconds.
     public static let all: [Metric] = [
-        ingestRequests, ingestAcknowledgement, ingestInFlight, ingestInFlightLimit, apiAnswers, apiAnswer, stageRecords,
+        ingestRequests, ingestAcknowledgement, ingestInFlight, ingestInFlightLimit, apiAnswers, apiUploads, apiAnswer, stageRecords,
         stageBatch, stageBatchSize, stageRetries, workerStalled, settlementsFenced, deadLetters, lagRecords, lagSeconds,
         recordsExpired, rebalances, producerFatal,
         brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked, unknownApps, trustReloads,

@@ -6,6 +6,7 @@ public enum ServiceName: String, Sendable, Hashable, CaseIterable {
     case stateUpdater = "state-updater"
     case scheduler
     case recovery
+    case api
     /// The command line.
     case storekeeper
 

@@ -4,7 +4,7 @@
 public enum Topics {
     /// What was posted to us, untouched. Without a key, so that a stranger cannot make a hot partition.
     public static let received = Topic<ReceivedNotification>(
-        "notifications.received", key: .none, writers: [.ingest, .recovery, .storekeeper], readers: [.verifier])
+        "notifications.received", key: .none, writers: [.ingest, .recovery, .api, .storekeeper], readers: [.verifier])
 
     /// What was posted under a certificate chain that the verifier had not proven yet, while it had no time to: of genuine
     /// notifications at most the first few after Apple has changed its certificate, and otherwise forgeries.

@@ -116,3 +116,10 @@ public struct LedgerStore: Sendable {
             moves: moves.filter { !places.contains(LogPosition(topic: $0.topic, partition: $0.partition, offset: 0)) })
     }
 }
+
+extension LedgerStore {
+    /// Which of these notifications are in the ledger: one row for each.
+    package static func command(recorded notifications: [UUID]) -> Command {
+        Command(LedgerStatements.recorded, notifications)
+    }
+}

@@ -30,6 +30,9 @@ struct PurchaseInBatch: Sendable {
         (readPeriods, self.periods) = (periods, periods)
     }
 
+    /// The newest version of each of its transactions, in no order.
+    var versions: [TransactionVersion] { Array(transactions.values) }
+
     var isWritten: Bool { revision != readRevision }
 
     /// What an event did.

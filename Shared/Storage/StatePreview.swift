@@ -14,8 +14,12 @@ public struct StatePreview: Sendable {
     public struct Purchase: Sendable {
         /// Its newest facts.
         public var subscription: Subscription
+        /// The newest version of each of its transactions, in no order.
+        public var transactions: [TransactionVersion]
         /// When it gives access, in time order.
         public var periods: [AccessStore.Period]
+        /// How often it will have been written.
+        public var revision: Int64
         /// Whether the events speak of it; false where it only belongs to the same Apple account.
         public var isNamed: Bool
     }
@@ -27,19 +31,32 @@ public struct StatePreview: Sendable {
 
     private let bundleId: String
     private let accounts: [AppleAccount]
+    private let claimants: [SubscriptionKey: Set<String>]
     private let policy: SharingPolicy
     private let chosen: Set<String>
 
     /// What an account may use at a moment, as `AccessStore` will answer.
     /// - Returns: nil where no purchase of the app names the account.
     public func access(ofAccount token: UUID, at moment: Date) -> [AccessStore.Period]? {
-        let token = token.uuidString.lowercased()
-        let accounts = accounts.filter { $0.concerns(token) }
-        guard !accounts.isEmpty else { return nil }
-        return accounts.flatMap { account in
+        guard accounts.contains(where: { $0.concerns(token.lowercasedText) }) else { return nil }
+        return served(token).flatMap { purchases[$0]?.periods ?? [] }
+            .filter { $0.bundleId == bundleId && $0.contains(moment) }.sorted { $0.startsAt < $1.startsAt }
+    }
+
+    /// The purchases that an account may use when they give access.
+    func served(_ token: UUID) -> [SubscriptionKey] {
+        let token = token.lowercasedText
+        return accounts.filter { $0.concerns(token) }.flatMap { account in
             account.keys.filter { account.entitledTokens(to: $0, policy, chosen: chosen).contains(token) }
-        }.flatMap { purchases[$0]?.periods ?? [] }.filter { $0.bundleId == bundleId && $0.contains(moment) }
-            .sorted { $0.startsAt < $1.startsAt }
+        }
+    }
+
+    /// The purchases that an account owns or claims.
+    func ownedOrClaimed(_ token: UUID) -> [SubscriptionKey] {
+        let token = token.lowercasedText
+        return purchases.filter { key, purchase in
+            purchase.subscription.appAccountToken == token || claimants[key]?.contains(token) ?? false
+        }.map(\.key)
     }
 
     init(
@@ -55,15 +72,17 @@ public struct StatePreview: Sendable {
         purchases = after.reduce(into: [:]) { purchases, one in
             guard let subscription = one.value.subscription else { return }
             purchases[one.key] = Purchase(
-                subscription: subscription,
+                subscription: subscription, transactions: one.value.versions,
                 periods: one.value.periods.map { AccessStore.Period($0) }.sorted { $0.startsAt < $1.startsAt },
-                isNamed: named.contains(one.key))
+                revision: one.value.revision, isNamed: named.contains(one.key))
         }
         let ofApp = purchases.values.filter { $0.subscription.bundleId == app.bundleId }
         let made = ofApp.filter(\.isNamed).compactMap { claim?.made(on: $0.subscription) }
         claims = made
+        let all = (stored + additions.claims + made).filter { $0.bundleId == app.bundleId }
+        claimants = all.reduce(into: [:]) { $0[$1.key, default: []].insert($1.appAccountToken) }
         accounts = AppleAccount.all(
-            in: (stored + additions.claims + made).filter { $0.bundleId == app.bundleId },
+            in: all,
             purchases: ofApp.map { OwnedPurchase($0.subscription) })
         bundleId = app.bundleId
         self.policy = policy
@@ -91,7 +110,7 @@ public struct UploadClaim: Sendable {
         guard includesOwned || purchase.appAccountToken == nil else { return nil }
         return AccountClaim(
             key: purchase.key, bundleId: purchase.bundleId, appTransactionId: purchase.transaction?.appTransactionId,
-            appAccountToken: appAccountToken.uuidString.lowercased(), since: uploadedAt)
+            appAccountToken: appAccountToken.lowercasedText, since: uploadedAt)
     }
 }
 
@@ -196,4 +215,9 @@ public struct StatePreviewStore: Sendable {
         """)
 
     static let statements = [withoutCompiling, reached, claims]
+}
+
+extension UUID {
+    /// As tokens are compared.
+    fileprivate var lowercasedText: String { uuidString.lowercased() }
 }

@@ -7,9 +7,11 @@ import struct Foundation.Date
 import struct Foundation.UUID
 
 extension AccountAccess {
-    /// - Parameter states: of the withheld purchases, by id.
-    func write(to json: inout JSONWriter, states: [String: SubscriptionState]) {
-        json.member("appAccountToken", account.uuidString.lowercased())
+    /// - Parameters:
+    ///   - states: of the withheld purchases, by id.
+    ///   - isNamed: false where an upload names no account, so that the answer is about the purchases uploaded.
+    func write(to json: inout JSONWriter, states: [String: SubscriptionState], isNamed: Bool = true) {
+        json.member("appAccountToken", isNamed ? account.uuidString.lowercased() : nil)
         json.member("environment", environment.rawValue)
         json.member("version", version)
         json.member("changesAt", changesAt?.milliseconds)

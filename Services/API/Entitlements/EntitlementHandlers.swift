@@ -18,6 +18,7 @@ struct EntitlementHandlers: Sendable {
     private let reader: EntitlementReader
     private let customers: CustomerHandlers
     private let waiting: WaitingRequests
+    private let readAfter: ReadAfter
     private let clock: ProcessClock
     private let sleep: @Sendable (Duration) async throws -> Void
 
@@ -25,6 +26,7 @@ struct EntitlementHandlers: Sendable {
         reader = EntitlementReader(database: dependencies.database)
         customers = CustomerHandlers(dependencies)
         waiting = WaitingRequests(limit: 256)
+        readAfter = ReadAfter(database: dependencies.database, sleep: dependencies.sleep)
         clock = dependencies.clock
         sleep = dependencies.sleep
     }
@@ -67,6 +69,8 @@ struct EntitlementHandlers: Sendable {
     private func answer(
         of account: UUID, bundleIds: [String]?, _ request: APIRequest
     ) async throws -> APIResponse {
+        var isBehind = false
+        if let token = request.headers[.readAfter] { isBehind = try await !readAfter.isReached(token) }
         let known = request.headers[.ifNoneMatch]
         let wait = known == nil ? nil : Self.wait(request.headers[.prefer])
         var answer = try await read(account, bundleIds, request)
@@ -79,6 +83,7 @@ struct EntitlementHandlers: Sendable {
             }
         }
         var response = Self.response(answer, asOf: clock.now(), isKnown: answer.tag == known)
+        if isBehind { response.headers[.readAfter] = "behind" }
         if let wait { response.headers[.preferenceApplied] = "wait=\(wait)" }
         return response
     }

@@ -10,6 +10,7 @@ struct Dependencies: Sendable {
     let keys: KeyTable
     let horizon: EventHorizon
     let cursor: Cursor
+    let uploads: UploadServices
     let clock: ProcessClock
     let newId: @Sendable () -> UUID
     /// Between two looks of a request that waits.

@@ -8,6 +8,8 @@ extension HTTPField.Name {
     /// That the answer is a stored one.
     static let idempotencyReplayed = named("Idempotency-Replayed")
     static let link = named("Link")
+    /// Of an upload's answer and of a read after it.
+    static let readAfter = named("Storekeeper-Read-After")
     static let prefer = named("Prefer")
     static let preferenceApplied = named("Preference-Applied")
 

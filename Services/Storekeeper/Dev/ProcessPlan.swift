@@ -84,6 +84,7 @@ struct ProcessPlan: Sendable {
         case .api:
             environment["STOREKEEPER_API_ADDRESS"] = "127.0.0.1:\(port)"
             environment["STOREKEEPER_API_PORT_FILE"] = portFile(of: name)
+            environment.merge(trust.merging(api) { _, ours in ours }) { _, ours in ours }
         case .verifier: environment.merge(trust) { _, ours in ours }
         case .recovery: environment.merge(trust.merging(api) { _, ours in ours }) { _, ours in ours }
         case .scheduler:

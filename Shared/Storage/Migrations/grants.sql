@@ -88,6 +88,8 @@ begin
         loop
             execute format('grant select, insert, update, delete on %I.%I to storekeeper_api', ours, object.name);
         end loop;
+        -- What an account claims by an upload; claims are never taken back.
+        execute format('grant insert, update on %I.account_claim to storekeeper_api', ours);
         for object in select unnest(api_reads) as name
         loop
             execute format('grant select on %I.%I to storekeeper_api', ours, object.name);

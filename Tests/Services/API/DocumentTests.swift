@@ -53,7 +53,15 @@ struct DocumentTests {
     }
 
     @Test func `each documented answer of each operation can be had and is as described`() async throws {
-        try await RunningAPI.with { api in
+        try await OfferTests.withClients(for: SampleState.app) { clients, _ in
+            var uploads = UploadServices.unavailable
+            uploads.apple = clients
+            try await Self.checkAnswers(uploads)
+        }
+    }
+
+    private static func checkAnswers(_ uploads: UploadServices) async throws {
+        try await RunningAPI.with(uploads: uploads) { api in
             try await SampleState.use(api) { state in
                 let cases = DocumentedAnswers(api: api, state: state)
                 for operation in api.document.operations {
@@ -124,6 +132,13 @@ struct DocumentedAnswers {
         switch operation.id {
         case "queryEntitlements": #"{"appAccountTokens":["\#(SampleState.account)"]}"#
         case "createGrant": #"{"productId":"pro","reason":"r"}"#
+        case "uploadTransactions": #"{"bundleId":"\#(SampleState.app)"}"#
+        case "restorePurchases": #"{"bundleId":"\#(SampleState.app)","appAccountToken":"\#(SampleState.account)"}"#
+        case "uploadReceipt": #"{"bundleId":"\#(SampleState.app)","receipt":"AAAA"}"#
+        case "signPromotionalOffer":
+            #"{"bundleId":"\#(SampleState.app)","productId":"pro","offerIdentifier":"spring"}"#
+        case "getIntroductoryOfferEligibility":
+            #"{"bundleId":"\#(SampleState.app)","subscriptionGroupIdentifier":"1","appAccountToken":"\#(SampleState.account)"}"#
         default: "{}"
         }
     }
@@ -178,6 +193,9 @@ struct DocumentedAnswers {
             return try await send(operation, "/v1/customers/\(Self.customer)/grants/\(id)", key)
         case (_, 422):
             _ = try await send(operation, path, key, idempotent, body: body)
+            guard operation.queryParameters.contains(where: { $0.name == "bundleId" }) else {
+                return try await send(operation, path, key, idempotent, body: (body ?? []) + [0x20])
+            }
             return try await send(operation, path + "?bundleId=\(SampleState.app)", key, idempotent, body: body)
         case (_, 409):
             _ = try await send(operation, path, key, idempotent, body: body)

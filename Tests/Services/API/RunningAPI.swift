@@ -1,3 +1,4 @@
+import AppStore
 import AsyncHTTPClient
 import Chassis
 import Contracts
@@ -39,9 +40,11 @@ struct RunningAPI: Sendable {
     let looks: Looks
     private let client: HTTPClient
 
-    /// - Parameter quota: requests a minute.
+    /// - Parameters:
+    ///   - quota: requests a minute.
+    ///   - uploads: by default for no app, without Kafka.
     static func with<Result: Sendable>(
-        quota: Int = 100_000, isolation: isolated (any Actor)? = #isolation,
+        quota: Int = 100_000, uploads: UploadServices = .unavailable, isolation: isolated (any Actor)? = #isolation,
         _ body: (RunningAPI) async throws -> Result
     ) async throws -> Result {
         try await TestDatabase.use { configuration in
@@ -57,7 +60,7 @@ struct RunningAPI: Sendable {
             let looks = Looks()
             let dependencies = Dependencies(
                 document: document, database: database, keys: keys, horizon: horizon,
-                cursor: Cursor { keys.cursorSecret }, clock: processClock, newId: { UUID() },
+                cursor: Cursor { keys.cursorSecret }, uploads: uploads, clock: processClock, newId: { UUID() },
                 sleep: { _ in try await looks.look() }, logger: logger)
             let service = APIService(
                 router: try Router(document.operations, handlers: Handlers.all(dependencies)),
@@ -178,4 +181,12 @@ actor Looks {
         try await waiting?()
         await Task.yield()
     }
+}
+
+extension UploadServices {
+    /// Of no app, and Kafka is away.
+    static let unavailable = UploadServices(
+        verifier: SignedDataVerifier(trust: .apple, apps: AppRegistry(apps: [])),
+        record: { _ in throw Problem(.unavailable, "Kafka is away.") }, apple: nil,
+        refusals: RateLimiter(quota: 1000))
 }

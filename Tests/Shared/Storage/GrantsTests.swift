@@ -114,6 +114,8 @@ import Testing
                 }
                 for table in tables where !own.contains(table) {
                     try await Self.expectDenied(api, "delete from \(table)")
+                    // What an account claims by an upload is added and never taken back.
+                    guard table != "account_claim" else { continue }
                     try await Self.expectDenied(api, "insert into \(table) default values")
                 }
                 for table in own { try await api.run(unsafeScript: "delete from \(table)") }

@@ -1,0 +1,123 @@
+import AppStore
+import Chassis
+import Contracts
+import Storage
+import StrictJSON
+
+import struct Foundation.UUID
+
+/// Receipts of StoreKit 1. A proven receipt, or the stored answer of `verifyReceipt`, names purchases; Apple is asked about
+/// all of them, and what Apple signs is taken like any upload.
+struct ReceiptHandlers: Sendable {
+    private let services: UploadServices
+    private let recorder: UploadRecorder
+    private let clock: ProcessClock
+    /// Of one customer; more are left to `storekeeper backfill`.
+    private static let mostTransactions = 2000
+
+    init(_ dependencies: Dependencies) {
+        services = dependencies.uploads
+        recorder = UploadRecorder(dependencies)
+        clock = dependencies.clock
+    }
+
+    /// `POST /v1/receipts`
+    func upload(_ request: APIRequest) async throws -> APIResponse {
+        guard let body = request.body?.root else { throw Problem(.invalidRequest, "The request has no body.") }
+        let bundleId = try request.allowed(body["bundleId"]?.string ?? "")
+        var upload = Upload(
+            bundleId: bundleId, environment: request.key.environment, device: nil, verifier: services.verifier,
+            traceparent: request.trace.traceparent, now: clock.now())
+        do throws(Upload.Refused) {
+            let ids = try ids(body, upload)
+            try await ask(ids, &upload)
+        } catch {
+            upload.refuse(error.pointer, error.reason, error.detail)
+        }
+        return try await recorder.answer(
+            upload, request, account: body["appAccountToken"]?.string.flatMap { UUID(uuidString: $0) },
+            isRestore: false, isDryRun: body["dryRun"]?.bool ?? false)
+    }
+
+    /// The purchases that the receipt names, all of them.
+    private func ids(_ body: JSONValue, _ upload: Upload) throws(Upload.Refused) -> [String] {
+        if let receipt = body["receipt"]?.unescapedBytes { return try ids(receipt: receipt, upload) }
+        let pointer = "/verifyReceiptResponse"
+        guard let json = body["verifyReceiptResponse"] else {
+            throw Upload.Refused(pointer: "", reason: "missing", detail: "send receipt or verifyReceiptResponse")
+        }
+        let answer: VerifyReceiptAnswer
+        do {
+            answer = try VerifyReceiptAnswer(json: json)
+        } catch {
+            throw Upload.Refused(pointer: pointer, reason: "body", detail: "the answer cannot be used: \(error)")
+        }
+        try check(answer.bundleId, answer.environment, upload, at: pointer)
+        return answer.originalTransactionIds
+    }
+
+    private func ids(receipt text: [UInt8], _ upload: Upload) throws(Upload.Refused) -> [String] {
+        let pointer = "/receipt"
+        // Old Macs wrapped lines.
+        let base64 = text.filter { ![0x0A, 0x0D, 0x20].contains($0) }
+        guard let bytes = Base64.decode(base64[...], .standard) else {
+            throw Upload.Refused(
+                pointer: pointer, reason: "malformed", detail: "not base64; send appStoreReceiptURL's bytes")
+        }
+        switch services.verifier.receipt(bytes, now: upload.now) {
+        case .failure(let refusal):
+            throw Upload.Refused(pointer: pointer, reason: refusal.reason.rawValue, detail: refusal.message)
+        case .success(let receipt):
+            try check(receipt.bundleId, receipt.environment, upload, at: pointer)
+            return receipt.originalTransactionIds
+        }
+    }
+
+    private func check(
+        _ bundleId: String?, _ environment: AppStoreEnvironment?, _ upload: Upload, at pointer: String
+    ) throws(Upload.Refused) {
+        guard bundleId.map({ $0 == upload.bundleId }) ?? true else {
+            throw Upload.Refused(
+                pointer: pointer, reason: RefusalReason.appMismatch.rawValue, detail: "of another app; name that app")
+        }
+        guard environment.map({ $0.rawValue == upload.environment.rawValue }) ?? true else {
+            throw Upload.Refused(
+                pointer: pointer, reason: RefusalReason.environment.rawValue,
+                detail: "of another environment; the key is for \(upload.environment.rawValue)")
+        }
+    }
+
+    /// One id brings the customer's whole history; an id that is not in it is asked about by itself.
+    private func ask(_ ids: [String], _ upload: inout Upload) async throws(Upload.Refused) {
+        guard !ids.isEmpty else { return }
+        let client: AppStoreServerAPI
+        do throws(AppleQuestion.Failure) {
+            client = try AppleQuestion.client(services, upload)
+        } catch {
+            throw Upload.Refused(pointer: "", reason: error.reason, detail: error.detail)
+        }
+        for id in ids where !upload.purchases(of: .transaction).contains(id) {
+            let pointer = "purchase \(id)"
+            do throws(AppleQuestion.Failure) {
+                let signed = try await AppleQuestion.ask { try await Self.history(of: id, client) }
+                for (index, part) in signed.enumerated() {
+                    upload.add(part.jws, as: part.kind, at: "\(pointer)/\(index)", isFromApple: true)
+                }
+            } catch {
+                upload.refuse(pointer, error.reason, error.detail)
+            }
+        }
+    }
+
+    private static func history(
+        of id: String, _ client: AppStoreServerAPI
+    ) async throws -> [(jws: [UInt8], kind: SignedPart)] {
+        var signed: [(jws: [UInt8], kind: SignedPart)] = []
+        for try await page in client.transactionHistory(of: id) {
+            signed += page.transactions.map { ($0.jws, .transaction) }
+            if signed.count >= mostTransactions { break }
+        }
+        let statuses = try await client.subscriptionStatuses(of: id)
+        return signed + statuses.groups.flatMap(\.items).compactMap { $0.renewalInfo.map { ($0.jws, .renewalInfo) } }
+    }
+}

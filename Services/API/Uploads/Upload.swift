@@ -1,0 +1,157 @@
+import AppStore
+import Contracts
+import Interpretation
+import Storage
+import StrictJSON
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// The signed parts of one request, each of them proven or refused. No I/O.
+struct Upload {
+    /// A part that Apple signed for the app and environment of the key.
+    struct Accepted {
+        /// JSON pointer into the request.
+        var pointer: String
+        var entry: LedgerEntry
+        var received: ReceivedNotification
+        /// Where the part is the purchase of the app itself.
+        var appTransaction: AppTransaction?
+    }
+
+    /// A part that is used for nothing.
+    struct Refused {
+        var pointer: String
+        /// Stable: programs decide by it.
+        var reason: String
+        /// What is wrong, and what to do.
+        var detail: String
+    }
+
+    let bundleId: String
+    let environment: StoreEnvironment
+    /// The device that StoreKit must have made the parts on; nil leaves that open.
+    let device: UUID?
+    let verifier: SignedDataVerifier
+    let traceparent: String?
+    let now: Date
+    private(set) var accepted: [Accepted] = []
+    private(set) var refused: [Refused] = []
+
+    init(
+        bundleId: String, environment: StoreEnvironment, device: UUID?, verifier: SignedDataVerifier,
+        traceparent: String?, now: Date
+    ) {
+        self.bundleId = bundleId
+        self.environment = environment
+        self.device = device
+        self.verifier = verifier
+        self.traceparent = traceparent
+        self.now = now
+    }
+
+    /// Proves a part.
+    /// - Parameters:
+    ///   - kind: what it has to be.
+    ///   - isFromApple: Apple handed it to us, so that it has no mark of a device.
+    mutating func add(_ jws: [UInt8], as kind: SignedPart, at pointer: String, isFromApple: Bool = false) {
+        do throws(Refused) {
+            accepted.append(try proven(jws, as: kind, at: pointer, isFromApple: isFromApple))
+        } catch {
+            refused.append(error)
+        }
+    }
+
+    mutating func refuse(_ pointer: String, _ reason: String, _ detail: String) {
+        refused.append(Refused(pointer: pointer, reason: reason, detail: detail))
+    }
+
+    /// Renewal information names no app: it counts for the app whose purchase it names.
+    ///
+    /// - Parameter known: purchases of the app that are stored.
+    mutating func refuseRenewals(exceptOf known: Set<String>) {
+        let own = known.union(purchases(of: .transaction))
+        for part in accepted where part.entry.notification.notificationType == SignedPart.renewalInfo.rawValue {
+            guard let id = part.entry.notification.originalTransactionId, !own.contains(id) else { continue }
+            refuse(
+                part.pointer, RefusalReason.nestedMismatch.rawValue,
+                "renewal information of a purchase that is not known; upload its transaction in the same request")
+        }
+        let pointers = Set(refused.map(\.pointer))
+        accepted.removeAll { pointers.contains($0.pointer) }
+    }
+
+    /// The purchases that parts of one kind name.
+    func purchases(of part: SignedPart) -> Set<String> {
+        Set(
+            accepted.map(\.entry.notification).filter { $0.notificationType == part.rawValue }
+                .compactMap(\.originalTransactionId))
+    }
+
+    private func proven(
+        _ jws: [UInt8], as kind: SignedPart, at pointer: String, isFromApple: Bool
+    ) throws(Refused) -> Accepted {
+        func refusal(_ reason: RefusalReason, _ detail: String) -> Refused {
+            Refused(pointer: pointer, reason: reason.rawValue, detail: detail)
+        }
+        let received = ReceivedNotification(
+            signedPayload: jws, source: .upload, receivedAt: now, bundleId: bundleId, traceparent: traceparent)
+        let part: ProvenPart
+        switch verifier.part(jws, claimedApp: bundleId, now: now) {
+        case .failure(let failure): throw refusal(failure.reason, failure.message)
+        case .success(let proven): part = proven
+        }
+        guard part.bundleId == bundleId else {
+            throw refusal(.appMismatch, "signed for another app than \(bundleId); name that app")
+        }
+        guard part.environment?.rawValue == environment.rawValue else {
+            throw refusal(
+                .environment,
+                "signed for another environment; the key is for \(environment.rawValue), use one of the other")
+        }
+        guard let (found, json) = part.standingAlone else {
+            throw refusal(.body, "a notification is not uploaded; Apple sends it to Storekeeper itself")
+        }
+        guard found == kind else {
+            throw refusal(.body, "a \(found.rawValue), not a \(kind.rawValue); send it in the member that is for it")
+        }
+        if let device, !isFromApple {
+            let mark = (try? JSONDocument(json)).flatMap { DeviceVerification(json: $0.root) }
+            guard mark?.isOf(device) == true else {
+                throw Refused(
+                    pointer: pointer, reason: "device-mismatch",
+                    detail: "not made on this device; send AppStore.deviceVerificationID of the device that has it")
+            }
+        }
+        guard let verified = VerifiedNotification(part, received) else {
+            throw refusal(.environment, "signed for an environment that this build does not know")
+        }
+        let entry: LedgerEntry
+        do {
+            entry = try LedgerEntry(verified, position: Self.nowhere)
+        } catch {
+            throw refusal(.body, "signed, but \(error)")
+        }
+        if let fault = entry.fault { throw refusal(.body, "cannot be stored: \(fault)") }
+        var accepted = Accepted(pointer: pointer, entry: entry, received: received)
+        if case .appTransaction(let proven) = part { accepted.appTransaction = proven.value }
+        return accepted
+    }
+
+    /// It is in no topic yet.
+    private static let nowhere = LogPosition(topic: Topics.received.name, partition: -1, offset: -1)
+}
+
+extension Upload.Refused: Error {}
+
+extension ProvenPart {
+    /// What kind of part it is and its JSON; nil of a notification.
+    fileprivate var standingAlone: (kind: SignedPart, json: [UInt8])? {
+        switch self {
+        case .notification: nil
+        case .transaction(let proven): (.transaction, proven.decoded)
+        case .renewalInfo(let proven, _): (.renewalInfo, proven.decoded)
+        case .appTransaction(let proven): (.appTransaction, proven.decoded)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import AppStore
+import Bootstrap
+import Chassis
+import Pipeline
+import Signatures
+
+/// What uploads are served with, from the configuration. Without the file of apps nothing can be proven: then everything else
+/// is answered, and uploads are answered 503.
+struct UploadAccess: Sendable {
+    let services: UploadServices
+    /// In the order of their dependencies.
+    let all: [any Service]
+
+    /// The app waits for the answer: what Kafka does not confirm in this time is sent again by the app.
+    private static let confirmation = Duration.seconds(5)
+
+    init(_ context: ServiceContext<Configuration>) throws {
+        let settings = context.settings
+        let refusals = RateLimiter(quota: settings.refusalLimit)
+        guard let apps = settings.apps else {
+            context.logger.notice(
+                "STOREKEEPER_APPS_FILE is not set; uploads and offers are answered 503, all else runs")
+            services = UploadServices(
+                verifier: SignedDataVerifier(trust: TrustStore(), apps: AppRegistry(apps: [])),
+                record: { _ in throw Problem(.unavailable, "Uploads need STOREKEEPER_APPS_FILE; ask the operator.") },
+                apple: nil, refusals: refusals)
+            all = []
+            return
+        }
+        let trusted = try TrustSettings(
+            apps: apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode)
+        let producer = try ProducerService(
+            try settings.kafka(), for: .api, messageTimeout: Self.confirmation, logger: context.logger)
+        let log = UploadLog(producer: producer, logger: context.logger)
+        let apple = try settings.apiKeys.map { keys in
+            try AppleAPI(
+                trusted, keys: keys, url: settings.apiURL, limitShare: settings.apiLimitShare,
+                developmentMode: settings.developmentMode,
+                clock: APIClock(now: context.clock.now, random: { .random(in: 0..<1) }))
+        }
+        services = UploadServices(
+            verifier: SignedDataVerifier(trust: trusted.trust, apps: trusted.apps), record: log.record,
+            apple: apple?.clients, refusals: refusals)
+        all = (apple.map { [$0] } ?? []) + [producer, log]
+    }
+}

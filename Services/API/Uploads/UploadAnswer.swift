@@ -1,0 +1,97 @@
+import AppStore
+import Contracts
+import Storage
+import StrictJSON
+import Subscriptions
+
+import struct Foundation.UUID
+
+/// The answer to an upload: which parts are proven, and what the account may use because of them.
+struct UploadAnswer {
+    private let upload: Upload
+    private let account: AccountAccess
+    private let isNamed: Bool
+    private let states: [String: SubscriptionState]
+
+    /// - Parameters:
+    ///   - grants: what the account was given by hand, as it is stored.
+    ///   - account: nil where none uploads; then the answer is about the purchases uploaded.
+    init(_ upload: Upload, _ preview: StatePreview, grants: [EntitlementStore.Line], account: UUID?) {
+        self.upload = upload
+        isNamed = account != nil
+        self.account = AccountAccess(
+            of: account ?? .zero, in: upload.environment, lines: preview.lines(of: account, from: upload.now) + grants,
+            at: upload.now)
+        states = preview.purchases.reduce(into: [:]) { states, one in
+            states[one.key.originalTransactionId] = one.value.subscription.state(at: upload.now)
+        }
+    }
+
+    func response(isRecorded: Bool) -> APIResponse {
+        var response = APIResponse { json in write(to: &json, isRecorded: isRecorded) }
+        if isRecorded { response.headers[.readAfter] = token }
+        return response
+    }
+
+    /// Kafka is away: the app may let its customer in, and must not finish the transactions.
+    var unrecorded: Problem {
+        var json = JSONWriter(capacity: 1024)
+        json.beginObject()
+        account.write(to: &json, states: states, isNamed: isNamed)
+        json.endObject()
+        var problem = Problem(
+            .unavailable,
+            "The upload is proven and could not be recorded: let the customer in, finish no transaction, and send it again.",
+            headers: [.retryAfter: "5"])
+        problem.members = [
+            ("proven", Array("true".utf8)), ("recorded", Array("false".utf8)), ("finish", Array("false".utf8)),
+            ("answer", json.bytes),
+        ]
+        return problem
+    }
+
+    private var token: String { ReadAfter.token(upload.distinct.compactMap { $0.partIdentifier }) }
+
+    private func write(to json: inout JSONWriter, isRecorded: Bool) {
+        json.member("proven", !upload.accepted.isEmpty && upload.refused.isEmpty)
+        json.member("recorded", isRecorded)
+        json.member("finish", isRecorded && upload.refused.isEmpty)
+        json.member("readAfter", isRecorded ? token : nil)
+        json.beginArray("accepted")
+        for part in upload.accepted {
+            let notification = part.entry.notification
+            json.beginObject()
+            json.member("pointer", part.pointer)
+            json.member("originalTransactionId", notification.originalTransactionId)
+            json.member("transactionId", notification.transactionId)
+            json.member("notificationUUID", notification.notificationUUID.uuidString.lowercased())
+            json.endObject()
+        }
+        json.endArray()
+        json.beginArray("refused")
+        for part in upload.refused {
+            json.beginObject()
+            json.member("pointer", part.pointer)
+            json.member("reason", part.reason)
+            json.member("detail", part.detail)
+            json.endObject()
+        }
+        json.endArray()
+        if let app = upload.accepted.compactMap(\.appTransaction).last {
+            json.beginObject("app")
+            json.member("appTransactionId", app.appTransactionId)
+            json.member("originalApplicationVersion", app.originalApplicationVersion)
+            json.member("originalPurchaseDate", app.originalPurchaseDate?.milliseconds)
+            json.member("preorderDate", app.preorderDate?.milliseconds)
+            json.endObject()
+        } else {
+            json.member("app", nil as String?)
+        }
+        account.write(to: &json, states: states, isNamed: isNamed)
+        json.member("asOf", upload.now.milliseconds)
+    }
+}
+
+extension ReceivedNotification {
+    fileprivate var partIdentifier: UUID? { CompactJWS(signedPayload[...])?.partIdentifier }
+}

@@ -1,0 +1,96 @@
+import Chassis
+import Contracts
+import Kafka
+import Storage
+import StrictJSON
+import Subscriptions
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// Tells what the pipeline will hold after an upload, hands the upload to the pipeline, and answers.
+struct UploadRecorder: Sendable {
+    private let services: UploadServices
+    private let database: Database
+    private let clock: ProcessClock
+    private let logger: Logger
+
+    init(_ dependencies: Dependencies) {
+        services = dependencies.uploads
+        database = dependencies.database
+        clock = dependencies.clock
+        logger = dependencies.logger
+    }
+
+    /// - Parameters:
+    ///   - account: that uploads; nil where the app has no accounts.
+    ///   - isDryRun: writes nothing.
+    func answer(
+        _ proven: Upload, _ request: APIRequest, account: UUID?, isRestore: Bool = false, isDryRun: Bool = false
+    ) async throws -> APIResponse {
+        var upload = proven
+        upload.refuseRenewals(exceptOf: try await stored(upload))
+        try count(upload, of: request.key)
+        let app = CoverageStore.App(upload.environment, upload.bundleId)
+        let claim = account.map {
+            UploadClaim(appAccountToken: $0, uploadedAt: upload.now, includesOwned: isRestore)
+        }
+        let entries = upload.accepted.map(\.entry)
+        let (preview, grants) = try await database.withConnection {
+            connection async throws -> (StatePreview, [EntitlementStore.Line]) in
+            let preview = try await StatePreviewStore(connection).preview(
+                of: entries, in: app, account: account, claiming: claim, at: upload.now)
+            guard let account else { return (preview, []) }
+            let rows = try await connection.pipeline([
+                EntitlementStore.command(
+                    of: [account], in: upload.environment, bundleIds: [upload.bundleId], from: upload.now)
+            ])
+            return (preview, try EntitlementStore.lines(rows[0]).filter { $0.source == .grant })
+        }
+        let answer = UploadAnswer(upload, preview, grants: grants, account: account)
+        if isDryRun || upload.accepted.isEmpty { return answer.response(isRecorded: false) }
+        if !preview.claims.isEmpty {
+            try await database.withConnection { connection in
+                try await CustomerStore(connection).add(preview.claims, from: .upload)
+            }
+        }
+        do {
+            try await services.record(upload.distinct)
+        } catch let error as KafkaError {
+            logger.warning("Kafka unavailable; upload answered 503", metadata: ["error": "\(error)"])
+            throw answer.unrecorded
+        }
+        return answer.response(isRecorded: true)
+    }
+
+    /// The purchases of renewal information that are stored for this app.
+    private func stored(_ upload: Upload) async throws -> Set<String> {
+        let ids = upload.purchases(of: .renewalInfo).subtracting(upload.purchases(of: .transaction))
+        guard !ids.isEmpty else { return [] }
+        let rows = try await database.rows(EntitlementStore.command(purchases: ids.sorted(), in: upload.environment))
+        return Set(
+            try EntitlementStore.subscriptions(rows).filter { $0.bundleId == upload.bundleId }
+                .map(\.key.originalTransactionId))
+    }
+
+    private func count(_ upload: Upload, of key: ClientKey) throws {
+        Metric.apiUploads.counter("accepted").increment(by: upload.accepted.count)
+        for refused in upload.refused {
+            Metric.apiUploads.counter(refused.reason).increment()
+            let decision = services.refusals.take(key.id, at: clock.instant())
+            guard !decision.isAllowed else { continue }
+            throw Problem(
+                .tooManyRequests,
+                "The key “\(key.name)” had \(services.refusals.quota) parts refused within a minute; "
+                    + "\(refused.pointer): \(refused.detail)", headers: [.retryAfter: "\(decision.seconds)"])
+        }
+    }
+}
+
+extension Upload {
+    /// Each part once.
+    var distinct: [ReceivedNotification] {
+        var seen: Set<UUID> = []
+        return accepted.filter { seen.insert($0.entry.notification.notificationUUID).inserted }.map(\.received)
+    }
+}

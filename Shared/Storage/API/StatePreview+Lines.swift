@@ -1,0 +1,49 @@
+import Subscriptions
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+extension StatePreview {
+    /// What the look-up of `EntitlementStore` will find of an account's purchases, grants left out.
+    ///
+    /// - Parameters:
+    ///   - account: nil stands for whoever has the purchases that the events name.
+    ///   - moment: periods that ended before are left out.
+    package func lines(of account: UUID?, from moment: Date) -> [EntitlementStore.Line] {
+        let named = purchases.filter(\.value.isNamed).map(\.key)
+        let owner = account ?? .zero
+        let access = (account.map(served) ?? named).flatMap { key in
+            purchases[key].map { purchase in
+                purchase.periods.filter { period in period.endsAt.map { $0 > moment } ?? true }
+                    .map { purchase.line($0, owner) }
+            } ?? []
+        }
+        let all = (account.map(ownedOrClaimed) ?? named).compactMap { purchases[$0]?.line(nil, owner) }
+        return (access + all).sorted { one, other in
+            let last = Date.distantFuture
+            return (one.bundleId, one.id, one.startsAt ?? last) < (other.bundleId, other.id, other.startsAt ?? last)
+        }
+    }
+}
+
+extension StatePreview.Purchase {
+    fileprivate func line(_ period: AccessStore.Period?, _ account: UUID) -> EntitlementStore.Line {
+        let paid = transactions.first { $0.facts.transactionId == period?.transactionId }
+        let deciding = period?.notificationUUID ?? paid?.version.notificationUUID
+        return EntitlementStore.Line(
+            source: period == nil ? .purchase : .access, account: account, bundleId: subscription.bundleId,
+            id: subscription.key.originalTransactionId, productId: period?.productId, startsAt: period?.startsAt,
+            endsAt: period?.endsAt, reason: period?.reason, transactionId: period?.transactionId,
+            ownership: paid?.facts.ownership ?? subscription.transaction?.ownership,
+            isAutoRenewing: subscription.renewal?.autoRenewStatus, notificationUUID: deciding,
+            signedAt: deciding.flatMap(signedDate) ?? paid?.version.signedDate, revision: revision)
+    }
+
+    /// Of a notification that decides something here.
+    private func signedDate(of notification: UUID) -> Date? {
+        ([
+            subscription.statusVersion, subscription.renewalVersion, subscription.transactionVersion,
+            subscription.version,
+        ].compactMap { $0 } + transactions.map(\.version)).first { $0.notificationUUID == notification }?.signedDate
+    }
+}

@@ -1,0 +1,136 @@
+import AppStore
+import Chassis
+import Contracts
+import Foundation
+import Interpretation
+import Kafka
+import Pipeline
+import Postgres
+import Signatures
+import Storage
+import StrictJSON
+import Subscriptions
+import TestSupport
+import Testing
+
+@testable import API
+
+/// The API before a broker, with keys and certificates that its prover trusts.
+struct UploadFixture: Sendable {
+    static let now = Date(timeIntervalSince1970: 1_765_000_000)
+    static let corpus = Result { try ForgeryCorpus(now: now) }
+
+    let api: RunningAPI
+    let broker: DevelopmentBroker
+    let material: ForgeryMaterial
+    let key: String
+
+    /// - Parameter isKafkaAway: the producer's broker does not answer.
+    static func with(
+        isKafkaAway: Bool = false, apple: APIClients? = nil, refusals: Int = 100_000,
+        _ body: (UploadFixture) async throws -> Void
+    ) async throws {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let material = try corpus.get().material
+        let broker = try DevelopmentBroker(topics: [(Topics.received.name, 1)], logger: logger)
+        let producer = try Producer(
+            isKafkaAway ? KafkaConfiguration(bootstrapServers: "127.0.0.1:1", overrides: [:]) : broker.configuration,
+            messageTimeout: isKafkaAway ? .milliseconds(300) : .seconds(60), logger: logger)
+        let services = UploadServices(
+            verifier: try material.verifier(),
+            record: { try await producer.send($0.map { ProducerRecord(Topics.received, $0) }) }, apple: apple,
+            refusals: RateLimiter(quota: refusals))
+        try await RunningAPI.with(uploads: services) { api in
+            let key = try await api.key(environment: .production)
+            try await body(UploadFixture(api: api, broker: broker, material: material, key: key))
+        }
+        await producer.close(deadline: .zero)
+    }
+
+    func post(_ path: String = "/v1/transactions", key: String? = nil, _ write: (inout JSONWriter) -> Void)
+        async throws -> RunningAPI.Answer
+    {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("bundleId", ForgeryMaterial.bundleId)
+        write(&json)
+        json.endObject()
+        return try await api.send("POST", path, key: key ?? self.key, body: json.bytes)
+    }
+
+    func upload(
+        _ parts: [[UInt8]], to path: String = "/v1/transactions", of account: UUID? = nil,
+        as name: String = "signedTransactions"
+    ) async throws -> RunningAPI.Answer {
+        try await post(path) { json in
+            if let account { json.member("appAccountToken", account.uuidString) }
+            json.beginArray(name)
+            for part in parts { json.element(String(decoding: part, as: UTF8.self)) }
+            json.endArray()
+        }
+    }
+
+    /// The records of the topic, in their order.
+    func records(_ count: Int) async throws -> [ReceivedNotification] {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let consumer = try Consumer(broker.configuration, group: "test", logger: logger)
+        let position = TopicPartitionOffset(
+            topic: Topics.received.name, partition: 0, offset: TopicPartitionOffset.beginning)
+        try await consumer.assign([position])
+        var records: [ConsumerRecord] = []
+        while records.count < count {
+            if case .records(let more) = try await consumer.turn(limit: count, wait: .seconds(1)) { records += more }
+        }
+        _ = await consumer.close(deadline: .seconds(5))
+        return try records.map { record in
+            try ReceivedNotification(
+                WireRecord(
+                    key: record.key, value: record.value, headers: record.headers.map { WireHeader($0.name, $0.value) })
+            )
+        }
+    }
+
+    /// What verifier and state-updater do with records, in one step.
+    func apply(_ received: [ReceivedNotification]) async throws {
+        let verifier = try material.verifier()
+        let entries = try received.map { received in
+            let part = try verifier.part(received.signedPayload, claimedApp: received.bundleId, now: Self.now).get()
+            let verified = try #require(VerifiedNotification(part, received))
+            return try LedgerEntry(verified, position: LogPosition(topic: "t", partition: 0, offset: 0))
+        }
+        let connection = TestDatabase.connection(api.database)
+        _ = try await LedgerStore(connection).apply(entries, moving: [], recordedAt: Self.now)
+        await connection.close()
+    }
+
+    /// A monthly subscription that runs.
+    func transaction(
+        _ id: String = "2000000000000001", of account: UUID? = nil,
+        _ change: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
+    ) throws -> [UInt8] {
+        try material.signed(
+            material.transaction { transaction in
+                transaction.originalTransactionId = id
+                transaction.transactionId = id
+                transaction.appTransactionId = nil
+                transaction.appAccountToken = account?.uuidString.lowercased()
+                change(&transaction)
+            })
+    }
+
+    func entitlements(of account: UUID, after token: String? = nil) async throws -> RunningAPI.Answer {
+        try await api.get(
+            "/v1/accounts/\(account.uuidString.lowercased())/entitlements?bundleId=\(ForgeryMaterial.bundleId)",
+            key: key, headers: token.map { ["Storekeeper-Read-After": $0] } ?? [:])
+    }
+}
+
+extension RunningAPI.Answer {
+    /// The reasons of refused parts.
+    var refused: [String] { json?["refused"]?.elements.compactMap { $0["reason"]?.string } ?? [] }
+    var accepted: Int { json?["accepted"]?.elements.count ?? 0 }
+    /// What gives access, as it stands in the answer.
+    var access: String { String(decoding: json?["entitlements"]?.rawBytes ?? [], as: UTF8.self) }
+}

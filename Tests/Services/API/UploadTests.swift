@@ -1,0 +1,254 @@
+import AppStore
+import Contracts
+import Foundation
+import Kafka
+import Signatures
+import Storage
+import Testing
+
+@testable import API
+
+@Suite struct UploadTests {
+    static let account = UUID()
+
+    @Test func `An upload gives access in its answer, and the ledger then gives the same`() async throws {
+        try await UploadFixture.with { fixture in
+            let signed = try fixture.transaction(of: Self.account)
+            let answer = try await fixture.upload([signed, signed], of: Self.account)
+            #expect(answer.status == 200)
+            #expect(answer.json?["finish"]?.bool == true && answer.json?["recorded"]?.bool == true)
+            #expect(answer.access.contains("com.example.reader.monthly"))
+            let token = try #require(answer.headers["storekeeper-read-after"])
+            #expect(try await fixture.entitlements(of: Self.account).access == "[]")
+            let records = try await fixture.records(1)
+            #expect(records.map(\.signedPayload) == [signed])
+            #expect(records.map(\.source) == [.upload])
+            try await fixture.apply(records)
+            let later = try await fixture.entitlements(of: Self.account, after: token)
+            #expect(later.headers["storekeeper-read-after"] == nil)
+            #expect(later.access == answer.access)
+            #expect(later.json?["version"]?.int64 == answer.json?["version"]?.int64)
+        }
+    }
+
+    @Test func `A read after an upload that is not stored says that it is behind`() async throws {
+        try await UploadFixture.with { fixture in
+            let answer = try await fixture.upload([fixture.transaction()], of: Self.account)
+            let token = try #require(answer.json?["readAfter"]?.string)
+            let read = try await fixture.entitlements(of: Self.account, after: token)
+            #expect(read.status == 200 && read.headers["storekeeper-read-after"] == "behind")
+            #expect(try await fixture.entitlements(of: Self.account, after: "x").problem == "malformed-request")
+        }
+    }
+
+    @Test func `Of the forgeries none is accepted, and each part is refused with a reason`() async throws {
+        let corpus = try UploadFixture.corpus.get()
+        try await UploadFixture.with { fixture in
+            let verifier = try fixture.material.verifier()
+            for (name, door) in [
+                ("signedTransactions", Forgery.Door.transaction), ("signedRenewalInfos", .renewalInfo),
+            ] {
+                // Some are wrong as a notification only. A text that is not UTF-8 cannot stand in JSON.
+                let texts = corpus.forgeries.map(\.jws).filter { jws in
+                    jws.count < 1 << 20 && jws.count > 4 && String(validating: jws, as: UTF8.self) != nil
+                        && !jws.contains(0)
+                        && Forgery(name, nil, jws, door: door).refusal(by: verifier, now: UploadFixture.now) != nil
+                }
+                #expect(texts.count > corpus.forgeries.count * 3 / 4)
+                for start in stride(from: 0, to: texts.count, by: 40) {
+                    let chunk = Array(texts[start..<min(start + 40, texts.count)])
+                    let answer = try await fixture.upload(chunk, of: Self.account, as: name)
+                    #expect(answer.status == 200)
+                    #expect(answer.accepted == 0 && answer.refused.count == chunk.count)
+                    #expect(answer.json?["finish"]?.bool == false && answer.json?["recorded"]?.bool == false)
+                }
+            }
+            #expect(try await fixture.entitlements(of: Self.account).access == "[]")
+        }
+    }
+
+    @Test func `A forged part beside a genuine one is refused alone, and nothing may be finished`() async throws {
+        try await UploadFixture.with { fixture in
+            var forged = try fixture.transaction()
+            forged[forged.count - 5] ^= 1
+            let answer = try await fixture.upload([fixture.transaction(), forged], of: Self.account)
+            #expect(answer.accepted == 1 && answer.refused.count == 1)
+            #expect(answer.json?["recorded"]?.bool == true && answer.json?["finish"]?.bool == false)
+        }
+    }
+
+    @Test func `A part of another environment, app or kind than the request says is refused`() async throws {
+        try await UploadFixture.with { fixture in
+            let sandbox = try fixture.transaction { $0.environment = .sandbox }
+            let other = try fixture.transaction { $0.bundleId = ForgeryMaterial.productionOnly }
+            let renewal = try fixture.material.signed(fixture.material.renewal())
+            let answer = try await fixture.upload([sandbox, other, renewal], of: Self.account)
+            #expect(answer.refused == ["environment", "app-mismatch", "body"])
+            let test = try await fixture.api.key(environment: .sandbox)
+            let body =
+                #"{"bundleId":"com.example.reader","signedTransactions":["\#(String(decoding: sandbox, as: UTF8.self))"]}"#
+            let accepted = try await fixture.api.send("POST", "/v1/transactions", key: test, json: body)
+            #expect(accepted.accepted == 1)
+            let foreign = try await fixture.api.key(environment: .production, bundleIds: ["com.example.other"])
+            #expect(try await fixture.api.send("POST", "/v1/transactions", key: foreign, json: body).status == 403)
+        }
+    }
+
+    @Test func `Renewal information is accepted only with its transaction, or of a purchase that is stored`()
+        async throws
+    {
+        try await UploadFixture.with { fixture in
+            let renewal = try fixture.material.signed(fixture.material.renewal())
+            let alone = try await fixture.upload([renewal], as: "signedRenewalInfos")
+            #expect(alone.refused == ["nested-mismatch"])
+            let transaction = try fixture.material.signed(fixture.material.transaction())
+            let both = try await fixture.post { json in
+                json.beginArray("signedTransactions")
+                json.element(String(decoding: transaction, as: UTF8.self))
+                json.endArray()
+                json.beginArray("signedRenewalInfos")
+                json.element(String(decoding: renewal, as: UTF8.self))
+                json.endArray()
+            }
+            #expect(both.accepted == 2)
+            try await fixture.apply(fixture.records(2))
+            #expect(try await fixture.upload([renewal], as: "signedRenewalInfos").accepted == 1)
+        }
+    }
+
+    @Test func `An upload that Kafka does not take is answered 503 with what the account may use`() async throws {
+        try await UploadFixture.with(isKafkaAway: true) { fixture in
+            let answer = try await fixture.upload([fixture.transaction(of: Self.account)], of: Self.account)
+            #expect(answer.status == 503 && answer.problem == "unavailable")
+            #expect(answer.json?["proven"]?.bool == true)
+            #expect(answer.json?["recorded"]?.bool == false && answer.json?["finish"]?.bool == false)
+            let entitlements = answer.json?["answer"]?["entitlements"]?.elements ?? []
+            #expect(entitlements.compactMap { $0["productId"]?.string } == ["com.example.reader.monthly"])
+        }
+    }
+
+    @Test func `A purchase without an account belongs to the one that uploads it first`() async throws {
+        try await UploadFixture.with { fixture in
+            let signed = try fixture.transaction()
+            let first = try await fixture.upload([signed], of: Self.account)
+            #expect(first.access.contains("monthly"))
+            try await fixture.apply(fixture.records(1))
+            fixture.api.clock.advance(by: 1)
+            try await fixture.api.keys.turn()
+            let second = UUID()
+            let answer = try await fixture.upload([signed], to: "/v1/restores", of: second)
+            #expect(answer.access == "[]")
+            #expect(answer.json?["withheld"]?.elements.first?["reason"]?.string == "otherAccount")
+            #expect(try await fixture.entitlements(of: Self.account).access == first.access)
+            #expect(try await fixture.entitlements(of: second).access == "[]")
+        }
+    }
+
+    @Test func `A dry run answers and records nothing`() async throws {
+        try await UploadFixture.with { fixture in
+            let signed = String(decoding: try fixture.transaction(), as: UTF8.self)
+            let answer = try await fixture.post("/v1/restores") { json in
+                json.member("appAccountToken", Self.account.uuidString)
+                json.member("dryRun", true)
+                json.beginArray("signedTransactions")
+                json.element(signed)
+                json.endArray()
+            }
+            #expect(answer.access.contains("monthly") && answer.json?["recorded"]?.bool == false)
+            #expect(answer.json?["finish"]?.bool == false)
+            #expect(try await fixture.entitlements(of: Self.account).json?["withheld"]?.elements.isEmpty == true)
+        }
+    }
+
+    @Test func `An app transaction tells the version that the customer first got, and changes no purchase`()
+        async throws
+    {
+        try await UploadFixture.with { fixture in
+            var app = AppTransaction()
+            app.receiptType = .production
+            app.appAppleId = ForgeryMaterial.appAppleId
+            app.bundleId = ForgeryMaterial.bundleId
+            app.originalApplicationVersion = "7.2"
+            app.receiptCreationDate = UploadFixture.now
+            let signed = try fixture.material.signed(app)
+            let answer = try await fixture.post { json in
+                json.member("signedAppTransaction", String(decoding: signed, as: UTF8.self))
+            }
+            #expect(answer.accepted == 1)
+            #expect(answer.json?["app"]?["originalApplicationVersion"]?.string == "7.2")
+            #expect(answer.access == "[]")
+            let records = try await fixture.records(1)
+            try await fixture.apply(records)
+            let read = try await fixture.entitlements(
+                of: Self.account, after: #require(answer.json?["readAfter"]?.string))
+            #expect(read.headers["storekeeper-read-after"] == nil)
+        }
+    }
+
+    @Test func `A part is refused for a device that it was not made on`() async throws {
+        try await UploadFixture.with { fixture in
+            let signed = String(decoding: try fixture.transaction(), as: UTF8.self)
+            let answer = try await fixture.post { json in
+                json.member("deviceVerificationId", UUID().uuidString)
+                json.beginArray("signedTransactions")
+                json.element(signed)
+                json.endArray()
+            }
+            #expect(answer.refused == ["device-mismatch"])
+        }
+    }
+
+    @Test func `A key with too many refused parts is throttled`() async throws {
+        try await UploadFixture.with(refusals: 3) { fixture in
+            let parts = Array(repeating: Array("a.b.c".utf8), count: 4)
+            let answer = try await fixture.upload(parts)
+            #expect(answer.status == 429 && answer.headers["retry-after"] != nil)
+        }
+    }
+
+    @Test func `A bare transaction id without an API key is refused with what to do`() async throws {
+        try await UploadFixture.with { fixture in
+            let answer = try await fixture.post { json in
+                json.beginArray("transactionIds")
+                json.beginObject()
+                json.member("transactionId", "2000000000000001")
+                json.member("environment", "Production")
+                json.endObject()
+                json.endArray()
+            }
+            #expect(answer.refused == ["no-api-key"])
+            let other = try await fixture.api.send(
+                "POST", "/v1/transactions", key: fixture.key,
+                json:
+                    #"{"bundleId":"com.example.reader","transactionIds":[{"transactionId":"1","environment":"Sandbox"}]}"#
+            )
+            #expect(other.problem == "wrong-environment")
+        }
+    }
+
+    @Test(arguments: [
+        (#""receipt":"AAAA""#, "malformed"), (#""receipt":"not base64""#, "malformed"),
+        (#""verifyReceiptResponse":{"status":21002}"#, "body"),
+        (
+            #""verifyReceiptResponse":{"receipt":{"bundle_id":"com.example.other","in_app":[{"transaction_id":"1"}]}}"#,
+            "app-mismatch"
+        ),
+        (
+            #""verifyReceiptResponse":{"environment":"Sandbox","latest_receipt_info":[{"transaction_id":"1"}]}"#,
+            "environment"
+        ),
+        (
+            #""verifyReceiptResponse":{"environment":"Production","latest_receipt_info":[{"transaction_id":"1"}]}"#,
+            "no-api-key"
+        ),
+    ])
+    func `A receipt that is not proven, or that Apple cannot be asked about, is refused`(
+        member: String, reason: String
+    ) async throws {
+        try await UploadFixture.with { fixture in
+            let answer = try await fixture.api.send(
+                "POST", "/v1/receipts", key: fixture.key, json: "{\"bundleId\":\"com.example.reader\",\(member)}")
+            #expect(answer.status == 200 && answer.refused == [reason] && answer.accepted == 0)
+        }
+    }
+}
