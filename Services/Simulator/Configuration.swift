@@ -3,6 +3,33 @@ import Contracts
 import Foundation
 import Signatures
 
+/// An app of `--app`.
+struct SignedApp: Sendable, Equatable {
+    var bundleId: String
+    var appAppleId: Int64
+    /// Nil for those of `--environment`.
+    var environments: [StoreEnvironment]?
+
+    init(bundleId: String, appAppleId: Int64) {
+        self.bundleId = bundleId
+        self.appAppleId = appAppleId
+    }
+
+    init(_ text: String) throws {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard 2...3 ~= parts.count, !parts[0].isEmpty, let number = Int64(parts[1]), number > 0 else {
+            throw ValidationError(
+                "\(text) is not BUNDLE-ID:APPLE-ID[:ENVIRONMENTS], such as com.example.app:1234567890")
+        }
+        self.init(bundleId: parts[0], appAppleId: number)
+        guard parts.count == 3 else { return }
+        let names = parts[2].split(separator: ",").map(String.init)
+        try SigningOptions.validate(environments: names)
+        guard !names.isEmpty else { throw ValidationError("\(text) names no environment behind the second colon") }
+        environments = names.compactMap { StoreEnvironment(rawValue: $0) }
+    }
+}
+
 /// What all commands need that sign: whose hand it is and for which apps.
 struct SigningOptions: ParsableArguments {
     @Option(help: "Directory of the signing authority; made on first use, root.pem is what a verifier must trust.")
@@ -11,11 +38,13 @@ struct SigningOptions: ParsableArguments {
     @Option(help: "Address of the responder that a new authority names in its certificates; see `simulator ocsp`.")
     var ocspURL: String?
 
-    @Option(help: "Bundle id of the app; repeat for several, with as many --app-apple-id.")
-    var bundleId: [String] = ["com.example.app"]
-
-    @Option(help: "Apple's number of the app.")
-    var appAppleId: [Int64] = [1_234_567_890]
+    @Option(
+        help: """
+            An app as BUNDLE-ID:APPLE-ID, in the environments of --environment, or as \
+            BUNDLE-ID:APPLE-ID:Production,Sandbox, in its own; repeat for several.
+            """,
+        transform: SignedApp.init)
+    var app: [SignedApp] = [SignedApp(bundleId: "com.example.app", appAppleId: 1_234_567_890)]
 
     @Option(help: "Production or Sandbox; repeat to mix them.")
     var environment: [String] = ["Sandbox"]
@@ -26,8 +55,8 @@ struct SigningOptions: ParsableArguments {
     var rotatedDays: Double?
 
     func validate() throws {
-        guard bundleId.count == appAppleId.count else {
-            throw ValidationError("there must be as many --app-apple-id as --bundle-id")
+        guard Set(app.map(\.bundleId)).count == app.count else {
+            throw ValidationError("an app occurs twice in --app: give all of its environments at once")
         }
         try Self.validate(environments: environment)
     }
@@ -39,11 +68,11 @@ struct SigningOptions: ParsableArguments {
         }
     }
 
-    /// Every app in every environment.
+    /// Every app in each of its environments.
     var apps: [App] {
-        zip(bundleId, appAppleId).flatMap { bundleId, appAppleId in
-            environment.compactMap { StoreEnvironment(rawValue: $0) }.map {
-                App(bundleId: bundleId, appAppleId: appAppleId, environment: $0)
+        app.flatMap { app in
+            (app.environments ?? environment.compactMap { StoreEnvironment(rawValue: $0) }).map {
+                App(bundleId: app.bundleId, appAppleId: app.appAppleId, environment: $0)
             }
         }
     }

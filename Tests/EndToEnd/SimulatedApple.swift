@@ -101,7 +101,7 @@ struct SimulatedApple: Sendable {
     var nextKey: APIKeyFile { Self.nextKey(services) }
 
     private static func nextKey(_ services: DevelopmentEnvironment.RunningServices) -> APIKeyFile {
-        APIKeyFile(directory: services.processes.plan.directory + "/next", keyId: "LINEKEY002")
+        APIKeyFile(directory: services.processes.plan.directory + "/next", keyId: "NEWKEY0001")
     }
 
     /// Gives the services another key, as an operator does, and lets Apple refuse the old one as soon as they have it.

@@ -22,7 +22,7 @@ struct MakeCommand: SimulatorWork {
 
     func run(in surroundings: Surroundings) async throws {
         let now = surroundings.now()
-        guard let app = signing.apps.first else { throw ValidationError("--bundle-id is missing") }
+        guard let app = signing.apps.first else { throw ValidationError("--app is missing") }
         let jws = try sampleCase.signed(by: try signing.notificationSigner(now: now), for: app, seed: seed, now: now)
         let text = bare ? jws : NotificationSigner.body(signedPayload: jws)
         print(String(decoding: text, as: UTF8.self))

@@ -65,6 +65,9 @@ struct Dev: Subcommand {
     @Flag(help: "Print only the result, as JSON.")
     var json = false
 
+    /// The services run in directories of their own.
+    private static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).path }
+
     func validate() throws {
         var problems: [String] = []
         for (name, number) in [
@@ -102,7 +105,7 @@ struct Dev: Subcommand {
             counts: [
                 .verifier: verifiers, .deduplicator: deduplicators, .stateUpdater: stateUpdaters, .ingest: ingests,
             ],
-            keep: keep, logDirectory: logDir, now: context.now)
+            keep: keep.map(Self.absolute), logDirectory: logDir.map(Self.absolute), now: context.now)
         let show = LiveDisplay(isQuiet: json)
         let report: RunReport?
         do {

@@ -32,7 +32,9 @@ struct DevelopmentEnvironment: Sendable {
     var durability = DevelopmentPostgres.Durability.full
     var apps = [
         ProcessPlan.App(
-            bundleId: "com.example.app", appAppleId: 1_234_567_890, environments: [.production, .sandbox])
+            bundleId: "com.example.app", appAppleId: 1_234_567_890, environments: [.production, .sandbox]),
+        ProcessPlan.App(bundleId: "com.example.reader", appAppleId: 1_234_567_891, environments: [.production]),
+        ProcessPlan.App(bundleId: "com.example.trainer", appAppleId: 1_234_567_892, environments: [.sandbox]),
     ]
     var now: @Sendable () -> Date
 

@@ -50,20 +50,20 @@ struct SimulatorRun: Sendable {
             "--count", "\(options.count)", "--rate", "\(options.rate)", "--seed", "\(options.seed)",
             "--duplicates", "\(options.duplicates)", "--reorder", "\(options.reorder)",
             "--tampered", "\(options.tampered)",
-            "--api-address", "127.0.0.1:\(plan.apiPort)", "--api-key", plan.apiKey.option,
+            "--api-address", "127.0.0.1:\(plan.apiPort)",
             "--api-limit-scale", "\(options.apiLimitScale)",
         ]
-        for key in options.furtherKeys { arguments += ["--api-key", key.option] }
+        for key in [plan.apiKey] + options.furtherKeys {
+            for option in key.options(for: plan.apps) { arguments += ["--api-key", option] }
+        }
         if options.retriesSandbox { arguments.append("--retry-sandbox") }
         if let scale = options.retryScale { arguments += ["--retry-scale", "\(scale)"] }
         if let subscriptions = options.subscriptions { arguments += ["--subscriptions", "\(subscriptions)"] }
         // A partition of the development broker holds about 170 of the larger records; this is 47 of them.
         if let paceURL { arguments += ["--pace-url", paceURL, "--max-waiting", "3000"] }
         for app in plan.apps {
-            arguments += ["--bundle-id", app.bundleId, "--app-apple-id", "\(app.appAppleId)"]
-        }
-        for environment in Set(plan.apps.flatMap(\.environments)).sorted(by: { $0.rawValue < $1.rawValue }) {
-            arguments += ["--environment", environment.rawValue]
+            let environments = app.environments.map(\.rawValue).joined(separator: ",")
+            arguments += ["--app", "\(app.bundleId):\(app.appAppleId):\(environments)"]
         }
         return arguments
     }

@@ -56,7 +56,7 @@ struct TokenTests {
         #expect(await CommandOutcome.of(arguments + ["--app", "com.example.other"]).code == 0)
         let wrong = await CommandOutcome.of(arguments + ["--app", "com.example.other", "--key", "NONE"])
         #expect(wrong.code == 64 && wrong.text.isEmpty)
-        #expect(wrong.errorOutput.contains(APIKeyFile.keyId))
+        #expect(wrong.errorOutput.contains("DEVKEY0002"))
     }
 
     @Test func `a file that is not there is said with its variable and exit 78`() async {

@@ -11,7 +11,20 @@ struct AccessReference {
     var durations = SimulatedPurchase.passes
 
     /// The answers that what was received allows: mostly one; nil is no access.
-    func answers(at moment: Date) -> Set<String?> {
+    func answers(at moment: Date) -> Set<String?> { certainAnswers(at: moment).union(sandboxAnswers(at: moment)) }
+
+    /// How early Apple charges in the sandbox is not documented: a renewal that begins within the period of a purchase was
+    /// charged before the purchase, which then counts, or renews what replaced it.
+    private func sandboxAnswers(at moment: Date) -> Set<String?> {
+        guard events.first?.key.environment == .sandbox, renewal?.renewalDate == nil else { return [] }
+        let running = transactions.filter { one in
+            (one.purchaseDate ?? moment) <= moment && moment < one.expiresDate ?? moment && one.revocationDate == nil
+        }
+        guard running.contains(where: isRenewal), running.contains(where: { !isRenewal($0) }) else { return [] }
+        return Set(running.map(\.productId))
+    }
+
+    private func certainAnswers(at moment: Date) -> Set<String?> {
         let product = paid(at: moment)?.productId
         if product == nil, let next = renewalOfUnknownPeriod(after: moment) {
             // What it renews runs, unless a status ended that.
