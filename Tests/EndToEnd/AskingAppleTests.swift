@@ -14,13 +14,13 @@ extension EndToEnd {
             try await EndToEnd.withLine { services in
                 try await SimulatedApple.use(services, count: 60, droppingOneIn: 0) { apple in
                     try await apple.waitUntil("Apple has sent all") { await apple.control.isFinished() }
-                    let sandbox = ["--environment", "Sandbox"]
+                    let sandbox = ["--app", "com.example.app", "--environment", "Sandbox"]
                     let followed = try await apple.storekeeper(["test-notification", "--json"] + sandbox)
                     #expect(followed.ending == .exit(0), "\(followed.log)")
                     #expect(followed.text.contains("SUCCESS") && followed.text.contains("recordedAt"))
 
                     let customer = try #require(try await apple.customers().first { $0.environment == "Production" })
-                    let production = ["--environment", "Production"]
+                    let production = ["--app", "com.example.app", "--environment", "Production"]
                     let order = try #require(customer.orderIds.first)
                     let found = try await apple.storekeeper(["lookup", "order", order] + production)
                     #expect(found.ending == .exit(0), "\(found.log)")
@@ -30,7 +30,7 @@ extension EndToEnd {
 
                     try await Self.fetchCustomers(customer.originalTransactionId, apple, production)
                     try await Self.extend(customer.originalTransactionId, apple)
-                    let token = try await apple.storekeeper(["token"])
+                    let token = try await apple.storekeeper(["token", "--app", "com.example.app"])
                     #expect(token.ending == .exit(0) && token.text.split(separator: ".").count == 3)
                     try await Self.wrongKey(apple, sandbox)
                 }
@@ -75,7 +75,7 @@ extension EndToEnd {
 
         /// One subscriber, then all of a product; what Apple says of both arrives, and the trail keeps who asked.
         private static func extend(_ known: String, _ apple: SimulatedApple) async throws {
-            let production = ["--environment", "Production", "--actor", "ann"]
+            let production = ["--app", "com.example.app", "--environment", "Production", "--actor", "ann"]
             let refused = try await apple.storekeeper(
                 ["extend", "404", "--days", "3", "--reason", "other"] + production)
             #expect(refused.ending == .exit(1) && refused.log.contains("4040005"), "\(refused.log)")
@@ -94,12 +94,15 @@ extension EndToEnd {
                     + ["--request-id", "after-the-outage", "--note", "sorry"] + production)
             #expect(all.ending == .exit(0) && all.text.hasPrefix("Complete since "), "\(all.log)")
             let status = try await apple.storekeeper(
-                ["extend", "status", product, "after-the-outage", "--environment", "Production", "--json"])
+                [
+                    "extend", "status", product, "after-the-outage", "--app", "com.example.app", "--environment",
+                    "Production", "--json",
+                ])
             #expect(
                 status.ending == .exit(0) && status.text.filter { !$0.isWhitespace }.contains("\"complete\":true"),
                 "\(status.text)")
             let unknown = try await apple.storekeeper(
-                ["extend", "status", product, "never", "--environment", "Production"])
+                ["extend", "status", product, "never", "--app", "com.example.app", "--environment", "Production"])
             #expect(unknown.ending == .exit(1) && unknown.log.contains("knows no request never"), "\(unknown.log)")
             try await apple.waitUntil("Apple's summary is in the ledger") {
                 var summary = NotificationSearch()

@@ -72,6 +72,7 @@ struct SimulatedApple: Sendable {
 
     /// A customer with a purchase.
     struct Customer: Decodable {
+        var bundleId: String
         var environment: String
         var originalTransactionId: String
         /// Apple's number; 1 is active.
@@ -79,11 +80,12 @@ struct SimulatedApple: Sendable {
         var orderIds: [String]
     }
 
-    /// Those whom the simulator knows.
+    /// Those of the first app.
     func customers() async throws -> [Customer] {
         struct HTTPPage: Decodable { var customers: [Customer] }
         let page = try await Storekeeper.HTTPPage(at: control.address + "/simulator/customers?limit=100")
         return try JSONDecoder().decode(HTTPPage.self, from: Data(page.text.utf8)).customers
+            .filter { $0.bundleId == "com.example.app" }
     }
 
     /// Makes the simulated API misbehave.

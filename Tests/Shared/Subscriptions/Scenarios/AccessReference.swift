@@ -17,11 +17,18 @@ struct AccessReference {
     /// charged before the purchase, which then counts, or renews what replaced it.
     private func sandboxAnswers(at moment: Date) -> Set<String?> {
         guard events.first?.key.environment == .sandbox, renewal?.renewalDate == nil else { return [] }
-        let running = transactions.filter { one in
-            (one.purchaseDate ?? moment) <= moment && moment < one.expiresDate ?? moment && one.revocationDate == nil
+        let begun = transactions.filter { ($0.purchaseDate ?? moment) <= moment && $0.revocationDate == nil }
+        let isUnclear = begun.contains { renewal in
+            isRenewal(renewal)
+                && begun.contains { purchase in
+                    guard let begin = renewal.purchaseDate, let from = purchase.purchaseDate,
+                        let end = purchase.expiresDate
+                    else { return false }
+                    return !isRenewal(purchase) && from < begin && begin < end
+                }
         }
-        guard running.contains(where: isRenewal), running.contains(where: { !isRenewal($0) }) else { return [] }
-        return Set(running.map(\.productId))
+        guard isUnclear else { return [] }
+        return Set(begun.filter { $0.expiresDate.map { moment < $0 } ?? false }.map(\.productId) + [nil])
     }
 
     private func certainAnswers(at moment: Date) -> Set<String?> {
