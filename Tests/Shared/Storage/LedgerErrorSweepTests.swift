@@ -1,0 +1,149 @@
+import Contracts
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Storage
+
+/// Every statement of the one transaction, with the connection lost before, within and after it, and with an error of every
+/// class that is tried again: afterwards everything is in the database once, as it would be without any fault. Prints a matrix.
+@Suite(.timeLimit(.minutes(10))) struct LedgerErrorSweepTests {
+    /// One of each class; all that mean something of their own with `STOREKEEPER_SWEEP` set.
+    static let refusals =
+        ["40001", "55P03", "57014", "57P01", "25006", "53100", "XX000"]
+        + (ProcessInfo.processInfo.environment["STOREKEEPER_SWEEP"] == nil
+            ? [] : ["40P01", "40003", "57P03", "25P03", "08006", "53300", "58030"])
+    static let faults: [FaultyWire.Fault] =
+        [.cutBefore, .cutWithin, .cutAfter] + refusals.map(FaultyWire.Fault.refused)
+
+    @Test func `Ledger settles every batch once, whatever happens to any statement of its transaction`() async throws {
+        let faulty = try await Self.result { database, connection in
+            var address = try #require(URLComponents(string: database.url))
+            let wire = try FaultyWire(to: UInt16(address.port ?? 5432))
+            defer { wire.stop() }
+            address.host = "127.0.0.1"
+            address.port = Int(wire.port)
+            address.queryItems =
+                (address.queryItems ?? []) + [
+                    URLQueryItem(name: "sslmode", value: "disable"), URLQueryItem(name: "gssencmode", value: "disable"),
+                ]
+            var relayed = database
+            relayed.url = try #require(address.string)
+            let store = TestDatabase.connection(relayed)
+            var batches = Batches()
+            _ = try await Self.settle(&batches, by: store)
+            _ = wire.takeExecuted()
+            _ = try await Self.settle(&batches, by: store)
+            let statements = wire.takeExecuted()
+            #expect(statements.first == "begin-read-committed")
+            #expect(statements.last == "commit")
+            #expect(statements.count > 15)
+            print("sweep:", "statement".padded, Self.faults.map(\.heading).joined(separator: " "))
+            for statement in statements {
+                var line = ""
+                for fault in Self.faults {
+                    wire.arm(statement, fault)
+                    var attempts = 0
+                    // Not every batch has something for every statement.
+                    for _ in 1...10 where !wire.hasHappened {
+                        attempts = try await Self.settle(&batches, by: store)
+                    }
+                    #expect(wire.hasHappened, "\(statement) was not sent")
+                    let count = try await StatusStore(connection).notifications()
+                    #expect(count == batches.sent, "after \(fault) of \(statement)")
+                    line += (count == batches.sent ? "ok×\(attempts)" : "LOST").padding(
+                        toLength: fault.heading.count + 1, withPad: " ", startingAt: 0)
+                }
+                print("sweep:", statement.padded, line)
+            }
+            await store.close()
+            return batches.number
+        }
+        let undisturbed = try await Self.result { database, _ in
+            let store = TestDatabase.connection(database)
+            var batches = Batches()
+            while batches.number < faulty.batches { _ = try await Self.settle(&batches, by: store) }
+            await store.close()
+            return batches.number
+        }
+        for table in LedgerCrashTests.tables {
+            #expect(faulty.digests[table] == undisturbed.digests[table], "\(table) is not as without faults")
+        }
+    }
+
+    /// The same for everybody who counts from the beginning; of known and of new purchases.
+    private struct Batches {
+        static let size = 6
+        private var fixtures = Fixtures(seed: 4711)
+        private(set) var number = 0
+        var sent: Int64 { Int64(number * Self.size) }
+
+        mutating func next() -> (entries: [LedgerEntry], move: PositionMove) {
+            let first = sent
+            number += 1
+            return (
+                fixtures.entries(Self.size, purchases: Self.size + number * Self.size / 2), Fixtures.move(first, sent)
+            )
+        }
+    }
+
+    /// As the state-updater does it: the same batch again after what may pass, and a stored position that has moved by the same
+    /// batch ends it.
+    private static func settle(_ batches: inout Batches, by connection: PostgresConnection) async throws -> Int {
+        let (entries, move) = batches.next()
+        for attempt in 1...5 {
+            do {
+                let outcome = try await LedgerStore(connection).apply(
+                    entries, moving: [move], recordedAt: Fixtures.now)
+                if case .fenced = outcome {
+                    let stored = try await PositionStore(connection).all(cluster: move.cluster, group: move.group)
+                    #expect(stored.map(\.offset) == [move.next])
+                }
+                return attempt
+            } catch let error as PostgresError where error.isTransient {
+                continue
+            }
+        }
+        Issue.record("a batch was not settled in five attempts")
+        return 0
+    }
+
+    private static func result(
+        _ body: (PostgresConfiguration, PostgresConnection) async throws -> Int
+    ) async throws -> (batches: Int, digests: [String: String]) {
+        try await TestDatabase.use { database in
+            let connection = TestDatabase.connection(database)
+            _ = try await PositionStore(connection).establish(
+                cluster: "cluster", group: "state-updater",
+                lowWatermarks: [LogPosition(topic: Fixtures.topic, partition: 0, offset: 0)])
+            let batches = try await body(database, connection)
+            var digests: [String: String] = [:]
+            for table in LedgerCrashTests.tables {
+                let digest = Statement(
+                    unsafeSQL: """
+                        select md5(coalesce(string_agg(line, ',' order by line), '')) as digest
+                        from (select (to_jsonb(content) - 'id')::text as line from \(table) content) lines
+                        """)
+                digests[table] = try await connection.execute(digest).first?.value("digest")
+            }
+            await connection.close()
+            return (batches, digests)
+        }
+    }
+}
+
+extension FaultyWire.Fault {
+    fileprivate var heading: String {
+        switch self {
+        case .cutBefore: "before"
+        case .cutWithin: "within"
+        case .cutAfter: "after "
+        case .refused(let sqlState): sqlState
+        }
+    }
+}
+
+extension String {
+    fileprivate var padded: String { padding(toLength: 32, withPad: " ", startingAt: 0) }
+}
