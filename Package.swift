@@ -48,7 +48,7 @@ let libraries: [Target] = [
     library("Chassis", [logging, metrics, configuration, lifecycle, hummingbird, httpClient]),
     library("Bootstrap", ["Chassis", "Postgres", "Storage", "AppStore", "Signatures"]),
     library("Interpretation", ["AppStore", "Contracts", "Subscriptions", "Storage"]),
-    library("Pipeline", ["Kafka", "Contracts", "Chassis", lifecycle]),
+    library("Pipeline", ["Kafka", "Contracts", "Chassis", "Signatures", lifecycle]),
 ]
 
 // MARK: Services, in the order a message meets them.

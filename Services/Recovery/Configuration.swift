@@ -26,11 +26,12 @@ struct Configuration: WorkerVariables, DatabaseVariables {
     let batch = Variable.batchLimit
     let rejectionRun = Variable.rejectionRun
     let rejectionRatio = Variable.rejectionRatio
+    let recordKeys = Variable.recordKeys
     let kafkaSettings = Variable.kafkaSettings
 
     /// The file of apps assigns keys to apps.
     func problems(in settings: Settings<Configuration>) -> [ConfigurationProblem] {
-        let kafka = settings.kafkaProblems
+        let kafka = settings.workerProblems
         guard settings.apiKeys != nil, settings.apps == nil else { return kafka }
         return kafka + [
             .unusable(

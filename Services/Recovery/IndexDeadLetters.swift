@@ -8,17 +8,23 @@ import Storage
 struct IndexDeadLetters: Stage {
     /// Kafka's cluster id, to which the offsets belong.
     let cluster: @Sendable () async throws -> String
+    let quota: IndexQuota
 
     func process(_ deliveries: [Delivery<DeadLetter>]) async throws -> [StageResult<RejectedRow, DeadLetterIndexReason>]
     {
         let cluster = try await cluster()
         return deliveries.map { delivery in
             let letter = delivery.message
+            let claims = RejectedRow.Claims(letter)
+            if letter.isForged, claims.source?.isFromOutside ?? true, !quota.admits(letter.reason, at: letter.refusedAt)
+            {
+                return .discard(.beyondQuota)
+            }
             return .forward(
                 RejectedRow(
                     cluster: cluster, position: delivery.position, stage: letter.stage.storable,
                     reason: letter.reason.storable, message: letter.message.storable, rejectedAt: letter.refusedAt,
-                    claims: RejectedRow.Claims(letter)))
+                    claims: claims))
         }
     }
 }
@@ -26,8 +32,22 @@ struct IndexDeadLetters: Stage {
 /// Why a dead letter is not indexed.
 enum DeadLetterIndexReason: String, StageReason {
     case undecodable
+    /// One of many forgeries; its bytes are in the topic, and the verifier's metrics count it.
+    case beyondQuota = "beyond-quota"
 
-    var countsTowardsRejectionLimit: Bool { true }
+    var countsTowardsRejectionLimit: Bool { self == .undecodable }
+}
+
+extension DeadLetter {
+    /// Refused before Apple's signature was proven, so that any client can post any number of them.
+    fileprivate var isForged: Bool {
+        stage == ServiceName.verifier.rawValue && RefusalReason(rawValue: reason)?.isProven == false
+    }
+}
+
+extension NotificationSource {
+    /// What a service had from Apple itself is indexed without end: windows wait for it.
+    fileprivate var isFromOutside: Bool { self == .webhook || self == .upload }
 }
 
 extension RejectedRow.Claims {

@@ -68,7 +68,8 @@ struct RecoveryServices {
     private func deadLetters() async throws -> [any Service] {
         let connection = try await worker("dead-letters", reading: Topics.rejected.route)
         return connection.parts(
-            running: IndexDeadLetters { try await connection.consumer.clusterId() },
+            running: IndexDeadLetters(
+                cluster: { try await connection.consumer.clusterId() }, quota: IndexQuota()),
             settlement: StoreDeadLetterIndex(rejected: RejectedStore(database()), connection: connection))
     }
 

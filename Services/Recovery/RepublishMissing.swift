@@ -21,11 +21,12 @@ struct RepublishMissing: Settlement {
         let pages = processed.forwarded.map(\.output)
         let missing = processed.forwarded.flatMap { record, page in
             page.items.filter { $0.state == .missing }.map { compared in
-                ProducerRecord(
-                    Topics.received,
-                    ReceivedNotification(
-                        signedPayload: compared.item.signedPayload, source: .history, receivedAt: time,
-                        traceparent: tracing.traceparent(below: record)))
+                connection.seal.sealed(
+                    ProducerRecord(
+                        Topics.received,
+                        ReceivedNotification(
+                            signedPayload: compared.item.signedPayload, source: .history, receivedAt: time,
+                            traceparent: tracing.traceparent(below: record))))
             }
         }
         let unreadable = connection.rejections.records(of: processed) + deadLetters(processed, at: time)

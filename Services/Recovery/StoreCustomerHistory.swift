@@ -33,7 +33,8 @@ struct StoreCustomerHistory: Settlement {
             }
         }
         try await connection.producer.send(
-            received.map { ProducerRecord(Topics.received, $0) } + connection.rejections.records(of: processed))
+            received.map { connection.seal.sealed(ProducerRecord(Topics.received, $0)) }
+                + connection.rejections.records(of: processed))
         try await answers.record(answered, attempts: attempts, postponed: postponed)
         for answer in answered { Metric.recoveryRequests.counter(answer.outcome).increment() }
         Metric.recoveryRequests.counter("postponed").increment(by: postponed.count)

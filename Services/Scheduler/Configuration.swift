@@ -70,6 +70,7 @@ struct Configuration: WorkerVariables, DatabaseVariables {
     let batch = Variable.batchLimit
     let rejectionRun = Variable.rejectionRun
     let rejectionRatio = Variable.rejectionRatio
+    let recordKeys = Variable.recordKeys
     let kafkaSettings = Variable.kafkaSettings
 
     func problems(in settings: Settings<Configuration>) -> [ConfigurationProblem] {
@@ -92,7 +93,7 @@ struct Configuration: WorkerVariables, DatabaseVariables {
                 ConfigurationProblem(
                     "STOREKEEPER_CANARY_INTERVAL must be at least as long as STOREKEEPER_CANARY_PATIENCE, or 0s."))
         }
-        return problems + settings.kafkaProblems
+        return problems + settings.workerProblems
     }
 }
 

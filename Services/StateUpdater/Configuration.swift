@@ -14,5 +14,6 @@ struct Configuration: WorkerVariables, DatabaseVariables {
     let batch = Variable.batchLimit
     let rejectionRun = Variable.rejectionRun
     let rejectionRatio = Variable.rejectionRatio
+    let recordKeys = Variable.recordKeys
     let kafkaSettings = Variable.kafkaSettings
 }

@@ -27,6 +27,7 @@ struct Configuration: WorkerVariables {
     let batch = Variable.batchLimit
     let rejectionRun = Variable.rejectionRun
     let rejectionRatio = Variable.rejectionRatio
+    let recordKeys = Variable.recordKeys
     let kafkaSettings = Variable.kafkaSettings
 }
 

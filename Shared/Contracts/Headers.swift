@@ -12,6 +12,8 @@ public enum Headers {
     public static let statusDate = "apple_status_date"
     /// W3C trace context, handed on untouched.
     public static let traceparent = "traceparent"
+    /// By which services prove to each other that they wrote the record: 32 bytes.
+    public static let seal = "storekeeper-seal"
 
     // CloudEvents 1.0, Kafka protocol binding, on the topics others may read.
 

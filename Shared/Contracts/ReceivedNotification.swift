@@ -32,6 +32,12 @@ public struct ReceivedNotification: TopicMessage, Hashable {
         self.traceparent = traceparent
     }
 
+    /// What was posted or uploaded proves itself by Apple's signature. That Apple answered so, with the status beside it, is
+    /// our word.
+    public static func needsSeal(_ record: WireRecord) -> Bool {
+        record.header(Headers.source).flatMap(NotificationSource.init)?.isAnsweredByApple ?? false
+    }
+
     /// Reads the message off a record.
     public init(_ record: WireRecord) throws(ContractFault) {
         guard let source = record.header(Headers.source).flatMap(NotificationSource.init) else {

@@ -5,6 +5,14 @@ public protocol TopicMessage: Sendable {
 
     /// The record that carries the message.
     func record() -> WireRecord
+
+    /// Whether the record says something that only a service of ours may say, so that it needs proof of its writer.
+    static func needsSeal(_ record: WireRecord) -> Bool
+}
+
+extension TopicMessage {
+    /// Most messages carry their own proof, or nothing that is believed.
+    public static func needsSeal(_ record: WireRecord) -> Bool { false }
 }
 
 /// Key, value and headers of a record, whatever the broker.

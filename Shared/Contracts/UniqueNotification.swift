@@ -8,6 +8,9 @@ public struct UniqueNotification: TopicMessage, Hashable {
     /// The caller vouches that this is the first sighting.
     public init(unchecked verified: VerifiedNotification) { self.verified = verified }
 
+    /// As ``VerifiedNotification``.
+    public static func needsSeal(_ record: WireRecord) -> Bool { true }
+
     /// Reads the message off a record.
     public init(_ record: WireRecord) throws(ContractFault) {
         verified = try VerifiedNotification(record)

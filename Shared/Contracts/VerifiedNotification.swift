@@ -68,6 +68,9 @@ public struct VerifiedNotification: TopicMessage, Hashable {
     /// All news of one subscription meets one worker; what is about none spreads by its own id.
     var key: String { originalTransactionId ?? notificationUUID.uuidString.lowercased() }
 
+    /// That Apple signed it is the verifier's word.
+    public static func needsSeal(_ record: WireRecord) -> Bool { true }
+
     /// Reads the message off a record.
     public init(_ record: WireRecord) throws(ContractFault) {
         let message = try MessageReader(record.value, version: Self.version)

@@ -32,6 +32,22 @@ public struct KafkaConfiguration: Sendable, Hashable {
     /// What a person should know before the start, one sentence each; the caller logs them.
     /// - Parameter libraryVersion: `KafkaLibrary.version`, an argument so that a test can be older.
     public func warnings(libraryVersion: Int32 = KafkaLibrary.version) -> [String] {
+        unverifiedPeer + loginImpossible(libraryVersion: libraryVersion)
+    }
+
+    private var unverifiedPeer: [String] {
+        let settings = [
+            "enable.ssl.certificate.verification": "false", "ssl.endpoint.identification.algorithm": "none",
+        ]
+        return settings.sorted { $0.key < $1.key }.compactMap { name, value in
+            guard overrides[name]?.lowercased() == value else { return nil }
+            return
+                "\(Self.variable(name))=\(value): TLS does not prove that the broker is yours, so whoever is between can read and "
+                + "write everything; remove it and set KAFKA_SSL_CA_LOCATION"
+        }
+    }
+
+    private func loginImpossible(libraryVersion: Int32) -> [String] {
         let mechanism = overrides["sasl.mechanism"] ?? overrides["sasl.mechanisms"] ?? ""
         guard mechanism.uppercased().hasPrefix("SCRAM"), libraryVersion < 0x0206_01ff else { return [] }
         return [

@@ -49,11 +49,16 @@ public struct Batch: Sendable {
 
     /// The only maker of a ``ProcessedBatch`` batch, so there is one result for every record.
     ///
-    /// Records that are not the stage's message never reach it.
-    public func processed<S: Stage>(by stage: S) async throws -> ProcessedBatch<S> where S.Input: TopicMessage {
+    /// Records that are not the stage's message never reach it, nor do records that need a seal and have no valid one.
+    public func processed<S: Stage>(by stage: S, seal: RecordSeal = RecordSeal()) async throws -> ProcessedBatch<S>
+    where S.Input: TopicMessage {
         var results: [StageResult<S.Output, S.Reason>?] = []
         var deliveries: [Delivery<S.Input>] = []
         for record in records {
+            guard seal.isValid(record.wire) || !S.Input.needsSeal(record.wire) else {
+                results.append(.deadLetter(.undecodable, message: RecordSeal.refusal))
+                continue
+            }
             do throws(ContractFault) {
                 deliveries.append(Delivery(message: try S.Input(record.wire), position: record.position))
                 results.append(nil)

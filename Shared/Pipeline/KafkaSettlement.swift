@@ -12,6 +12,7 @@ public actor KafkaSettlement<S: Stage>: Settlement where S.Output: TopicMessage 
     private let producer: Producer
     private let output: Topic<S.Output>
     private let waiting: Route?
+    private let seal: RecordSeal
     private let rejections: Rejections
     private var delivered = DeliveredOutputs()
 
@@ -23,6 +24,7 @@ public actor KafkaSettlement<S: Stage>: Settlement where S.Output: TopicMessage 
         consumer = connection.consumer
         producer = connection.producer
         rejections = connection.rejections
+        seal = connection.seal
         self.output = output
         self.waiting = waiting
     }
@@ -49,7 +51,7 @@ public actor KafkaSettlement<S: Stage>: Settlement where S.Output: TopicMessage 
         processed.forwarded.map {
             StageOutput(
                 identity: .init(input: $0.record.position, isDeadLetter: false),
-                record: ProducerRecord(output, $0.output))
+                record: seal.sealed(ProducerRecord(output, $0.output)))
         }
             + rejections.deadLetters(of: processed).map {
                 StageOutput(

@@ -12,6 +12,7 @@ public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
     private let stage: S
     private let settlement: any Settlement<S>
     private let rejectionLimit: RejectionLimit
+    private let seal: RecordSeal
     private let monitor: WorkerMonitor
     private let clock: any Clock<Duration>
     private let logger: Logger
@@ -19,18 +20,21 @@ public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
     /// - Parameters:
     ///   - warmUp: connects what the settlement needs, so that the first record does not wait for it.
     ///   - rejectionLimit: when to suspect this release and stop.
+    ///   - seal: demanded of records that need one.
     ///   - monitor: told of every step.
     ///   - clock: waits between attempts.
     public init(
         warmUp: @escaping @Sendable () async throws -> Void = {}, source: any Source, stage: S,
         settlement: any Settlement<S>, rejectionLimit: RejectionLimit = RejectionLimit(),
-        monitor: WorkerMonitor, clock: any Clock<Duration> = ContinuousClock(), logger: Logger
+        seal: RecordSeal = RecordSeal(), monitor: WorkerMonitor, clock: any Clock<Duration> = ContinuousClock(),
+        logger: Logger
     ) {
         self.warmUp = warmUp
         self.source = source
         self.stage = stage
         self.settlement = settlement
         self.rejectionLimit = rejectionLimit
+        self.seal = seal
         self.monitor = monitor
         self.clock = clock
         self.logger = logger
@@ -90,7 +94,7 @@ public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
 
     private func settle(_ batch: Batch, _ gauge: inout RejectionCounter) async throws -> Settled {
         let started = monitor.started()
-        let processed = try await batch.processed(by: stage)
+        let processed = try await batch.processed(by: stage, seal: seal)
         if let (reason, counted) = gauge.crossing(processed) {
             throw RejectionLimitReached(stage: monitor.stage, reason: reason, counted: counted)
         }

@@ -12,6 +12,8 @@ public struct WorkerConnection: Sendable {
     public var producer: Producer { producerService.producer }
     /// Makes the dead letters of the service.
     public let rejections: Rejections
+    /// Put on what the service writes for others to believe, and demanded of what it reads.
+    public let seal: RecordSeal
     private let producerService: ProducerService
     private let isProducerShared: Bool
     private let worker: String
@@ -29,13 +31,14 @@ public struct WorkerConnection: Sendable {
     ///   - offsetReset: what to do where a position is not in the log any more.
     ///   - limit: records in a batch at most; nil is what the settings say.
     ///   - producerService: the producer that several workers share, and that the process runs itself; nil makes one.
-    /// - Throws: `KafkaConfigurationError`.
+    /// - Throws: `KafkaConfigurationError`, `ConfigurationProblems`.
     public init(
         _ context: ServiceContext<some WorkerVariables>, stage: ServiceName, part: String? = nil, reading route: Route,
         offsetReset: Consumer.OffsetReset = .earliest, limit: Int? = nil,
         sharing producerService: ProducerService? = nil
     ) async throws {
         let kafka = try context.settings.kafka()
+        seal = try RecordSeal(file: context.settings.recordKeys)
         let suffix = part.map { ".\($0)" } ?? ""
         consumer = try Consumer(kafka, group: stage.group + suffix, offsetReset: offsetReset, logger: context.logger)
         self.producerService = try producerService ?? ProducerService(kafka, for: stage, logger: context.logger)
@@ -49,6 +52,11 @@ public struct WorkerConnection: Sendable {
         self.limit = limit ?? context.settings.batch
         now = context.clock.now
         logger = context.logger
+        if !seal.isOn, stage.believesRecords {
+            logger.warning(
+                "STOREKEEPER_RECORD_KEYS_FILE is not set: whoever can write to Kafka can write state",
+                metadata: ["topic": "\(route.name)"])
+        }
         try await consumer.subscribe(to: [route.name])
     }
 
@@ -62,10 +70,21 @@ public struct WorkerConnection: Sendable {
             consumer, for: worker, startingAt: starting ?? CommittedPositions(consumer), limit: limit, logger: logger)
         let loop = Worker(
             warmUp: { [producer] in try await producer.warmUp() }, source: source,
-            stage: stage, settlement: settlement, rejectionLimit: rejectionLimit, monitor: monitor, logger: logger)
+            stage: stage, settlement: settlement, rejectionLimit: rejectionLimit, seal: seal,
+            monitor: monitor, logger: logger)
         let own: [any Service] = [
             LagReporter(source, worker: worker, progress: monitor.progress, now: now), loop,
         ]
         return isProducerShared ? own : [producerService] + own
+    }
+}
+
+extension ServiceName {
+    /// Whether it reads records that nobody but another service can vouch for.
+    fileprivate var believesRecords: Bool {
+        switch self {
+        case .verifier, .deduplicator, .stateUpdater: true
+        case .ingest, .scheduler, .recovery, .storekeeper, .api: false
+        }
     }
 }

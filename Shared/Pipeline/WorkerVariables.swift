@@ -8,6 +8,8 @@ public protocol WorkerVariables: KafkaVariables {
     var rejectionRun: Variable<Int> { get }
     /// Share of dead letters that stops the worker.
     var rejectionRatio: Variable<Double> { get }
+    /// `STOREKEEPER_RECORD_KEYS_FILE`.
+    var recordKeys: Variable<String?> { get }
 }
 
 extension Variable where Value == Int {
@@ -35,7 +37,22 @@ extension Variable where Value == Double {
     }
 }
 
+extension WorkerVariables {
+    /// What librdkafka would refuse, and keys that cannot be used.
+    public func problems(in settings: Settings<Self>) -> [ConfigurationProblem] { settings.workerProblems }
+}
+
 extension Settings where Table: WorkerVariables {
+    /// What librdkafka would refuse, and keys that cannot be used; for a table that has rules of its own as well.
+    public var workerProblems: [ConfigurationProblem] {
+        do throws(ConfigurationProblems) {
+            _ = try RecordSeal(file: self.recordKeys)
+            return kafkaProblems
+        } catch {
+            return kafkaProblems + error.problems
+        }
+    }
+
     /// When the worker suspects its own release.
     public var rejectionLimit: RejectionLimit {
         RejectionLimit(consecutive: self.rejectionRun, ratio: self.rejectionRatio)

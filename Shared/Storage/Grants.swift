@@ -15,8 +15,12 @@ public struct Grants: Sendable {
         case scheduler = "storekeeper_scheduler"
         /// The API service's: reads what its answers are made of, writes its own tables.
         case api = "storekeeper_api"
-        /// For deduplicator, state-updater and recovery.
-        case worker = "storekeeper_worker"
+        /// The deduplicator's.
+        case deduplicator = "storekeeper_deduplicator"
+        /// The state-updater's.
+        case stateUpdater = "storekeeper_state_updater"
+        /// Recovery's.
+        case recovery = "storekeeper_recovery"
         /// Owns everything.
         case migrator = "storekeeper_migrator"
     }

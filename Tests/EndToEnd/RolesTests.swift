@@ -11,12 +11,14 @@ extension EndToEnd {
             async throws
         {
             try await EndToEnd.withLine { services in
-                #expect(services.processes.plan.databaseRoles.isSuperset(of: [.worker, .scheduler]))
+                #expect(
+                    services.processes.plan.databaseRoles.isSuperset(
+                        of: [.deduplicator, .stateUpdater, .recovery, .scheduler]))
                 let ledger = EndToEnd.ledger(of: services)
                 let owner = ledger.connection
                 try await owner.run(
                     unsafeScript: """
-                        revoke insert on seen_notification from storekeeper_worker;
+                        revoke insert on seen_notification from storekeeper_deduplicator;
                         revoke update on coverage from storekeeper_scheduler;
                         revoke insert on coverage from storekeeper_scheduler;
                         """)
@@ -33,7 +35,7 @@ extension EndToEnd {
                 #expect(try await ledger.count() == 0)
                 try await owner.run(
                     unsafeScript: """
-                        grant insert on seen_notification to storekeeper_worker;
+                        grant insert on seen_notification to storekeeper_deduplicator;
                         grant insert, update on coverage to storekeeper_scheduler;
                         """)
                 #expect(try #require(try await report).isClean)

@@ -2,6 +2,7 @@ import AppStore
 import ArgumentParser
 import Foundation
 import Kafka
+import Pipeline
 import Storage
 
 /// `storekeeper backfill`: imports customers' purchase history, for a start or beyond Apple's notification history.
@@ -73,7 +74,8 @@ struct Backfill: Subcommand {
             }
             let producer = try Producer(kafka, logger: .silent)
             let run = BackfillRun(
-                client: client, producer: producer, book: book, parallel: parallel, now: context.now)
+                client: client, producer: producer, seal: try RecordSeal(context), book: book, parallel: parallel,
+                now: context.now)
             let tally: BackfillRun.Counts
             do {
                 tally = try await SignalHandler.cancellingOnSignal { try await run.run(left, of: ids.count) }

@@ -16,6 +16,7 @@ struct BackfillRun: Sendable {
 
     let client: AppStoreServerAPI
     let producer: Producer
+    let seal: RecordSeal
     let book: BackfillJournal
     let parallel: Int
     let now: @Sendable () -> Date
@@ -74,11 +75,12 @@ struct BackfillRun: Sendable {
             let receivedAt = now()
             try await producer.send(
                 parts.signed.map { part in
-                    ProducerRecord(
-                        Topics.received,
-                        ReceivedNotification(
-                            signedPayload: part.jws, source: .history, receivedAt: receivedAt,
-                            bundleId: client.app.bundleId, status: part.status))
+                    seal.sealed(
+                        ProducerRecord(
+                            Topics.received,
+                            ReceivedNotification(
+                                signedPayload: part.jws, source: .history, receivedAt: receivedAt,
+                                bundleId: client.app.bundleId, status: part.status)))
                 })
             if let refusal = parts.refusals.first {
                 return Customer(id: id, outcome: .failure(Refused(reason: "verification failed: \(refusal)")))

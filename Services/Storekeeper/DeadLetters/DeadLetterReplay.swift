@@ -30,7 +30,8 @@ struct DeadLetterReplay {
             "\(summary.plan("dead letter", isOne: "is sent through the pipeline again", "are sent through the pipeline again"))."
         )
         let producer = try Producer(configuration, logger: .silent)
-        try await producer.send(letters.map { ProducerRecord(replaying: $0.letter) })
+        let seal = try RecordSeal(context)
+        try await producer.send(letters.map { seal.sealed(ProducerRecord(replaying: $0.letter, provenBy: seal)) })
         await producer.close(deadline: .seconds(5))
         do {
             try await audit.record(
@@ -51,7 +52,9 @@ struct DeadLetterReplay {
 extension ProducerRecord {
     /// The signed payload of a dead letter for the first topic; a record without one goes back to its own topic,
     /// unchanged.
-    init(replaying letter: DeadLetter) {
+    ///
+    /// What our services say beside Apple's signature is replayed only where the seal proves that they said it.
+    init(replaying letter: DeadLetter, provenBy seal: RecordSeal = RecordSeal()) {
         let original = letter.original
         let received = try? ReceivedNotification(original)
         let verified = try? VerifiedNotification(original)
@@ -61,7 +64,7 @@ extension ProducerRecord {
                 ReceivedNotification(
                     signedPayload: original.value, source: .replay,
                     receivedAt: received?.receivedAt ?? letter.refusedAt, bundleId: received?.bundleId,
-                    status: received?.status,
+                    status: seal.isValid(original) ? received?.status : nil,
                     traceparent: received?.traceparent))
         } else if let verified {
             self.init(

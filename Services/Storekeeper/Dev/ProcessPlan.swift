@@ -38,6 +38,7 @@ struct ProcessPlan: Sendable {
     var authority: String { directory + "/authority" }
     var rootFile: String { authority + "/root.pem" }
     var appsFile: String { directory + "/apps.json" }
+    var recordKeysFile: String { directory + "/record-keys" }
     var apiKey: APIKeyFile { APIKeyFile(directory: directory) }
     var apiAddress: String { "http://127.0.0.1:\(apiPort)" }
 
@@ -57,7 +58,19 @@ struct ProcessPlan: Sendable {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         }
         try JSONEncoder().encode(apps).write(to: URL(fileURLWithPath: appsFile))
+        try writeRecordKey()
         try apiKey.write(for: apps)
+    }
+
+    /// Kept where one exists: records of an earlier run in the same broker are sealed with it.
+    private func writeRecordKey() throws {
+        guard !FileManager.default.fileExists(atPath: recordKeysFile) else { return }
+        var generator = SystemRandomNumberGenerator()
+        let key = (0..<4).map { _ in String(format: "%016lx", UInt(generator.next())) }.joined()
+        guard
+            FileManager.default.createFile(
+                atPath: recordKeysFile, contents: Data(key.utf8), attributes: [.posixPermissions: 0o600])
+        else { throw CommandError("\(recordKeysFile) cannot be written; make the directory writable") }
     }
 
     /// The environment of `setup`.
@@ -95,6 +108,7 @@ struct ProcessPlan: Sendable {
             environment["STOREKEEPER_OVERDUE_BUDGET"] = "0"
         case .deduplicator, .stateUpdater: break
         }
+        if kind.holdsRecordKeys { environment.merge(recordKeys) { _, ours in ours } }
         if let own = kind.databaseRole { environment.merge(database(as: own)) { _, ours in ours } }
         environment.merge(settings[kind] ?? [:]) { _, explicit in explicit }
         return environment
@@ -124,6 +138,7 @@ struct ProcessPlan: Sendable {
         inherited.merging(["KAFKA_BOOTSTRAP_SERVERS": bootstrapServers]) { _, ours in ours }
             .merging(database(as: .scheduler)) { _, ours in ours }
             .merging(trust.merging(api) { _, ours in ours }) { _, ours in ours }
+            .merging(recordKeys) { _, ours in ours }
     }
 
     /// Logs in as the user of the URL and assumes the role.
@@ -142,6 +157,8 @@ struct ProcessPlan: Sendable {
             "STOREKEEPER_ROOT_FILES": rootFile,
         ]
     }
+
+    private var recordKeys: [String: String] { ["STOREKEEPER_RECORD_KEYS_FILE": recordKeysFile] }
 
     private var api: [String: String] {
         ["STOREKEEPER_API_KEYS_FILE": apiKey.list, "STOREKEEPER_API_URL": apiAddress]

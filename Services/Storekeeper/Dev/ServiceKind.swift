@@ -41,12 +41,22 @@ enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
         }
     }
 
+    /// Whether it writes or reads records that need a seal.
+    var holdsRecordKeys: Bool {
+        switch self {
+        case .verifier, .deduplicator, .stateUpdater, .recovery: true
+        case .scheduler, .ingest, .api: false
+        }
+    }
+
     /// Its database role; nil for services without database access.
     var databaseRole: Grants.Role? {
         switch self {
         case .api: .api
         case .scheduler: .scheduler
-        case .recovery, .stateUpdater, .deduplicator: .worker
+        case .recovery: .recovery
+        case .stateUpdater: .stateUpdater
+        case .deduplicator: .deduplicator
         case .verifier, .ingest: nil
         }
     }

@@ -23,3 +23,10 @@ struct KafkaOptions: ParsableArguments {
         let kafkaSettings = Variable.kafkaSettings
     }
 }
+
+extension RecordSeal {
+    /// For what a command writes to Kafka, by the services' variable.
+    init(_ context: CommandContext) throws(ConfigurationProblems) {
+        try self.init(file: context.environment[Variable<String?>.recordKeysName])
+    }
+}

@@ -6,6 +6,8 @@ struct Attention: Sendable {
     var lag: Double = 60
     /// Acceptable silence of a receiver that was alive within the last hour.
     var silence: TimeInterval = 180
+    /// Forged notifications within a day that a passer-by sends.
+    var forged = 1000
 
     /// Most urgent first: unreadable sections, lost notifications, delays, rejections.
     func sentences(on report: StatusReport) -> [String] {
@@ -63,11 +65,20 @@ struct Attention: Sendable {
         }
     }
 
-    /// Rejections by the verifier are mostly unsolicited requests; later stages reject verified notifications.
+    /// Rejections by the verifier are mostly unsolicited requests, unless there are many; later stages reject verified
+    /// notifications.
     private func rejections(_ report: StatusReport) -> [String] {
-        (report.refused.value ?? []).filter { $0.stage != "verifier" }.map {
+        let refused = report.refused.value ?? []
+        let later = refused.filter { $0.stage != "verifier" }.map {
             "\($0.stage) rejected \($0.count) verified notifications (\($0.reason)): "
                 + "storekeeper dead-letters list --stage \($0.stage)"
         }
+        let own = refused.filter { $0.stage == "verifier" }
+        let count = own.reduce(0) { $0 + Int($1.count) }
+        guard count > forged, let most = own.max(by: { $0.count < $1.count }) else { return later }
+        return later + [
+            "verifier rejected at least \(count) notifications within 24 hours, most of them for \(most.reason): another client than "
+                + "Apple posts them (allow 17.0.0.0/8 only), or the trusted roots or apps are wrong"
+        ]
     }
 }

@@ -29,6 +29,7 @@ public struct Settings<Table: VariableTable>: Sendable {
                 problems.append(error)
             }
         }
+        problems += SecretFiles.problems(in: reader, declared: table.variables)
         if problems.isEmpty { problems = table.problems(in: self) }
         guard problems.isEmpty else { throw ConfigurationProblems(problems) }
     }

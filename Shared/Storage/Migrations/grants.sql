@@ -1,23 +1,16 @@
--- Who may do what: five roles without login, given to whatever users an installation has. Run by setup after the
+-- Who may do what: roles without login, given to whatever users an installation has. Run by setup after the
 -- migrations, every time; repeating it changes nothing. A role that is missing and may not be created is left out.
 --
--- storekeeper_migrator owns everything and is setup's. storekeeper_worker is for deduplicator, state-updater and recovery,
--- storekeeper_scheduler for the scheduler and for what an operator puts in motion, storekeeper_reader for whoever only
--- looks. These see every table and change only what is theirs. storekeeper_api is the API service's, which strangers can
--- reach: it sees only what its answers are made of, and writes only its own tables.
+-- storekeeper_migrator owns everything and is setup's. storekeeper_deduplicator, storekeeper_state_updater and
+-- storekeeper_recovery are for the services of those names, storekeeper_scheduler for the scheduler and for what an operator
+-- puts in motion, storekeeper_reader for whoever only looks. These see every table and change only what is theirs.
+-- storekeeper_api is the API service's, which strangers can reach: it sees only what its answers are made of, and writes only its
+-- own tables. No service deletes a row of the ledger or the timeline, or changes what a row of the ledger says.
 do $$
 declare
-    worker_tables constant text[] := array[
-        'consumer_position', 'seen_notification', 'certificate_chain', 'notification', 'notification_payload',
-        'conflicting_notification', 'transaction', 'subscription', 'access_period', 'anomaly', 'lifecycle_gap', 'timeline', 'recovery_request', 'lease', 'rejected',
-        'recovery_window', 'recovery_page', 'coverage', 'coverage_day', 'recovery_item', 'send_attempt', 'history_revision',
-        'recovery_answer', 'postponed_request', 'account_claim', 'shared_account_notice', 'product'];
-    scheduler_tables constant text[] := array[
-        'coverage', 'coverage_day', 'recovery_window', 'recovery_page', 'canary', 'overdue_inquiry', 'ingest_heartbeat',
-        'lease', 'seen_notification', 'operator_action', 'product', 'sharing_policy', 'chosen_account', 'api_key',
-        'customer', 'manual_grant'];
-    api_tables constant text[] := array[
-        'api_key_use', 'api_idempotency', 'customer', 'manual_grant'];
+    role_names constant text[] := array[
+        'storekeeper_migrator', 'storekeeper_deduplicator', 'storekeeper_state_updater', 'storekeeper_recovery',
+        'storekeeper_scheduler', 'storekeeper_reader', 'storekeeper_api'];
     api_reads constant text[] := array[
         'schema_migration', 'api_key', 'api_cursor_secret', 'certificate_chain', 'notification', 'notification_payload',
         'transaction', 'subscription', 'access_period', 'anomaly', 'lifecycle_gap', 'timeline', 'account_claim', 'sharing_policy',
@@ -27,8 +20,7 @@ declare
     role_name text;
     object record;
 begin
-    foreach role_name in array array[
-        'storekeeper_migrator', 'storekeeper_worker', 'storekeeper_scheduler', 'storekeeper_reader', 'storekeeper_api']
+    foreach role_name in array role_names
     loop
         if to_regrole(role_name) is null then
             begin
@@ -43,8 +35,8 @@ begin
             execute format('grant select on all tables in schema %I to %I', ours, role_name);
         end if;
         for object in
-            select p.oid::regprocedure as name, p.prosecdef
-                and role_name in ('storekeeper_worker', 'storekeeper_reader', 'storekeeper_api') as is_denied
+            select p.oid::regprocedure as name,
+                p.prosecdef and role_name not in ('storekeeper_migrator', 'storekeeper_scheduler') as is_denied
             from pg_proc p
             where p.pronamespace = ours::regnamespace and pg_has_role(p.proowner, 'usage')
                 and not exists (
@@ -69,37 +61,45 @@ begin
         execute format('revoke temporary, create on database %I from public', current_database());
     end if;
 
-    if to_regrole('storekeeper_worker') is not null then
-        for object in select unnest(worker_tables) as name
-        loop
-            execute format('grant insert, update, delete on %I.%I to storekeeper_worker', ours, object.name);
-        end loop;
-    end if;
-    if to_regrole('storekeeper_scheduler') is not null then
-        for object in select unnest(scheduler_tables) as name
-        loop
-            execute format('grant insert, update, delete on %I.%I to storekeeper_scheduler', ours, object.name);
-        end loop;
-        -- For storekeeper offsets reset.
-        execute format('grant delete on %I.consumer_position to storekeeper_scheduler', ours);
-    end if;
-    if to_regrole('storekeeper_api') is not null then
-        for object in select unnest(api_tables) as name
-        loop
-            execute format('grant select, insert, update, delete on %I.%I to storekeeper_api', ours, object.name);
-        end loop;
-        -- What an account claims by an upload; claims are never taken back.
-        execute format('grant insert, update on %I.account_claim to storekeeper_api', ours);
-        for object in select unnest(api_reads) as name
-        loop
-            execute format('grant select on %I.%I to storekeeper_api', ours, object.name);
-        end loop;
-    end if;
+    for object in
+        select given.role_name, privileges, unnest(tables) as name
+        from (values
+            ('storekeeper_deduplicator', 'insert, update', array['seen_notification']),
+            ('storekeeper_state_updater', 'insert', array[
+                'certificate_chain', 'notification_payload', 'conflicting_notification']),
+            ('storekeeper_state_updater', 'insert, update (content_conflicts)', array['notification']),
+            ('storekeeper_state_updater', 'insert, update (published_at, traceparent, changes)', array['timeline']),
+            ('storekeeper_state_updater', 'insert, update', array[
+                'consumer_position', 'transaction', 'subscription', 'anomaly', 'account_claim', 'shared_account_notice']),
+            ('storekeeper_state_updater', 'insert, update, delete', array[
+                'access_period', 'lifecycle_gap', 'recovery_request', 'lease']),
+            -- How far the access of earlier purchases is computed again; the duration itself is an operator's.
+            ('storekeeper_state_updater',
+                'update (is_duration_applied, recalculated_environment, recalculated_purchase)', array['product']),
+            ('storekeeper_recovery', 'insert, update, delete', array[
+                'rejected', 'lease', 'recovery_window', 'recovery_page', 'coverage', 'coverage_day', 'recovery_item',
+                'send_attempt', 'history_revision', 'recovery_answer', 'postponed_request']),
+            ('storekeeper_scheduler', 'insert, update, delete', array[
+                'coverage', 'coverage_day', 'recovery_window', 'recovery_page', 'canary', 'overdue_inquiry',
+                'ingest_heartbeat', 'lease', 'seen_notification', 'operator_action', 'product', 'sharing_policy',
+                'chosen_account', 'api_key', 'customer', 'manual_grant']),
+            ('storekeeper_api', 'select, insert, update, delete', array[
+                'api_key_use', 'api_idempotency', 'customer', 'manual_grant']),
+            -- What an account claims by an upload; claims are never taken back.
+            ('storekeeper_api', 'insert, update', array['account_claim']),
+            ('storekeeper_api', 'select', api_reads),
+            -- For storekeeper offsets reset.
+            ('storekeeper_scheduler', 'delete', array['consumer_position'])
+        ) as given (role_name, privileges, tables)
+        where to_regrole(given.role_name) is not null
+    loop
+        execute format('grant %s on %I.%I to %I', object.privileges, ours, object.name, object.role_name);
+    end loop;
 
     -- What auditors read stays as it was written: who did what, and that there was a day to be proven.
-    foreach role_name in array array['storekeeper_worker', 'storekeeper_scheduler']
+    foreach role_name in array role_names
     loop
-        continue when to_regrole(role_name) is null;
+        continue when to_regrole(role_name) is null or role_name = 'storekeeper_migrator';
         execute format('revoke update, delete on %I.operator_action from %I', ours, role_name);
         execute format('revoke delete on %I.coverage_day from %I', ours, role_name);
     end loop;

@@ -67,6 +67,18 @@ import Testing
         #expect(configuration.redacted().map(\.name) == configuration.redacted().map(\.name).sorted())
     }
 
+    @Test(arguments: [
+        ("enable.ssl.certificate.verification", "false"), ("ssl.endpoint.identification.algorithm", "None"),
+    ])
+    func `TLS that verifies nobody is warned about, by the variable's name`(name: String, value: String) {
+        let configuration = KafkaConfiguration(
+            bootstrapServers: "a:1", overrides: ["security.protocol": "ssl", name: value])
+        #expect(configuration.warnings().count == 1)
+        #expect(configuration.warnings().first?.hasPrefix(KafkaConfiguration.variable(name)) == true)
+        #expect(
+            KafkaConfiguration(bootstrapServers: "a:1", overrides: ["security.protocol": "ssl"]).warnings().isEmpty)
+    }
+
     @Test func `SCRAM with an old library is warned about before the log-in fails`() {
         var configuration = KafkaConfiguration(bootstrapServers: "a:1", overrides: ["sasl.mechanism": "SCRAM-SHA-512"])
         #expect(configuration.warnings(libraryVersion: 0x0206_00ff).count == 1)

@@ -120,6 +120,7 @@ private final class SweepHarness: Sendable {
         let batch = Variable.batchLimit
         let rejectionRun = Variable.rejectionRun
         let rejectionRatio = Variable.rejectionRatio
+        let recordKeys = Variable.recordKeys
         let kafkaSettings = Variable.kafkaSettings
     }
 

@@ -162,6 +162,7 @@ private struct Bench {
         let batch = Variable.batchLimit
         let rejectionRun = Variable.rejectionRun
         let rejectionRatio = Variable.rejectionRatio
+        let recordKeys = Variable.recordKeys
         let kafkaSettings = Variable.kafkaSettings
     }
 

@@ -23,9 +23,12 @@ import Testing
         }
     }
 
-    @Test func `a worker applies notifications and changes nothing that proves them complete`() async throws {
+    @Test
+    func `State-updater applies notifications, never takes one back, and changes nothing that proves them complete`()
+        async throws
+    {
         try await Self.withGrants { database, _ async throws in
-            try await Self.acting(as: "storekeeper_worker", in: database) { worker async throws in
+            try await Self.acting(as: "storekeeper_state_updater", in: database) { worker async throws in
                 var fixtures = Fixtures(seed: 7)
                 let entries = fixtures.entries(20)
                 guard
@@ -36,6 +39,17 @@ import Testing
                     return
                 }
                 #expect(applied.inserted == 20)
+                for (table, time) in [
+                    ("notification", "recorded_at"), ("notification_payload", "recorded_at"),
+                    ("conflicting_notification", "recorded_at"), ("timeline", "occurred_at"),
+                ] {
+                    try await Self.expectDenied(worker, "delete from \(table)")
+                    try await Self.expectDenied(worker, "update \(table) set \(time) = now()")
+                }
+                for table in ["transaction", "subscription"] {
+                    try await Self.expectDenied(worker, "delete from \(table)")
+                }
+                try await Self.expectDenied(worker, "insert into seen_notification (seen_at) values (now())")
                 try await Self.expectDenied(worker, "insert into canary (requested_at) values (now())")
                 try await Self.expectDenied(worker, "delete from operator_action")
                 try await Self.expectDenied(worker, "delete from coverage_day")
@@ -44,6 +58,26 @@ import Testing
                 try await Self.expectDenied(worker, "drop table notification")
                 try await Self.expectDenied(worker, "alter table notification disable trigger all")
                 try await Self.expectDenied(worker, "truncate notification")
+            }
+        }
+    }
+
+    @Test(arguments: ["storekeeper_deduplicator", "storekeeper_recovery"])
+    func `Role writes its own tables and can change neither ledger nor state`(role: String) async throws {
+        try await Self.withGrants { database, owner async throws in
+            let ours =
+                ["storekeeper_deduplicator": ["seen_notification"]][role] ?? [
+                    "rejected", "lease", "recovery_window", "recovery_page", "coverage", "coverage_day",
+                    "recovery_item",
+                    "send_attempt", "history_revision", "recovery_answer", "postponed_request",
+                ]
+            let tables = try await owner.execute(Self.tables).map { row in try row.value("name", as: String.self) }
+            try await Self.acting(as: role, in: database) { worker async throws in
+                for table in tables where !ours.contains(table) {
+                    for statement in ["insert into \(table) default values", "delete from \(table)"] {
+                        try await Self.expectDenied(worker, statement)
+                    }
+                }
             }
         }
     }
@@ -137,8 +171,8 @@ import Testing
     @Test func `a superuser may act as every role, a user as those it was given`() async throws {
         try await Self.withGrants { database, owner async throws in
             #expect(try await Grants(owner).available() == Set(Grants.Role.allCases))
-            try await Self.acting(as: "storekeeper_worker", in: database) { worker async throws in
-                #expect(try await Grants(worker).available() == [.worker])
+            try await Self.acting(as: "storekeeper_recovery", in: database) { worker async throws in
+                #expect(try await Grants(worker).available() == [.recovery])
             }
         }
     }
@@ -188,7 +222,9 @@ import Testing
         """
         select relname::text as name from pg_class
         where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
-            and not has_table_privilege('storekeeper_worker', oid, 'insert')
+            and not has_table_privilege('storekeeper_deduplicator', oid, 'insert')
+            and not has_table_privilege('storekeeper_state_updater', oid, 'insert')
+            and not has_table_privilege('storekeeper_recovery', oid, 'insert')
             and not has_table_privilege('storekeeper_scheduler', oid, 'insert')
             and not has_table_privilege('storekeeper_api', oid, 'insert')
         """)

@@ -48,8 +48,8 @@ import Testing
         ("grant select on subscription to public", "PUBLIC has privileges on subscription"),
         ("grant create on schema public to public", "PUBLIC may create objects in schema public"),
         (
-            "grant create on schema public to storekeeper_worker",
-            "storekeeper_worker may create objects in schema public"
+            "grant create on schema public to storekeeper_recovery",
+            "storekeeper_recovery may create objects in schema public"
         ),
         (
             "alter default privileges in schema public grant select on tables to public",
@@ -112,7 +112,7 @@ import Testing
     @Test func `Only the scheduler may make and drop months`() async throws {
         try await Self.withGrants { database, owner in
             try await owner.run(unsafeScript: "select make_payload_months('{2020-01-01}')")
-            for role in [Grants.Role.reader, .worker] {
+            for role in [Grants.Role.reader, .recovery] {
                 try await Self.acting(as: role, in: database) { connection in
                     for call in [
                         "select drop_payload_month('notification_payload_2020_01')",
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [Grants.Role.reader, .worker, .scheduler])
+    @Test(arguments: Grants.Role.allCases.filter { $0 != .migrator })
     func `Role creates nothing, not even temporary tables`(role: Grants.Role) async throws {
         try await Self.withGrants { database, _ in
             try await Self.acting(as: role, in: database) { connection in

@@ -1,5 +1,6 @@
 import Contracts
 import Foundation
+import Postgres
 import Storage
 import TestSupport
 import Testing
@@ -22,6 +23,30 @@ import Testing
             let counts = try await store.counts()
             #expect(counts.map(\.reason) == ["signature", "environment"])
             #expect(counts.map(\.count) == [3, 1])
+        }
+    }
+
+    /// Anybody can post texts of any length; whatever cut them before may have a bug.
+    @Test func `Table of dead letters refuses a text of more than 512 bytes`() async throws {
+        try await TestDatabase.use { database async throws in
+            let store = RejectedStore(TestDatabase.connection(database))
+            // 256 characters of two bytes, and one more.
+            let longest = String(repeating: "é", count: 256)
+            for path: WritableKeyPath<RejectedRow, String> in [\.message, \.stage, \.reason] {
+                var row = Self.row(1, "signature")
+                row[keyPath: path] = longest + "é"
+                let error = await #expect(throws: PostgresError.self) { _ = try await store.record([row]) }
+                #expect(error?.sqlState == "23514")
+            }
+            for path: WritableKeyPath<RejectedRow, String?> in [\.claims.environment, \.claims.bundleId] {
+                var row = Self.row(1, "signature")
+                row[keyPath: path] = longest + "é"
+                let error = await #expect(throws: PostgresError.self) { _ = try await store.record([row]) }
+                #expect(error?.sqlState == "23514")
+            }
+            var row = Self.row(1, longest)
+            row.message = longest
+            #expect(try await store.record([row]) == 1)
         }
     }
 }

@@ -4,6 +4,8 @@ public protocol APIPage: Sendable {
     var position: String? { get }
     /// Whether there is a next page now.
     var hasMore: Bool { get }
+    /// Whether nothing is on it.
+    var isEmpty: Bool { get }
 }
 
 extension APIPage {
@@ -19,6 +21,13 @@ extension APIError {
     /// Behind a page that loses the rest.
     public static let lostPosition = APIError.unreadable(
         "the App Store says that there are more pages and not where; restart the query")
+
+    /// Behind a run of pages without anything on them, whose position changes all the same.
+    public static let endlessPages = APIError.unreadable(
+        "the App Store says that there are more pages, and the last \(emptyPagesLimit) were empty; restart the query")
+
+    /// Empty pages in a row that are still taken for a query's.
+    static let emptyPagesLimit = 100
 }
 
 /// The pages of one query, asked for one by one as they are wanted.
@@ -34,17 +43,25 @@ public struct APIPages<Page: APIPage>: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var position: String?
         fileprivate var end: End?
-        fileprivate let fetch: @Sendable (String?) async throws -> Page
+        private var emptyPages = 0
+        private let fetch: @Sendable (String?) async throws -> Page
+
+        fileprivate init(position: String?, fetch: @escaping @Sendable (String?) async throws -> Page) {
+            self.position = position
+            self.fetch = fetch
+        }
 
         /// The next page; the first may be empty.
         ///
         /// - Throws: `APIError`; `.unreadable` behind a page that says that there is more, but not where: to go on asking
-        ///   from the same position would never end.
+        ///   from the same position would never end. Likewise behind a run of empty pages.
         public mutating func next() async throws -> Page? {
             switch end {
             case .reached: return nil
             case .lost:
                 throw APIError.lostPosition
+            case .endless:
+                throw APIError.endlessPages
             case nil: break
             }
             let page = try await fetch(position)
@@ -53,6 +70,8 @@ public struct APIPages<Page: APIPage>: AsyncSequence, Sendable {
             } else if page.losesTheRest(after: position) {
                 end = .lost
             }
+            emptyPages = page.isEmpty ? emptyPages + 1 : 0
+            if end == nil, emptyPages >= APIError.emptyPagesLimit { end = .endless }
             position = page.position
             return page
         }
@@ -61,6 +80,7 @@ public struct APIPages<Page: APIPage>: AsyncSequence, Sendable {
         fileprivate enum End {
             case reached
             case lost
+            case endless
         }
     }
 

@@ -7,6 +7,9 @@ public struct NotificationHistoryPage: APIPage {
     /// Whether there is a next page now.
     public let hasMore: Bool
 
+    /// Whether nothing is on it.
+    public var isEmpty: Bool { items.isEmpty }
+
     init(_ response: NotificationHistoryResponse) {
         items = response.notificationHistory
         position = response.paginationToken

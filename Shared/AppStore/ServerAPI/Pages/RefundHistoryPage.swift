@@ -7,6 +7,9 @@ public struct RefundHistoryPage: APIPage {
     /// Whether there is a next page now.
     public let hasMore: Bool
 
+    /// Whether nothing is on it.
+    public var isEmpty: Bool { transactions.isEmpty }
+
     init(_ response: RefundHistoryResponse, _ prover: AnswerProver) {
         transactions = prover.transactions(response.signedTransactions)
         position = response.revision

@@ -8,6 +8,9 @@ public struct TransactionHistoryPage: APIPage {
     /// Whether there is a next page now.
     public let hasMore: Bool
 
+    /// Whether nothing is on it.
+    public var isEmpty: Bool { transactions.isEmpty }
+
     init(_ response: HistoryResponse, _ prover: AnswerProver) {
         transactions = prover.transactions(response.signedTransactions)
         position = response.revision

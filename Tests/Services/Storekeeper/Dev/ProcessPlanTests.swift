@@ -1,3 +1,4 @@
+import Storage
 import TestSupport
 import Testing
 
@@ -89,9 +90,11 @@ struct ProcessPlanTests {
     @Test func `each service acts as the role of its kind, where the database has it`() {
         var plan = Self.plan(inherited: ["PGOPTIONS": "-c jit=off"])
         #expect(plan.environment(of: .scheduler, named: "x")["PGOPTIONS"] == "-c jit=off")
-        plan.databaseRoles = [.worker, .scheduler]
-        for kind in [ServiceKind.deduplicator, .stateUpdater, .recovery] {
-            #expect(plan.environment(of: kind, named: "x")["PGOPTIONS"] == "-c jit=off -c role=storekeeper_worker")
+        plan.databaseRoles = Set(Grants.Role.allCases)
+        for (kind, role) in [
+            (ServiceKind.deduplicator, "deduplicator"), (.stateUpdater, "state_updater"), (.recovery, "recovery"),
+        ] {
+            #expect(plan.environment(of: kind, named: "x")["PGOPTIONS"] == "-c jit=off -c role=storekeeper_\(role)")
         }
         plan.inherited = [:]
         #expect(plan.environment(of: .scheduler, named: "x")["PGOPTIONS"] == "-c role=storekeeper_scheduler")

@@ -74,6 +74,15 @@ struct AttentionTests {
                 }
             ),
             (
+                "verifier rejected at least 40001 notifications within 24 hours, most of them for chain-untrusted",
+                {
+                    $0.refused = .read([
+                        .init(stage: "verifier", reason: "signature", count: 1),
+                        .init(stage: "verifier", reason: "chain-untrusted", count: 40_000),
+                    ])
+                }
+            ),
+            (
                 "2 notifications of app Production are missing",
                 {
                     $0.recovery = .read(

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Chassis
@@ -28,7 +29,32 @@ private func problems<Table: VariableTable>(_ table: Table, _ environment: [Stri
     }
 }
 
+private struct Keys: VariableTable {
+    let password = Variable.path("STOREKEEPER_TEST_PASSWORD_FILE", "a password").optional
+    let apps = Variable.path("STOREKEEPER_TEST_APPS_FILE", "no secret").optional
+    let library = Variable.passedThrough(prefix: "LIBRARY_", "for the library")
+}
+
 @Suite struct SettingsTests {
+    @Test(arguments: [
+        (0o600, false), (0o640, false), (0o444, false), (0o664, false), (0o666, true), (0o602, true), (0o777, true),
+    ])
+    func `Key file that everybody may write is refused`(mode: Int, isRefused: Bool) throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        #expect(
+            FileManager.default.createFile(
+                atPath: file, contents: Data("x".utf8), attributes: [.posixPermissions: 0o600]))
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+        for name in ["STOREKEEPER_TEST_PASSWORD_FILE", "LIBRARY_SSL_KEY_FILE"] {
+            let found = problems(Keys(), [name: file])
+            #expect(found.count == (isRefused ? 1 : 0), "\(found)")
+            #expect(found.allSatisfy { $0.contains(name) && $0.contains(String(mode, radix: 8)) })
+        }
+        #expect(problems(Keys(), ["STOREKEEPER_TEST_APPS_FILE": file]).isEmpty)
+        #expect(problems(Keys(), ["STOREKEEPER_TEST_PASSWORD_FILE": file + "-missing"]).isEmpty)
+    }
+
     @Test func `values come from the environment, and from the default where there is one`() throws {
         let settings = try Settings(Table(), environment: ["TEST_BROKERS": "a:1", "STOREKEEPER_TEST_WAIT": "250ms"])
         #expect(settings.address == ListenAddress(host: "127.0.0.1", port: 8080))

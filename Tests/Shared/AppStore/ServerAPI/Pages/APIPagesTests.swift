@@ -61,6 +61,22 @@ import Testing
         }
     }
 
+    @Test func `Empty pages whose token changes for ever end with an error`() async throws {
+        let script: @Sendable (ScriptedStore.Request, Int) -> ScriptedStore.Reply = { _, number in
+            .json(#"{"hasMore":true,"paginationToken":"t\#(number)","notificationHistory":[]}"#)
+        }
+        try await APIFixture.scene(script) { fixture, store in
+            let error = try await APIFixture.error {
+                for try await _ in fixture.client(store.url).notificationHistory(Self.request) {
+                    // Without an end, this test would have none either.
+                    guard store.requests.count < 1000 else { return }
+                }
+            }
+            #expect("\(error)".contains("were empty"))
+            #expect(store.requests.count == APIError.emptyPagesLimit)
+        }
+    }
+
     @Test(arguments: [
         #"{"hasMore":true,"notificationHistory":[{}]}"#,
         #"{"hasMore":true,"paginationToken":"t","notificationHistory":[{}]}"#,

@@ -1,0 +1,99 @@
+import Chassis
+import Contracts
+import Kafka
+import Signatures
+
+import struct Foundation.Data
+import class Foundation.FileManager
+
+/// Proves that a record was written by a process that holds the deployment's key: an HMAC-SHA256 in a header, over key, value
+/// and all other headers but the trace's.
+///
+/// Without it, whoever can write to Kafka can write state. Proving Apple's signature again instead takes ten times as long and
+/// covers less: versions, sources and Apple's unsigned status are ours to say. The topic is not covered: a record that was
+/// sealed once and is written again, anywhere, is a repetition, and those are dropped.
+public struct RecordSeal: Sendable {
+    /// Bytes that a key has at least.
+    public static let minimumKeyBytes = 32
+
+    static let refusal =
+        "the record has no valid seal: another program wrote it, or its key is not in STOREKEEPER_RECORD_KEYS_FILE"
+
+    private let keys: [MessageAuthentication]
+
+    /// - Parameter keys: the first seals, all are accepted; none switches sealing off.
+    public init(keys: [[UInt8]] = []) { self.keys = keys.map(MessageAuthentication.init) }
+
+    /// One key per line; empty lines do not count.
+    /// - Throws: a problem of the file.
+    public init(file path: String?) throws(ConfigurationProblems) {
+        guard let path else {
+            self.init()
+            return
+        }
+        func unusable(_ reason: String) -> ConfigurationProblems {
+            ConfigurationProblems([.unusable(name: Variable<String?>.recordKeysName, reason: reason)])
+        }
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw unusable("names \(path), which cannot be read; check that it exists and its permissions")
+        }
+        let keys = [UInt8](data).split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.map(Array.init)
+        guard !keys.isEmpty, keys.allSatisfy({ $0.count >= Self.minimumKeyBytes }) else {
+            throw unusable(
+                "names \(path), which must hold one key of at least \(Self.minimumKeyBytes) characters per line; "
+                    + "openssl rand -hex 32 makes one")
+        }
+        self.init(keys: keys)
+    }
+
+    /// Whether records are sealed and seals demanded.
+    public var isOn: Bool { !keys.isEmpty }
+
+    /// The record with its seal; as it is where sealing is off.
+    public func sealed(_ record: ProducerRecord) -> ProducerRecord {
+        guard let first = keys.first else { return record }
+        var record = record
+        record.headers.removeAll { $0.name == Headers.seal }
+        let wire = WireRecord(
+            key: record.key, value: record.value, headers: record.headers.map { WireHeader($0.name, $0.value) })
+        record.headers.append(RecordHeader(name: Headers.seal, value: first.code(of: Self.covered(wire))))
+        return record
+    }
+
+    /// Whether one of our processes wrote it; true where sealing is off.
+    public func isValid(_ record: WireRecord) -> Bool {
+        guard isOn else { return true }
+        let seals = record.headers.filter { $0.name == Headers.seal }
+        guard seals.count == 1, let seal = seals.first else { return false }
+        let covered = Self.covered(record)
+        return keys.contains { $0.isValid(seal.value, of: covered) }
+    }
+
+    /// Each piece with its length before it, so that no two records are the same bytes.
+    private static func covered(_ record: WireRecord) -> [ArraySlice<UInt8>] {
+        var pieces: [[UInt8]] = [record.key == nil ? [0] : [1], record.key ?? [], record.value]
+        for header in record.headers where header.name != Headers.seal && header.name != Headers.traceparent {
+            pieces.append(Array(header.name.utf8))
+            pieces.append(header.value)
+        }
+        return pieces.flatMap { piece in
+            [withUnsafeBytes(of: UInt64(piece.count).bigEndian, Array.init)[...], piece[...]]
+        }
+    }
+}
+
+extension Variable where Value == String? {
+    /// Where the keys of ``RecordSeal`` are.
+    public static var recordKeys: Variable {
+        Variable<String>.path(
+            recordKeysName,
+            "file with the keys by which services prove to each other that they wrote a record, one per line; the first seals, "
+                + "all are accepted. Without it, whoever can write to Kafka can write state"
+        ).optional
+    }
+}
+
+extension Variable {
+    /// Also read by the command line.
+    public static var recordKeysName: String { "STOREKEEPER_RECORD_KEYS_FILE" }
+}

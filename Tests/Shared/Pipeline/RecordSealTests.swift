@@ -1,0 +1,152 @@
+import Contracts
+import Foundation
+import Kafka
+import Testing
+
+@testable import Chassis
+@testable import Pipeline
+
+@Suite struct RecordSealTests {
+    private static let key = [UInt8](repeating: 1, count: 32)
+    private static let other = [UInt8](repeating: 2, count: 32)
+    private static let seal = RecordSeal(keys: [key])
+
+    private static func sealed(by seal: RecordSeal = seal) -> WireRecord {
+        let record = ProducerRecord(
+            topic: "t", key: Array("k".utf8), value: Array("value".utf8),
+            headers: [
+                RecordHeader(name: Headers.source, value: Array("history".utf8)),
+                RecordHeader(name: Headers.traceparent, value: Array("a".utf8)),
+            ])
+        return WireRecord(seal.sealed(record))
+    }
+
+    @Test func `Seal is valid for the record as it was written, and for no other`() {
+        let record = Self.sealed()
+        #expect(Self.seal.isValid(record))
+        var changed: [WireRecord] = []
+        func change(_ body: (inout WireRecord) -> Void) {
+            var copy = record
+            body(&copy)
+            changed.append(copy)
+        }
+        change { $0.value[0] ^= 1 }
+        change { $0.value = [] }
+        change { $0.key = nil }
+        change { $0.key = [] }
+        change { $0.headers.removeAll { $0.name == Headers.source } }
+        change { $0.headers.insert(WireHeader(Headers.status, "1"), at: 0) }
+        change { $0.headers.removeAll { $0.name == Headers.seal } }
+        change { record in record.headers.append(record.headers.last { $0.name == Headers.seal } ?? WireHeader("", ""))
+        }
+        // Bytes that move from one piece to the next.
+        change { record in
+            record.key = Array("kv".utf8)
+            record.value = Array("alue".utf8)
+        }
+        for record in changed { #expect(!Self.seal.isValid(record), "\(record)") }
+    }
+
+    @Test func `Trace of a sealed record may change, as every process writes its own step`() {
+        var record = Self.sealed()
+        record.headers.removeAll { $0.name == Headers.traceparent }
+        record.headers.append(WireHeader(Headers.traceparent, "b"))
+        #expect(Self.seal.isValid(record))
+    }
+
+    @Test func `Keys rotate: the first seals, all are accepted, and a removed one is refused`() {
+        let old = Self.sealed()
+        let both = RecordSeal(keys: [Self.other, Self.key])
+        let new = Self.sealed(by: both)
+        #expect(both.isValid(old))
+        #expect(both.isValid(new))
+        #expect(!Self.seal.isValid(new))
+        #expect(!RecordSeal(keys: [Self.other]).isValid(old))
+    }
+
+    @Test func `Without a key nothing is sealed and everything is accepted`() {
+        let none = RecordSeal()
+        let record = Self.sealed(by: none)
+        #expect(record.headers.allSatisfy { $0.name != Headers.seal })
+        #expect(none.isValid(record))
+        #expect(!Self.seal.isValid(record))
+    }
+
+    @Test func `File of keys that is missing, empty or holds a short key is a problem of the configuration`() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        for content in [nil, "", "\n\n", "short\n", String(repeating: "a", count: 64) + "\nshort"] {
+            let file = directory.appending(path: "keys").path
+            if let content { try Data(content.utf8).write(to: URL(fileURLWithPath: file)) }
+            #expect(throws: ConfigurationProblems.self, "\(content ?? "missing")") { _ = try RecordSeal(file: file) }
+        }
+        let file = directory.appending(path: "good").path
+        try Data((String(repeating: "a", count: 64) + "\r\n\n" + String(repeating: "b", count: 32)).utf8)
+            .write(to: URL(fileURLWithPath: file))
+        #expect(try RecordSeal(file: file).isOn)
+        #expect(try !RecordSeal(file: nil).isOn)
+    }
+
+    /// Topics whose records need no seal, because they prove themselves or nothing in them is believed, are as they were.
+    @Test func `Record that was written by hand is refused where it would be believed`() async throws {
+        let verified = VerifiedNotification(
+            notificationUUID: UUID(), notificationType: "SUBSCRIBED", subtype: nil, environment: .production,
+            bundleId: "com.example.app", appAppleId: nil, originalTransactionId: "1", transactionId: "1",
+            signedDate: nil, receivedAt: Date(milliseconds: 0), source: .webhook, traceparent: nil,
+            decoded: Array("{}".utf8), signedPayload: Array("a.b.c".utf8))
+        try await Self.expectRefused(verified)
+        try await Self.expectRefused(UniqueNotification(unchecked: verified))
+        try await Self.expectRefused(Self.received(.history))
+        try await Self.expectRefused(Self.received(.replay))
+        for source in [NotificationSource.webhook, .upload] {
+            #expect(!ReceivedNotification.needsSeal(Self.received(source).record()))
+        }
+    }
+
+    private static func received(_ source: NotificationSource) -> ReceivedNotification {
+        ReceivedNotification(
+            signedPayload: Array("a.b.c".utf8), source: source, receivedAt: Date(milliseconds: 0),
+            status: AnsweredStatus(status: 1, askedAt: Date(milliseconds: 0)))
+    }
+
+    private static func expectRefused<Message: TopicMessage>(
+        _ message: Message, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let byHand = message.record()
+        let own = WireRecord(
+            seal.sealed(
+                ProducerRecord(
+                    topic: "t", key: byHand.key, value: byHand.value,
+                    headers: byHand.headers.map { RecordHeader(name: $0.name, value: $0.value) })))
+        let records = [byHand, own].enumerated().map { index, wire in
+            Batch.Record(
+                wire: wire, position: LogPosition(topic: "t", partition: 0, offset: Int64(index)), timestamp: nil)
+        }
+        let processed = try await Batch(records: records).processed(by: Pass<Message>(), seal: seal)
+        #expect(processed.forwarded.map(\.record.position.offset) == [1], sourceLocation: sourceLocation)
+        guard case .deadLetter(.undecodable, let text) = processed.results[0] else {
+            Issue.record("it was believed", sourceLocation: sourceLocation)
+            return
+        }
+        #expect(text.contains("no valid seal"), sourceLocation: sourceLocation)
+    }
+}
+
+private struct Pass<Message: TopicMessage>: Stage {
+    enum Reason: String, StageReason {
+        case undecodable
+        var countsTowardsRejectionLimit: Bool { true }
+    }
+
+    func process(_ deliveries: [Delivery<Message>]) -> [StageResult<Message, Reason>] {
+        deliveries.map { .forward($0.message) }
+    }
+}
+
+extension WireRecord {
+    fileprivate init(_ record: ProducerRecord) {
+        self.init(
+            key: record.key, value: record.value, headers: record.headers.map { WireHeader($0.name, $0.value) })
+    }
+}
