@@ -10,8 +10,9 @@ struct CheckRun: Subcommand {
         commandName: "check", abstract: "Compare the ledger with a simulator's run record.",
         discussion: """
             Waits until every notification that was answered 200 has arrived, or there was no progress for a minute, \
-            compares notification by notification and prints the result. Notifications of other runs are ignored. Exit \
-            codes: 0 equal; 1 different.
+            compares notification by notification and the access of every purchase, and prints the result. Notifications of \
+            other runs are ignored. A simulator that was stopped never sent what --reorder held back: access may differ then. \
+            Exit codes: 0 equal; 1 different.
             """)
 
     @Option(help: "The file that `simulator run --record` has written; the simulator has ended.")

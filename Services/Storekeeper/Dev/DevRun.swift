@@ -144,7 +144,7 @@ struct DevRun: Sendable {
         let ledger = observer.ledger
         let check = RunCheck(
             ledger: try await ledger.entries(), before: observer.before, refused: observer.letters.all,
-            finalStates: try await ledger.finalStates(), access: try await ledger.access(),
+            finalStates: try await ledger.finalStates(), access: options.count > 0 ? try await ledger.access() : nil,
             effectsTwice: try await ledger.effectsTwice(except: observer.before))
         let findings = check.against(book)
         return RunReport(

@@ -31,8 +31,8 @@ struct RunCheck: Sendable {
     var before: Set<String> = []
     var refused: [Refused]
     var finalStates: FinalStates
-    /// When purchases give access.
-    var access: [RunRecord.Purchase: [RunRecord.AccessPeriod]] = [:]
+    /// When purchases give access; nil where the simulator was stopped: what --reorder held back then, it never sent.
+    var access: [RunRecord.Purchase: [RunRecord.AccessPeriod]]?
     /// Notifications that took effect twice.
     var effectsTwice: [String] = []
 
@@ -58,13 +58,20 @@ struct RunCheck: Sendable {
         findings.unexpected += ledger.map(\.uuid).filter { !known.contains($0) && !before.contains($0) }
         findings.effectsTwice += effectsTwice
         compareFacts(with: book, stored: Set(entries.keys), &findings)
-        for (purchase, expected) in book.expectedAccess(where: { entries[$0] != nil }) {
+        if let access { compare(access, with: book, stored: Set(entries.keys), &findings) }
+        return findings
+    }
+
+    private func compare(
+        _ access: [RunRecord.Purchase: [RunRecord.AccessPeriod]], with book: RunRecord, stored: Set<String>,
+        _ findings: inout CheckFindings
+    ) {
+        for (purchase, expected) in book.expectedAccess(where: stored.contains) {
             findings.accesses += 1
             let check = AccessCheck(
                 expected: expected.periods, found: access[purchase] ?? [], followedUntil: expected.followedUntil)
             if let difference = check.difference(of: Self.name(purchase)) { findings.differences.append(difference) }
         }
-        return findings
     }
 
     private func judgeGenuine(
