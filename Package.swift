@@ -175,7 +175,8 @@ let tests: [Target] = [
     tests(
         "APITests", "Services/API",
         [
-            "API", "Chassis", "Contracts", "StrictJSON", "Subscriptions", "Storage", "Postgres", "TestSupport", "AppStore",
+            "API", "Chassis", "Contracts", "StrictJSON", "Subscriptions", "Storage", "Postgres", "TestSupport",
+            "AppStore",
             "Signatures", "Kafka", "Pipeline", "Interpretation", logging, lifecycle, hummingbird, httpClient, nio,
         ]),
     tests(

@@ -221,7 +221,8 @@ extension Metric {
 
     /// All of the above: what is not listed here is exposed without help and with buckets for seconds.
     public static let all: [Metric] = [
-        ingestRequests, ingestAcknowledgement, ingestInFlight, ingestInFlightLimit, apiAnswers, apiUploads, apiAnswer, stageRecords,
+        ingestRequests, ingestAcknowledgement, ingestInFlight, ingestInFlightLimit, apiAnswers, apiUploads, apiAnswer,
+        stageRecords,
         stageBatch, stageBatchSize, stageRetries, workerStalled, settlementsFenced, deadLetters, lagRecords, lagSeconds,
         recordsExpired, rebalances, producerFatal,
         brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked, unknownApps, trustReloads,

@@ -9,9 +9,9 @@ import class Foundation.FileManager
 /// Proves that a record was written by a process that holds the deployment's key: an HMAC-SHA256 in a header, over key, value
 /// and all other headers but the trace's.
 ///
-/// Without it, whoever can write to Kafka can write state. Proving Apple's signature again instead takes ten times as long and
-/// covers less: versions, sources and Apple's unsigned status are ours to say. The topic is not covered: a record that was
-/// sealed once and is written again, anywhere, is a repetition, and those are dropped.
+/// Without it, every user who can write to Kafka can write state. Proving Apple's signature again instead would cover less:
+/// versions, sources and Apple's unsigned status are ours to say. The topic is not covered: a record that was sealed once and
+/// is written again, anywhere, is a repetition, and those are dropped.
 public struct RecordSeal: Sendable {
     /// Bytes that a key has at least.
     public static let minimumKeyBytes = 32
