@@ -88,7 +88,7 @@ extension Variable where Value == String? {
         Variable<String>.path(
             recordKeysName,
             "file with the keys by which services prove to each other that they wrote a record, one per line; the first seals, "
-                + "all are accepted. Without it, whoever can write to Kafka can write state"
+                + "all are accepted. Without it, every user who can write to Kafka can write state"
         ).optional
     }
 }

@@ -54,7 +54,7 @@ public struct WorkerConnection: Sendable {
         logger = context.logger
         if !seal.isOn, stage.believesRecords {
             logger.warning(
-                "STOREKEEPER_RECORD_KEYS_FILE is not set: whoever can write to Kafka can write state",
+                "STOREKEEPER_RECORD_KEYS_FILE is not set: every user who can write to Kafka can write state",
                 metadata: ["topic": "\(route.name)"])
         }
         try await consumer.subscribe(to: [route.name])

@@ -12,9 +12,12 @@ extension EndToEnd {
             try await EndToEnd.withLine { services in
                 let updater = try #require(await services.processes.running.first { $0.name == "state-updater" })
                 let producer = try Producer(services.kafka, logger: .silent)
+                let seal = try RecordSeal(file: services.processes.plan.recordKeysFile)
                 // Two purchases of one customer of Apple's, each for another account, and news of the second.
                 for (number, purchase) in [1, 2, 2].enumerated() {
-                    try await producer.send([ProducerRecord(Topics.unique, Self.news(number, of: purchase))])
+                    try await producer.send([
+                        seal.sealed(ProducerRecord(Topics.unique, Self.news(number, of: purchase)))
+                    ])
                     try await EndToEnd.eventually("notification \(number) is applied") {
                         try await Self.metrics(of: updater).sum(
                             "storekeeper_ledger_outcomes_total", ["outcome": "inserted"]) == Double(number + 1)
