@@ -103,6 +103,14 @@ extension AccessStore.Period {
     }
 }
 
+extension Subscription {
+    /// The state at a moment, by the stored periods of the purchase.
+    package func state(at moment: Date, in periods: [AccessStore.Period]) -> SubscriptionState {
+        let period = periods.first { $0.contains(moment) }
+        return state(at: moment, access: period.flatMap { AccessPeriod.Reason(rawValue: $0.reason) })
+    }
+}
+
 /// A text that is no account token.
 public struct NoAccountToken: Error, Equatable, CustomStringConvertible {
     /// The text.

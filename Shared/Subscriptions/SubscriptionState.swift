@@ -32,6 +32,17 @@ extension Subscription {
     /// The state by what the newest facts alone tell; earlier transactions are not looked at.
     public func state(at moment: Date) -> SubscriptionState { PurchaseSnapshot(subscription: self).state(at: moment) }
 
+    /// The state at a moment, where it is decided already which access period runs then.
+    /// - Parameter reason: of that period; nil where none runs.
+    public func state(at moment: Date, access reason: AccessPeriod.Reason?) -> SubscriptionState {
+        switch reason {
+        case .transaction, .status, .nonRenewing, .durationUnknown: .active
+        case .gracePeriod: .gracePeriod
+        case .nonConsumable: .owned
+        case nil: stateWithoutAccess(at: moment)
+        }
+    }
+
     /// Why the purchase gives no access at a moment at which no access period runs.
     func stateWithoutAccess(at moment: Date) -> SubscriptionState {
         guard let transaction else { return stateByStatus ?? .unknown }

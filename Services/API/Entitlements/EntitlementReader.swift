@@ -51,11 +51,7 @@ struct EntitlementReader: Sendable {
         of purchases: Set<String>, in environment: StoreEnvironment, at moment: Date
     ) async throws -> [String: SubscriptionState] {
         guard !purchases.isEmpty else { return [:] }
-        let command = EntitlementStore.command(purchases: purchases.sorted(), in: environment)
-        return Dictionary(
-            try EntitlementStore.subscriptions(try await database.rows(command)).map { subscription in
-                (subscription.key.originalTransactionId, subscription.state(at: moment))
-            }
-        ) { first, _ in first }
+        let command = EntitlementStore.command(purchases: purchases.sorted(), in: environment, at: moment)
+        return try EntitlementStore.states(try await database.rows(command), at: moment)
     }
 }

@@ -32,7 +32,7 @@ struct SubscriptionHandlers: Sendable {
                 json.member("originalTransactionId", key.originalTransactionId)
                 json.member("environment", key.environment.rawValue)
                 json.member("bundleId", subscription.bundleId)
-                json.member("state", subscription.state(at: now).rawValue)
+                json.member("state", subscription.state(at: now, in: periods).rawValue)
                 json.member("status", subscription.status)
                 json.member("givesAccess", periods.contains { $0.contains(now) })
                 Self.write(periods, to: &json)

@@ -23,7 +23,7 @@ struct UploadAnswer {
             of: account ?? .zero, in: upload.environment, lines: preview.lines(of: account, from: upload.now) + grants,
             at: upload.now)
         states = preview.purchases.reduce(into: [:]) { states, one in
-            states[one.key.originalTransactionId] = one.value.subscription.state(at: upload.now)
+            states[one.key.originalTransactionId] = one.value.subscription.state(at: upload.now, in: one.value.periods)
         }
     }
 

@@ -67,7 +67,8 @@ struct UploadRecorder: Sendable {
     private func stored(_ upload: Upload) async throws -> Set<String> {
         let ids = upload.purchases(of: .renewalInfo).subtracting(upload.purchases(of: .transaction))
         guard !ids.isEmpty else { return [] }
-        let rows = try await database.rows(EntitlementStore.command(purchases: ids.sorted(), in: upload.environment))
+        let rows = try await database.rows(
+            EntitlementStore.command(purchases: ids.sorted(), in: upload.environment, at: upload.now))
         return Set(
             try EntitlementStore.subscriptions(rows).filter { $0.bundleId == upload.bundleId }
                 .map(\.key.originalTransactionId))

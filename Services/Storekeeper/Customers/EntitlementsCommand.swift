@@ -44,21 +44,18 @@ struct EntitlementsCommand: Subcommand {
             at: moment)
         let rows =
             access.entitlements.map { Row($0, state: nil) }
-            + (try await withheld(access, at: moment) { try await connection.pipeline([$0])[0] })
+            + (try await withheld(access, connection))
         try output.list(
             rows, none: "No purchase and no grant names \(account.uuidString.lowercased()) in \(environment.rawValue).",
             in: context)
         if access.entitlements.isEmpty { throw ExitCode(1) }
     }
 
-    private func withheld(
-        _ access: AccountAccess, at moment: Date, _ ask: (Command) async throws -> Rows
-    ) async throws -> [Row] {
+    private func withheld(_ access: AccountAccess, _ connection: PostgresConnection) async throws -> [Row] {
         guard !access.withheld.isEmpty else { return [] }
-        let found = try EntitlementStore.subscriptions(
-            try await ask(EntitlementStore.command(purchases: access.withheld.map(\.id), in: environment)))
-        let states = Dictionary(found.map { ($0.key.originalTransactionId, $0.state(at: moment)) }) { first, _ in first
-        }
+        let command = EntitlementStore.command(
+            purchases: access.withheld.map(\.id), in: environment, at: access.moment)
+        let states = try EntitlementStore.states(try await connection.pipeline([command])[0], at: access.moment)
         return access.withheld.map { Row($0, state: states[$0.id] ?? .unknown) }
     }
 

@@ -65,11 +65,12 @@ struct PurchaseSheet: Encodable {
     /// Nil for an unknown purchase.
     init?(_ key: SubscriptionKey, at now: Date, _ connection: PostgresConnection) async throws {
         guard let known = try await SubscriptionStore(connection).find(key) else { return nil }
-        let period = try await AccessStore(connection).periods(of: key).first { $0.contains(now) }
+        let periods = try await AccessStore(connection).periods(of: key)
+        let period = periods.first { $0.contains(now) }
         let lines = try await NotificationStore(connection).lines(of: key)
         // Apple does not document which transactions of a migrated purchase name the old one.
         let transactions = try await TransactionStore(connection).versions(of: key)
-        let state = PurchaseSnapshot(subscription: known, transactions: transactions).state(at: now)
+        let state = known.state(at: now, in: periods)
         environment = key.environment.rawValue
         originalTransactionId = key.originalTransactionId
         bundleId = known.bundleId

@@ -71,9 +71,11 @@ package enum EntitlementStore {
         }
     }
 
-    /// The newest facts of some purchases, to say why they give no access.
-    package static func command(purchases ids: [String], in environment: StoreEnvironment) -> Command {
-        Command(ofPurchases, environment.rawValue, ids)
+    /// The newest facts of some purchases, and why they give access at a moment.
+    package static func command(
+        purchases ids: [String], in environment: StoreEnvironment, at moment: Date
+    ) -> Command {
+        Command(ofPurchases, environment.rawValue, ids, moment)
     }
 
     /// Of the command above.
@@ -81,12 +83,27 @@ package enum EntitlementStore {
         try rows.map { row in try SubscriptionColumns.read(row).subscription }
     }
 
+    /// Of the command above, the state of each purchase by its id.
+    package static func states(_ rows: Rows, at moment: Date) throws -> [String: SubscriptionState] {
+        try rows.reduce(into: [:]) { states, row in
+            let subscription = try SubscriptionColumns.read(row).subscription
+            let reason = try row.optional("access_reason", as: String.self).flatMap(AccessPeriod.Reason.init)
+            states[subscription.key.originalTransactionId] = subscription.state(at: moment, access: reason)
+        }
+    }
+
     static let statements = [ofAccounts, ofPurchases]
 
     private static let ofPurchases = Statement(
         "entitlement-purchases",
         unsafeSQL: """
-            select \(SubscriptionColumns.selected)
+            select \(SubscriptionColumns.selected), (
+                    select reason
+                    from access_period
+                    where access_period.environment = subscription.environment
+                        and access_period.original_transaction_id = subscription.original_transaction_id
+                        and $3::timestamptz <@ period
+                ) as access_reason
             from subscription
             where environment = $1::text::store_environment and original_transaction_id = any ($2::text[])
             """)

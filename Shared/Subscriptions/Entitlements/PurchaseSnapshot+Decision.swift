@@ -23,7 +23,7 @@ extension PurchaseSnapshot {
         case .nonRenewing, .durationUnknown: return .nonRenewing
         case nil: break
         }
-        return switch state(at: moment, nil) {
+        return switch subscription.state(at: moment, access: nil) {
         case .expired: subscription.transaction?.kind == .nonRenewing ? .nonRenewingEnded : .expired
         case .billingRetry: .billingRetry
         case .overdue: .overdue

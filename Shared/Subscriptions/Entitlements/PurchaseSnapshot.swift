@@ -33,16 +33,7 @@ extension PurchaseSnapshot {
     /// The state of the purchase at a moment, past or future, as known now.
     /// - Parameter durations: of non-renewing products, by product id.
     public func state(at moment: Date, durations: [String: ProductDuration] = [:]) -> SubscriptionState {
-        state(at: moment, AccessSchedule(of: self, durations: durations).period(at: moment))
-    }
-
-    /// - Parameter period: that gives access at the moment.
-    func state(at moment: Date, _ period: AccessPeriod?) -> SubscriptionState {
-        switch period?.reason {
-        case .transaction, .status, .nonRenewing, .durationUnknown: .active
-        case .gracePeriod: .gracePeriod
-        case .nonConsumable: .owned
-        case nil: subscription.stateWithoutAccess(at: moment)
-        }
+        let period = AccessSchedule(of: self, durations: durations).period(at: moment)
+        return subscription.state(at: moment, access: period?.reason)
     }
 }

@@ -75,6 +75,9 @@ import Testing
                 try await products.durations(ofApp: Self.app) == [
                     .init(bundleId: Self.app, productId: "pass", duration: "P1W", endless: 0, waiting: 0)
                 ])
+            let command = EntitlementStore.command(purchases: ["1", "6"], in: .production, at: Fixtures.now)
+            let states = try EntitlementStore.states(try await connection.pipeline([command])[0], at: Fixtures.now)
+            #expect(states == ["1": .expired, "6": .active])
             let changes = try await OutboxStore(connection).changes().map(\.message)
             let told = changes.filter { $0.event == AccessRecalculation.eventName }
             #expect(told.map(\.originalTransactionId).sorted() == ["1", "2", "3", "4", "5"])
