@@ -25,6 +25,7 @@ let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -45,7 +46,7 @@ let libraries: [Target] = [
     library(
         "Storage", ["Postgres", "Subscriptions", "Contracts", "StrictJSON", "Signatures", logging],
         resources: [.embedInCode("Migrations")]),
-    library("Chassis", [logging, metrics, configuration, lifecycle, hummingbird, httpClient]),
+    library("Chassis", [logging, metrics, configuration, lifecycle, hummingbird, hummingbirdCore, httpClient]),
     library("Bootstrap", ["Chassis", "Postgres", "Storage", "AppStore", "Signatures"]),
     library("Interpretation", ["AppStore", "Contracts", "Subscriptions", "Storage"]),
     library("Pipeline", ["Kafka", "Contracts", "Chassis", "Signatures", lifecycle]),
@@ -115,7 +116,7 @@ func tests(
 
 let tests: [Target] = [
     .target(
-        name: "TestSupport", dependencies: ["Contracts", "Postgres", "Storage", "Subscriptions", logging],
+        name: "TestSupport", dependencies: ["Contracts", "Kafka", "Postgres", "Storage", "Subscriptions", logging],
         path: "Tests/Support", swiftSettings: house
     ),
     tests("StrictJSONTests", "Shared/StrictJSON", ["StrictJSON", "TestSupport"]),
@@ -141,7 +142,7 @@ let tests: [Target] = [
     tests("PipelineTests", "Shared/Pipeline", ["Pipeline", "Kafka", "Contracts", "Chassis", logging, lifecycle]),
     tests(
         "IngestTests", "Services/Ingest",
-        ["Ingest", "Chassis", "Kafka", "Contracts", "Threads", "StrictJSON", logging, lifecycle]),
+        ["Ingest", "Chassis", "Kafka", "Contracts", "Threads", "StrictJSON", "TestSupport", logging, lifecycle]),
     tests(
         "SetupTests", "Services/Setup", ["Setup", "Kafka", "Contracts", "Storage", "Postgres", "TestSupport", logging]),
     tests(

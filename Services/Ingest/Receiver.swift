@@ -22,33 +22,20 @@ struct Receiver: Service {
     let onListening: @Sendable (Int) -> Void
 
     func run() async throws {
-        // The server's own news, a line for each request included, is for those who debug it.
-        var quiet = logger
-        quiet.logLevel = max(logger.logLevel, .warning)
         let connections = AddressShares(places: limits.connections, share: limits.addressShare)
         let limits = limits
-        let application = Application(
-            responder: CallbackResponder<ConnectionContext> { request, context in
+        let listener = HTTPListener(
+            address: address, variable: "STOREKEEPER_INGEST_ADDRESS", purpose: "notifications cannot be received on",
+            announcement: "Receiving notifications", logger: logger, onListening: onListening)
+        try await listener.run(
+            CallbackResponder<ConnectionContext> { request, context in
                 await answer(request, from: context.peer)
             },
             server: .http1(
                 configuration: .init(
                     additionalChannelHandlers: [ConnectionGuard(writeDeadline: limits.reading, shares: connections)],
                     idleTimeout: .nanoseconds(Int64(limits.reading / .nanoseconds(1))))),
-            configuration: ApplicationConfiguration(
-                address: .hostname(address.host, port: address.port), serverName: nil, backlog: 1024,
-                availableConnectionsDelegate: .maximum(limits.connections, logger: quiet)),
-            onServerRunning: { channel in
-                let port = channel.localAddress?.port ?? address.port
-                logger.info("Receiving notifications", metadata: ["address": "\(address.host)", "port": "\(port)"])
-                onListening(port)
-            },
-            logger: quiet)
-        do {
-            try await application.run()
-        } catch {
-            throw CannotListen(address: address, cause: error)
-        }
+            backlog: 1024, maximumConnections: limits.connections)
     }
 
     private func answer(_ request: Request, from peer: String?) async -> Response {
@@ -104,14 +91,5 @@ struct ConnectionContext: RequestContext {
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
         peer = source.channel.remoteAddress?.ipAddress
-    }
-}
-
-struct CannotListen: Error, CustomStringConvertible {
-    let address: ListenAddress
-    let cause: any Error
-
-    var description: String {
-        "notifications cannot be received on \(address) (\(cause)); is the port taken? Set STOREKEEPER_INGEST_ADDRESS"
     }
 }

@@ -17,9 +17,17 @@ await ServiceProcess(
         try settings.kafka(), for: .ingest, messageTimeout: limits.acknowledgement, logger: context.logger)
     let producer = producerService.producer
     let tally = Tally()
+    let isWarm = context.health.readinessCheck("log")
+    let logger = context.logger
     return [
         producerService,
-        WarmUp(producer: producer, isWarm: context.health.readinessCheck("log"), logger: context.logger),
+        WarmUp(producer: producer) {
+            isWarm.passes()
+            logger.info("The log is reachable; ready for notifications")
+        } failed: { error in
+            isWarm.fails("cannot reach the log: \(error)")
+            logger.warning("The log cannot be reached yet; trying again", metadata: ["error": "\(error)"])
+        },
         Heartbeat(
             instance: context.instance, tally: tally, now: context.clock.now, wait: { try await Task.sleep(for: $0) },
             send: {

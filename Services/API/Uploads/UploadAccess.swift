@@ -1,6 +1,8 @@
 import AppStore
 import Bootstrap
 import Chassis
+import Contracts
+import Kafka
 import Pipeline
 import Signatures
 
@@ -31,7 +33,6 @@ struct UploadAccess: Sendable {
             apps: apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode)
         let producer = try ProducerService(
             try settings.kafka(), for: .api, messageTimeout: Self.confirmation, logger: context.logger)
-        let log = UploadLog(producer: producer, logger: context.logger)
         let apple = try settings.apiKeys.map { keys in
             try AppleAPI(
                 trusted, keys: keys, url: settings.apiURL, limitShare: settings.apiLimitShare,
@@ -39,8 +40,17 @@ struct UploadAccess: Sendable {
                 clock: APIClock(now: context.clock.now, random: { .random(in: 0..<1) }))
         }
         services = UploadServices(
-            verifier: SignedDataVerifier(trust: trusted.trust, apps: trusted.apps), record: log.record,
+            verifier: SignedDataVerifier(trust: trusted.trust, apps: trusted.apps),
+            // Returns when all replicas in sync have all of them.
+            record: { try await producer.producer.send($0.map { ProducerRecord(Topics.received, $0) }) },
             apple: apple?.clients, refusals: refusals)
-        all = (apple.map { [$0] } ?? []) + [producer, log]
+        all =
+            (apple.map { [$0] } ?? []) + [
+                producer,
+                // So that the first upload need not wait. While Kafka is away the API answers everything else.
+                WarmUp(producer: producer.producer) { [logger = context.logger] error in
+                    logger.warning("Kafka unavailable; uploads are answered 503", metadata: ["error": "\(error)"])
+                },
+            ]
     }
 }

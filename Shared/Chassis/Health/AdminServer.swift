@@ -12,22 +12,10 @@ struct AdminServer: Service {
     let onListening: @Sendable (Int) -> Void
 
     func run() async throws {
-        var quiet = logger
-        quiet.logLevel = max(logger.logLevel, .warning)
-        let application = Application(
-            router: router,
-            configuration: .init(address: .hostname(address.host, port: address.port), serverName: nil),
-            onServerRunning: { [self] channel in
-                let port = channel.localAddress?.port ?? address.port
-                logger.info("Admin server listens", metadata: ["address": "\(address.host)", "port": "\(port)"])
-                onListening(port)
-            },
-            logger: quiet)
-        do {
-            try await application.run()
-        } catch {
-            throw AdminServerFailure(address: address, cause: error)
-        }
+        let listener = HTTPListener(
+            address: address, variable: "STOREKEEPER_ADMIN_ADDRESS", purpose: "the admin server cannot listen on",
+            announcement: "Admin server listens", logger: logger, onListening: onListening)
+        try await listener.run(router.buildResponder())
     }
 
     private var router: Router<BasicRequestContext> {
@@ -51,14 +39,5 @@ struct AdminServer: Service {
             status: complaints.isEmpty ? .ok : .serviceUnavailable,
             headers: [.contentType: "text/plain; charset=utf-8", .cacheControl: "no-store"],
             body: .init(byteBuffer: ByteBuffer(string: text + "\n")))
-    }
-}
-
-struct AdminServerFailure: Error, CustomStringConvertible {
-    let address: ListenAddress
-    let cause: any Error
-
-    var description: String {
-        "the admin server cannot listen on \(address) (\(cause)); is the port taken? Set STOREKEEPER_ADMIN_ADDRESS"
     }
 }

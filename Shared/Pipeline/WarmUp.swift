@@ -1,0 +1,41 @@
+import Chassis
+import Kafka
+
+/// Connects before the first request is wanted: the first record after a connect takes half a second otherwise.
+public struct WarmUp: Service {
+    private let producer: Producer
+    private let reached: @Sendable () -> Void
+    private let failed: @Sendable (any Error) -> Void
+
+    /// - Parameters:
+    ///   - reached: called once, when the broker has answered.
+    ///   - failed: called for each attempt that failed; the next follows a second later.
+    public init(
+        producer: Producer, reached: @escaping @Sendable () -> Void = {},
+        failed: @escaping @Sendable (any Error) -> Void
+    ) {
+        self.producer = producer
+        self.reached = reached
+        self.failed = failed
+    }
+
+    /// Until the process is told to stop.
+    public func run() async throws {
+        await cancelWhenGracefulShutdown { await connect() }
+        // A part that returns early counts as failed.
+        try? await gracefulShutdown()
+    }
+
+    private func connect() async {
+        while !Task.isCancelled {
+            do {
+                try await producer.warmUp()
+                reached()
+                return
+            } catch {
+                failed(error)
+                try? await Task.sleep(for: .seconds(1))
+            }
+        }
+    }
+}
