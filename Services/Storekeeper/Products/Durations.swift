@@ -28,52 +28,23 @@ struct Durations: Subcommand {
 
     @Argument(
         help: "PRODUCT=DURATION, such as season.pass=P1M; PRODUCT=none makes the duration unknown.",
-        transform: Setting.init)
-    var settings: [Setting] = []
+        transform: ProductSetting.init)
+    var settings: [ProductSetting<ProductDuration>] = []
 
-    func validate() throws {
-        guard Set(settings.map(\.product)).count == settings.count else {
-            throw ValidationError("a product occurs twice")
-        }
-    }
+    func validate() throws { try ProductSetting.validate(settings) }
 
     func run(in context: CommandContext) async throws {
         let connection = try database.connection(for: "products", in: context)
         try await KnownAppsWarning(connection: connection).warn(about: app, in: context)
         let store = ProductStore(connection)
-        if !settings.isEmpty {
-            try await store.setDurations(
-                Dictionary(uniqueKeysWithValues: settings.map { ($0.product, $0.duration) }), ofApp: app)
-            let auditLog = OperatorActionStore(connection)
-            for setting in settings {
-                try await audit.record(
-                    "products durations \(setting.duration?.description ?? "none")", on: ["\(app) \(setting.product)"],
-                    to: auditLog, in: context)
-            }
+        try await ProductSetting.apply(
+            settings, ofApp: app, action: "products durations", audit, connection, in: context
+        ) {
+            try await store.setDurations($0, ofApp: app)
         }
         try output.list(
             try await store.durations(ofApp: app).map(Row.init),
             none: "No product of \(app.escaped) has a duration or needs one.", in: context)
-    }
-
-    /// A product and its duration; nil removes it.
-    struct Setting: Sendable {
-        var product: String
-        var duration: ProductDuration?
-
-        init(_ text: String) throws {
-            let parts = text.split(separator: "=", omittingEmptySubsequences: false)
-            guard let last = parts.last, parts.count == 2, !parts[0].isEmpty else {
-                throw ValidationError("\(text.escaped) is not PRODUCT=DURATION, such as season.pass=P1M")
-            }
-            product = String(parts[0])
-            guard last != "none" else { return }
-            guard let duration = ProductDuration(String(last)) else {
-                throw ValidationError(
-                    "\(String(last).escaped) is not a duration: PT12H, P30D, P2W, P1M and P1Y are, none removes it")
-            }
-            self.duration = duration
-        }
     }
 
     struct Row: ListedRow {
@@ -95,4 +66,12 @@ struct Durations: Subcommand {
 
         var cells: [String] { [product, duration ?? "unknown", "\(purchasesWithoutEnd)", "\(purchasesWaiting)"] }
     }
+}
+
+extension ProductDuration: ProductValue {
+    init?(productValue text: String) { self.init(text) }
+
+    static var name: String { "DURATION" }
+    static var example: String { "season.pass=P1M" }
+    static var requirement: String { "a duration: PT12H, P30D, P2W, P1M and P1Y are, none removes it" }
 }

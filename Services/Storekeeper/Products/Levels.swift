@@ -22,52 +22,24 @@ struct Levels: Subcommand {
     @Option(help: "Bundle id of the app.")
     var app: String
 
-    @Argument(help: "PRODUCT=LEVEL, such as pro.yearly=1; PRODUCT=none removes the level.", transform: Setting.init)
-    var settings: [Setting] = []
+    @Argument(
+        help: "PRODUCT=LEVEL, such as pro.yearly=1; PRODUCT=none removes the level.", transform: ProductSetting.init)
+    var settings: [ProductSetting<Int32>] = []
 
-    func validate() throws {
-        guard Set(settings.map(\.product)).count == settings.count else {
-            throw ValidationError("a product occurs twice")
-        }
-    }
+    func validate() throws { try ProductSetting.validate(settings) }
 
     func run(in context: CommandContext) async throws {
         let connection = try database.connection(for: "products", in: context)
         try await KnownAppsWarning(connection: connection).warn(about: app, in: context)
         let store = ProductStore(connection)
-        if !settings.isEmpty {
-            try await store.setLevels(
-                Dictionary(uniqueKeysWithValues: settings.map { ($0.product, $0.level) }), ofApp: app)
-            let auditLog = OperatorActionStore(connection)
-            for setting in settings {
-                try await audit.record(
-                    "products levels \(setting.level.map { "\($0)" } ?? "none")", on: ["\(app) \(setting.product)"],
-                    to: auditLog, in: context)
-            }
+        try await ProductSetting.apply(settings, ofApp: app, action: "products levels", audit, connection, in: context)
+        {
+            try await store.setLevels($0, ofApp: app)
         }
         let rows = try await store.levels(ofApp: app).map { Row(product: $0.key, level: $0.value) }
         try output.list(
             rows.sorted { ($0.level, $0.product) < ($1.level, $1.product) },
             none: "No product of \(app.escaped) has a level; every one that a customer has counts.", in: context)
-    }
-
-    /// A product and its level; nil removes it.
-    struct Setting: Sendable {
-        var product: String
-        var level: Int32?
-
-        init(_ text: String) throws {
-            let parts = text.split(separator: "=", omittingEmptySubsequences: false)
-            guard let last = parts.last, parts.count == 2, !parts[0].isEmpty else {
-                throw ValidationError("\(text.escaped) is not PRODUCT=LEVEL, such as pro.yearly=1")
-            }
-            product = String(parts[0])
-            guard last != "none" else { return }
-            guard let number = Int32(last), number > 0 else {
-                throw ValidationError("\(String(last).escaped) is not a level: 1 is the highest, none removes it")
-            }
-            level = number
-        }
     }
 
     struct Row: ListedRow {
@@ -78,4 +50,16 @@ struct Levels: Subcommand {
 
         var cells: [String] { ["\(level)", product] }
     }
+}
+
+/// A service level.
+extension Int32: ProductValue {
+    init?(productValue text: String) {
+        guard let level = Int32(text), level > 0 else { return nil }
+        self = level
+    }
+
+    static var name: String { "LEVEL" }
+    static var example: String { "pro.yearly=1" }
+    static var requirement: String { "a level: 1 is the highest, none removes it" }
 }
