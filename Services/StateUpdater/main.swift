@@ -23,15 +23,15 @@ await ServiceProcess(
         ledger: LedgerStore(database), positions: positions, connection: connection, now: context.clock.now,
         logger: context.logger)
     // A connection of their own: neither publishing nor recalculation makes the worker wait.
-    let outbox = PostgresConnection(context.settings.postgres(for: "state-updater"), logger: context.logger)
+    let background = PostgresConnection(context.settings.postgres(for: "state-updater"), logger: context.logger)
     let publisher = Publisher(
-        outbox: OutboxStore(outbox), leases: LeaseStore(outbox), producer: connection.producer, holder: UUID(),
+        outbox: OutboxStore(background), leases: LeaseStore(background), producer: connection.producer, holder: UUID(),
         now: context.clock.now, logger: context.logger, patience: context.settings.recoveryPatience)
     // While the batch is read the database waits for it.
     let update = Update(cores: ProcessInfo.processInfo.activeProcessorCount)
     var parts = connection.parts(running: update, settlement: settlement, startingAt: positions)
     let recalculation = RecalculateAccess(
-        recalculation: AccessRecalculation(outbox), now: context.clock.now, logger: context.logger)
+        recalculation: AccessRecalculation(background), now: context.clock.now, logger: context.logger)
     // Behind the producer it needs, before the worker that feeds it, so that it stops after it.
     parts.insert(contentsOf: [publisher, recalculation] as [any Service], at: 1)
     return [SchemaReadiness(context, service: "state-updater")] + parts

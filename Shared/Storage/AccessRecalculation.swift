@@ -7,8 +7,8 @@ import struct Foundation.UUID
 
 /// Computes access again of what was bought before the duration of its product was set, portion by portion.
 ///
-/// Each portion is one transaction that also remembers how far it came, so whoever is interrupted is continued by any
-/// other. A purchase whose access changes gets a row in the timeline and a message, as if a notification had said so.
+/// Each portion is one transaction that also remembers how far it came, so another process continues where one was
+/// interrupted. A purchase whose access changes gets a row in the timeline and a message, as if a notification had said so.
 public struct AccessRecalculation: Sendable {
     private let connection: PostgresConnection
 
@@ -63,9 +63,8 @@ public struct AccessRecalculation: Sendable {
     private static func recalculate(
         _ keys: [SubscriptionKey], at now: Date, in transaction: PostgresTransaction
     ) throws -> Int {
-        let read = try transaction.pipeline(PurchaseInBatch.commands(reading: keys))
-        var purchases = try PurchaseInBatch.read(read[...])
-        let durations = try ProductDurations(read[3])
+        var (purchases, durations) = try PurchaseInBatch.read(
+            transaction.pipeline(PurchaseInBatch.commands(reading: keys))[...])
         var effects = LedgerBatch.Effects(gaps: Gaps(added: [], neighbours: []))
         for key in keys {
             if let row = try purchases[key]?.recalculate(durations: durations, at: now) { effects.timeline.append(row) }

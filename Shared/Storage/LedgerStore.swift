@@ -89,8 +89,9 @@ public struct LedgerStore: Sendable {
         if !recorded.isEmpty { additions = batch.additions(recorded: recorded) }
         var writing = LedgerWriting(transaction)
         try writing.add(additions)
+        let (known, durations) = try PurchaseInBatch.read(read[2...])
         var effects = try batch.effects(
-            of: additions, known: try PurchaseInBatch.read(read[2...]), durations: try ProductDurations(read[5]),
+            of: additions, known: known, durations: durations,
             neighbours: try read[6].compactMap { row in try LedgerLine.read(row).event }, at: recordedAt)
         try writing.write(effects, of: additions, recordedAt: recordedAt)
         try writing.keepConflicts(

@@ -35,7 +35,7 @@ public struct ProductStore: Sendable {
             try await connection.transaction { transaction in
                 // Waits for every batch that has read the table, so that none decides by the old duration after this.
                 _ = try transaction.pipeline([
-                    Command(Self.patience), Command(Self.lock),
+                    Command(.lockTimeout), Command(Self.lock),
                     Command(
                         Self.setDurations, bundleId, durations.map(\.key), durations.map { $0.value?.description }),
                 ])
@@ -67,8 +67,6 @@ public struct ProductStore: Sendable {
                 waiting: Int(try row.value("waiting", as: Int64.self)))
         }
     }
-
-    static let patience = Statement(unsafeSQL: "set local lock_timeout = '2s'")
 
     static let lock = Statement("product-lock", "lock table product in access exclusive mode")
 

@@ -129,7 +129,7 @@ struct PurchaseInBatch: Sendable {
 }
 
 extension PurchaseInBatch {
-    /// Read purchases with all that decides about their access; for ``read(_:)`` and `ProductDurations`, which comes last.
+    /// Read purchases with all that decides about their access; for ``read(_:)``.
     /// - Parameter isLocking: whether they are locked until the transaction ends.
     static func commands(reading keys: [SubscriptionKey], isLocking: Bool = true) -> [Command] {
         [
@@ -139,18 +139,22 @@ extension PurchaseInBatch {
         ]
     }
 
-    /// The purchases as they stand; a purchase that is not known has neither transactions nor periods.
-    static func read(_ answers: ArraySlice<Rows>) throws -> [SubscriptionKey: PurchaseInBatch] {
+    /// The purchases as they stand, and the durations of non-renewing products; a purchase that is not known has neither
+    /// transactions nor periods.
+    static func read(
+        _ answers: ArraySlice<Rows>
+    ) throws -> (known: [SubscriptionKey: PurchaseInBatch], durations: ProductDurations) {
         let first = answers.startIndex
         let transactions = Dictionary(
             grouping: try answers[first + 1].map { row in try StoredTransaction.read(row) }, by: \.key)
         let periods = Dictionary(
             grouping: try answers[first + 2].map { row in try AccessPeriodRow.read(row) }, by: \.key)
-        return try answers[first].reduce(into: [:]) { purchases, row in
+        let known: [SubscriptionKey: PurchaseInBatch] = try answers[first].reduce(into: [:]) { purchases, row in
             let known = try SubscriptionColumns.read(row)
             let key = known.subscription.key
             purchases[key] = PurchaseInBatch(
                 known, transactions: (transactions[key] ?? []).map(\.version), periods: Set(periods[key] ?? []))
         }
+        return (known, try ProductDurations(answers[first + 3]))
     }
 }

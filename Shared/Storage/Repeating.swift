@@ -15,3 +15,8 @@ func repeating<Value: Sendable>(_ work: () async throws -> Value) async throws -
     }
     return try await work()
 }
+
+extension Statement {
+    /// Before a lock on a whole table: behind one that waits every other user of it waits, too. A wait that ends so is repeatable.
+    static let lockTimeout = Statement(unsafeSQL: "set local lock_timeout = '2s'")
+}

@@ -147,9 +147,9 @@ public struct StatePreviewStore: Sendable {
                 PurchaseInBatch.commands(reading: keys, isLocking: false) + [
                     Command(Self.claims, app.environment.rawValue, app.bundleId, keys.map(\.originalTransactionId))
                 ])
+            let (known, durations) = try PurchaseInBatch.read(second[...])
             return try StatePreview(
-                of: batch, claiming: claim,
-                known: try PurchaseInBatch.read(second[...]), durations: try ProductDurations(second[3]),
+                of: batch, claiming: claim, known: known, durations: durations,
                 claims: try second[4].map { row in try AccountClaim(row, of: app.bundleId, in: app.environment) },
                 in: app, policy: try SharingStore.policies(first[2])[app.bundleId] ?? .standard,
                 chosen: try Set(first[3].map { row in try row.value("app_account_token") }), at: now)

@@ -50,7 +50,7 @@ public struct StateRepair: Sendable {
         do {
             return try await comparison.connection.transaction(isolation: .repeatableRead) { transaction in
                 // The first question that is asked sees what was there when the lock was given.
-                _ = try transaction.pipeline([Command(Self.patience), Command(lock)])
+                _ = try transaction.pipeline([Command(.lockTimeout), Command(lock)])
                 let findings = try comparison.findings(of: key, in: transaction)
                 let differences = findings.differences
                 guard findings.open.isEmpty, findings.cut.isEmpty, differences.fingerprint == fingerprint else {
@@ -86,8 +86,6 @@ public struct StateRepair: Sendable {
         let inserted = try transaction.execute(insert(into: table), bodies).affected
         guard bodies.count == rebuilt.count, inserted == bodies.count else { throw Taken() }
     }
-
-    private static let patience = Statement(unsafeSQL: "set local lock_timeout = '2s'")
 
     /// The one transaction takes a lesser lock on this table before it writes anything; who only reads is not hindered.
     private var lock: Statement {
