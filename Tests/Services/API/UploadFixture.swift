@@ -73,18 +73,7 @@ struct UploadFixture: Sendable {
 
     /// The records of the topic, in their order.
     func records(_ count: Int) async throws -> [ReceivedNotification] {
-        var logger = Logger(label: "test")
-        logger.logLevel = .critical
-        let consumer = try Consumer(broker.configuration, group: "test", logger: logger)
-        let position = TopicPartitionOffset(
-            topic: Topics.received.name, partition: 0, offset: TopicPartitionOffset.beginning)
-        try await consumer.assign([position])
-        var records: [ConsumerRecord] = []
-        while records.count < count {
-            if case .records(let more) = try await consumer.turn(limit: count, wait: .seconds(1)) { records += more }
-        }
-        _ = await consumer.close(deadline: .seconds(5))
-        return try records.map { record in
+        try await broker.records(count, of: Topics.received.name).map { record in
             try ReceivedNotification(
                 WireRecord(
                     key: record.key, value: record.value, headers: record.headers.map { WireHeader($0.name, $0.value) })

@@ -3,6 +3,7 @@ import Contracts
 import Foundation
 import Kafka
 import ServiceLifecycle
+import TestSupport
 import Testing
 
 @testable import Ingest
@@ -55,17 +56,6 @@ struct RunningReceiver: Sendable {
 
     /// The first records of the topic, as many as asked for.
     func records(_ count: Int) async throws -> [ConsumerRecord] {
-        var logger = Logger(label: "test")
-        logger.logLevel = .critical
-        let consumer = try Consumer(broker.configuration, group: "test", logger: logger)
-        let position = TopicPartitionOffset(
-            topic: Topics.received.name, partition: 0, offset: TopicPartitionOffset.beginning)
-        try await consumer.assign([position])
-        var records: [ConsumerRecord] = []
-        while records.count < count {
-            if case .records(let more) = try await consumer.turn(limit: count, wait: .seconds(1)) { records += more }
-        }
-        _ = await consumer.close(deadline: .seconds(5))
-        return records
+        try await broker.records(count, of: Topics.received.name)
     }
 }
