@@ -3,7 +3,7 @@ import StrictJSON
 /// Is it a JSON object with a string `signedPayload` of three segments?
 ///
 /// Or a notification of version 1, which Apple sends where App Store Connect still asks for it (A8): answering 400 would make
-/// Apple repeat it, and nobody would learn of it.
+/// Apple repeat it, and no operator would learn of it.
 ///
 /// Nothing more is asked of a request: what is refused here is lost, because Apple gives up on what is answered 400 often
 /// enough, and a verifier's bug can be repaired by replay only if the bytes got into the log.

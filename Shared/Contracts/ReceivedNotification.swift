@@ -12,7 +12,7 @@ public struct ReceivedNotification: TopicMessage, Hashable {
     public var receivedAt: Date
     /// The app that bare renewal information is for, which names none: what we asked Apple about.
     public var bundleId: String?
-    /// Apple's status of the subscription, beside a signed part that came with it in one answer of Apple's API. Nobody signed
+    /// Apple's status of the subscription, beside a signed part that came with it in one answer of Apple's API. Apple does not sign
     /// it, so only what recovery and backfill asked of Apple can have one, and what an operator replays of that: on a
     /// record that came by the webhook or from an app the header does not count.
     public var status: AnsweredStatus?

@@ -6,7 +6,7 @@ import struct Foundation.UUID
 /// A notification that Apple provably signed for one of our apps, in our words: nothing optional that Apple always sends.
 ///
 /// Or one part that Apple signed by itself: then the type is a ``SignedPart``, and the id is ours. Or a notification of version
-/// 1, which nobody signed: then the type is `V1`, the id is ours, `signedPayload` is empty, and it names no purchase.
+/// 1, which has no signature: then the type is `V1`, the id is ours, `signedPayload` is empty, and it names no purchase.
 ///
 /// The value is one JSON object, version 1. `decoded` is Apple's payload with its nested signed parts decoded in place;
 /// `signedPayload` is the original, so that a later and better verifier can prove it again.

@@ -39,7 +39,7 @@ extension VerifiedNotification {
         }
     }
 
-    /// What nobody signed: of no purchase, so that it can change none.
+    /// A notification without a signature: it names no purchase, so that it can change none.
     public init?(_ told: Version1Notification, _ received: ReceivedNotification) {
         guard let environment = StoreEnvironment(rawValue: told.environment.rawValue) else { return nil }
         self.init(

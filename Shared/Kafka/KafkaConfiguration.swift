@@ -42,7 +42,7 @@ public struct KafkaConfiguration: Sendable, Hashable {
         return settings.sorted { $0.key < $1.key }.compactMap { name, value in
             guard overrides[name]?.lowercased() == value else { return nil }
             return
-                "\(Self.variable(name))=\(value): TLS does not prove that the broker is yours, so whoever is between can read and "
+                "\(Self.variable(name))=\(value): TLS does not prove that the broker is yours, so an attacker on the network can read and "
                 + "write everything; remove it and set KAFKA_SSL_CA_LOCATION"
         }
     }

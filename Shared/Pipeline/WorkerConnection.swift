@@ -80,7 +80,7 @@ public struct WorkerConnection: Sendable {
 }
 
 extension ServiceName {
-    /// Whether it reads records that nobody but another service can vouch for.
+    /// Whether it reads records that only another service can vouch for.
     fileprivate var believesRecords: Bool {
         switch self {
         case .verifier, .deduplicator, .stateUpdater: true

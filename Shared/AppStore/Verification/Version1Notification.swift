@@ -5,7 +5,7 @@ import struct Foundation.UUID
 
 /// A notification of version 1, which Apple has deprecated and sends where App Store Connect still asks for it.
 ///
-/// Nobody signed it, so anybody can write one. It names no purchase here and changes no state: it is kept so that an operator
+/// It has no signature, so every sender can write one. It names no purchase here and changes no state: it is kept so that an operator
 /// sees that App Store Connect is set to the wrong version.
 /// <https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv1>
 public struct Version1Notification: Sendable {

@@ -3,7 +3,7 @@ import Foundation
 /// Files of passwords and keys that variables name.
 enum SecretFiles {
     /// A file that everybody on the machine may write is refused: who can write a key chooses it. Whether it is there, and what
-    /// it holds, is the business of whoever reads it.
+    /// it holds, is checked where the file is read.
     static func problems(
         in reader: EnvironmentReader, declared: [any DeclaredVariable]
     ) -> [ConfigurationProblem] {

@@ -29,7 +29,7 @@ extension Variable where Value == String {
         parsed(name, meaning, default: text, expected: "text") { $0 }
     }
 
-    /// A path in the file system; whether anything is there is the business of whoever opens it.
+    /// A path in the file system; whether the file exists is checked where it is opened.
     public static func path(_ name: String, _ meaning: String, default text: String? = nil) -> Variable {
         parsed(name, meaning, default: text, expected: "a path") { $0.contains("\0") ? nil : $0 }
     }

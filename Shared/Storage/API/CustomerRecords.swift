@@ -25,7 +25,7 @@ package struct CustomerRecords: Sendable {
         }
     }
 
-    /// Access that somebody gave by hand.
+    /// Access that an operator or backend gave by hand.
     package struct ManualGrant: Sendable, Equatable {
         package var id: UUID
         package var environment: StoreEnvironment

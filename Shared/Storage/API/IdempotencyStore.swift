@@ -7,7 +7,7 @@ import struct Foundation.UUID
 package struct IdempotencyStore: Sendable {
     /// What is known of a request.
     package enum Known: Sendable, Equatable {
-        /// Nobody has sent it: it is this caller's to carry out, and to ``complete(_:of:status:headers:body:)``.
+        /// No earlier request has the key: it is this caller's to carry out, and to ``complete(_:of:status:headers:body:)``.
         case new
         /// The same request was sent before, and this was the answer.
         case answered(status: Int, headers: String, body: [UInt8])

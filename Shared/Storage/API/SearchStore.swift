@@ -3,7 +3,7 @@ import Postgres
 
 import struct Foundation.UUID
 
-/// Finds purchases and accounts by whatever id somebody has, each kind by its index.
+/// Finds purchases and accounts by any of their ids, each kind by its index.
 package struct SearchStore: Sendable {
     /// Something that has the id.
     package struct Hit: Sendable, Equatable {

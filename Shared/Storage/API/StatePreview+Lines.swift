@@ -7,7 +7,7 @@ extension StatePreview {
     /// What the look-up of `EntitlementStore` will find of an account's purchases, grants left out.
     ///
     /// - Parameters:
-    ///   - account: nil stands for whoever has the purchases that the events name.
+    ///   - account: nil stands for the owner of the purchases that the events name.
     ///   - moment: periods that ended before are left out.
     package func lines(of account: UUID?, from moment: Date) -> [EntitlementStore.Line] {
         let named = purchases.filter(\.value.isNamed).map(\.key)

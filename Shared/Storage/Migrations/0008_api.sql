@@ -47,7 +47,7 @@ create table customer (
     unique (environment, bundle_id, app_account_token)
 );
 
--- Access that somebody gave by hand. Ended early by revoked_at, never deleted: support wants to see it later.
+-- Access that an operator or backend gave by hand. Ended early by revoked_at, never deleted: support wants to see it later.
 create table manual_grant (
     created_at timestamptz not null,
     starts_at timestamptz not null,

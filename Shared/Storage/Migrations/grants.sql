@@ -3,7 +3,7 @@
 --
 -- storekeeper_migrator owns everything and is setup's. storekeeper_deduplicator, storekeeper_state_updater and
 -- storekeeper_recovery are for the services of those names, storekeeper_scheduler for the scheduler and for what an operator
--- puts in motion, storekeeper_reader for whoever only looks. These see every table and change only what is theirs.
+-- puts in motion, storekeeper_reader for users who only read. These see every table and change only what is theirs.
 -- storekeeper_api is the API service's, which strangers can reach: it sees only what its answers are made of, and writes only its
 -- own tables. No service deletes a row of the ledger or the timeline, or changes what a row of the ledger says.
 do $$
