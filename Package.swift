@@ -50,6 +50,9 @@ let libraries: [Target] = [
     library("Bootstrap", ["Chassis", "Postgres", "Storage", "AppStore", "Signatures"]),
     library("Interpretation", ["AppStore", "Contracts", "Subscriptions", "Storage"]),
     library("Pipeline", ["Kafka", "Contracts", "Chassis", "Signatures", lifecycle]),
+    library(
+        "Operations",
+        ["Kafka", "Contracts", "StrictJSON", "AppStore", "Signatures", "Storage", "Pipeline", "Postgres", logging]),
 ]
 
 // MARK: Services, in the order a message meets them.
@@ -100,7 +103,7 @@ let services: [Target] = [
         "Storekeeper",
         [
             "Chassis", "Threads", "Kafka", "Contracts", "StrictJSON", "Bootstrap", "AppStore", "Signatures",
-            "Interpretation", "Subscriptions", "Storage", "Pipeline", "Postgres", logging, signals,
+            "Interpretation", "Subscriptions", "Storage", "Pipeline", "Operations", "Postgres", logging, signals,
             arguments, httpClient, hummingbird,
         ]),
 ]
@@ -189,14 +192,15 @@ let tests: [Target] = [
     tests(
         "StorekeeperTests", "Services/Storekeeper",
         [
-            "Storekeeper", "AppStore", "Signatures", "StrictJSON", "Contracts", "Kafka", "Interpretation", "Pipeline",
-            "Subscriptions", "Storage", "Postgres", "TestSupport", arguments, logging, hummingbird,
+            "Storekeeper", "Operations", "AppStore", "Signatures", "StrictJSON", "Contracts", "Kafka", "Interpretation",
+            "Pipeline", "Subscriptions", "Storage", "Postgres", "TestSupport", arguments, logging, hummingbird,
         ]),
     tests(
         "EndToEndTests", "EndToEnd",
         [
-            "Storekeeper", "Contracts", "Kafka", "Pipeline", "Storage", "Postgres", "TestSupport", logging, hummingbird,
-            httpClient,
+            "Storekeeper", "Operations", "Contracts", "Kafka", "Pipeline", "Storage", "Postgres", "TestSupport",
+            logging,
+            hummingbird, httpClient,
         ]),
 ]
 

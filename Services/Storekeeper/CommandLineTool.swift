@@ -1,5 +1,6 @@
 import ArgumentParser
 import Chassis
+import Operations
 
 /// The root of the command line.
 struct CommandLineTool: ParsableCommand {
@@ -52,8 +53,4 @@ protocol Subcommand: ParsableCommand {
 }
 
 /// What failed, why, and what to do, in one sentence for the operator.
-struct CommandError: Error, CustomStringConvertible, Equatable {
-    var description: String
-
-    init(_ description: String) { self.description = description }
-}
+typealias CommandError = OperationError

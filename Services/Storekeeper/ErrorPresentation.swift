@@ -1,5 +1,6 @@
 import ArgumentParser
 import Chassis
+import Operations
 
 /// The message of a failed command: what failed, what to do, and the usage where the command line was wrong.
 struct ErrorPresentation {

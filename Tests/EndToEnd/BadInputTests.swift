@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import Testing
 
+@testable import Operations
 @testable import Storekeeper
 
 extension EndToEnd {

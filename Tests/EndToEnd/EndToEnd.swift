@@ -3,6 +3,7 @@ import Postgres
 import TestSupport
 import Testing
 
+@testable import Operations
 @testable import Storekeeper
 
 /// The built programs, a broker, a database. One after the other: each test has all cores for its own processes.

@@ -7,6 +7,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Operations
 @testable import Storekeeper
 
 extension EndToEnd {

@@ -3,6 +3,7 @@ import Foundation
 import Kafka
 import Testing
 
+@testable import Operations
 @testable import Storekeeper
 
 extension EndToEnd {

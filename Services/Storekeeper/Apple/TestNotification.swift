@@ -1,6 +1,7 @@
 import AppStore
 import ArgumentParser
 import Foundation
+import Operations
 import Storage
 
 /// `storekeeper test-notification`: requests a test notification and follows it to the database.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Operations
 
 /// What has to be so for a dead letter to be meant.
 struct DeadLetterQueryOptions: ParsableArguments {

@@ -1,4 +1,5 @@
 import Foundation
+import Operations
 
 /// Filters for dead letters; nil matches everything.
 struct DeadLetterQuery: Sendable {

@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Kafka
+import Operations
 import Pipeline
 import Storage
 
@@ -46,36 +47,5 @@ struct DeadLetterReplay {
         summary.sent = letters.count
         try summary.show(
             "\(letters.count.counted("dead letter")) sent through the pipeline again.", output, in: context)
-    }
-}
-
-extension ProducerRecord {
-    /// The signed payload of a dead letter for the first topic; a record without one goes back to its own topic,
-    /// unchanged.
-    ///
-    /// What our services say beside Apple's signature is replayed only where the seal proves that they said it.
-    init(replaying letter: DeadLetter, provenBy seal: RecordSeal = RecordSeal()) {
-        let original = letter.original
-        let received = try? ReceivedNotification(original)
-        let verified = try? VerifiedNotification(original)
-        if Topics.unverified.contains(letter.position.topic) {
-            self.init(
-                Topics.received,
-                ReceivedNotification(
-                    signedPayload: original.value, source: .replay,
-                    receivedAt: received?.receivedAt ?? letter.refusedAt, bundleId: received?.bundleId,
-                    status: seal.isValid(original) ? received?.status : nil,
-                    traceparent: received?.traceparent))
-        } else if let verified {
-            self.init(
-                Topics.received,
-                ReceivedNotification(
-                    signedPayload: verified.signedPayload, source: .replay, receivedAt: verified.receivedAt,
-                    bundleId: verified.bundleId, traceparent: verified.traceparent))
-        } else {
-            self.init(
-                topic: letter.position.topic, key: original.key, value: original.value,
-                headers: original.headers.map { RecordHeader(name: $0.name, value: $0.value) })
-        }
     }
 }

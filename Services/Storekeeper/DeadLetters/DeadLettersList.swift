@@ -1,6 +1,7 @@
 import ArgumentParser
 import Contracts
 import Foundation
+import Operations
 import Storage
 
 /// `storekeeper dead-letters list`.

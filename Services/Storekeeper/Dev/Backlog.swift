@@ -1,6 +1,7 @@
 import Contracts
 import Kafka
 import Logging
+import Operations
 import Storage
 import Synchronization
 

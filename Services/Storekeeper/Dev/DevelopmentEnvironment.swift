@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Kafka
 import Logging
+import Operations
 import Postgres
 import Signatures
 
@@ -173,9 +174,4 @@ struct DevelopmentEnvironment: Sendable {
         }
         return String(cString: template)
     }
-}
-
-extension Logger {
-    /// Logs nothing: errors are in return values.
-    static let silent = Logger(label: "storekeeper.dev") { _ in SwiftLogNoOpLogHandler() }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Operations
 
 /// A snapshot as text. Pure.
 struct LiveView: Sendable {

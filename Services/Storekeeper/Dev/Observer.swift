@@ -1,4 +1,5 @@
 import Foundation
+import Operations
 
 /// Observes the services through their metrics, the broker and the database.
 struct Observer: Sendable {

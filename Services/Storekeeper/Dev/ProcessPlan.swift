@@ -1,5 +1,6 @@
 import Contracts
 import Foundation
+import Operations
 import Storage
 
 /// The processes of a run: their number, addresses, environment and files.

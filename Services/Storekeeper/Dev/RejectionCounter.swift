@@ -1,6 +1,7 @@
 import Contracts
 import Kafka
 import Logging
+import Operations
 import Synchronization
 
 /// Reads a run's dead letters as they arrive: the embedded broker does not keep them for long.

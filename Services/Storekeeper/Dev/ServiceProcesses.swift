@@ -1,4 +1,5 @@
 import Foundation
+import Operations
 
 /// Starts, watches, kills, restarts and stops the services' processes, for `storekeeper dev` and the tests.
 ///

@@ -1,3 +1,5 @@
+import Operations
+
 import struct Foundation.Date
 
 /// The data of the live view at one moment.

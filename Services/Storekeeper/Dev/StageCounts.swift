@@ -1,3 +1,5 @@
+import Operations
+
 /// A stage's totals over all its instances and their restarts.
 struct StageCounts: Sendable, Equatable {
     var handled = 0.0

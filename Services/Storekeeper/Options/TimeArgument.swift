@@ -54,11 +54,3 @@ enum TimeArgument: ExpressibleByArgument, Equatable {
         return overflow ? nil : seconds
     }
 }
-
-extension Date {
-    /// UTC, to the second.
-    var text: String { formatted(Date.ISO8601FormatStyle()) }
-
-    /// The day in UTC.
-    var day: String { formatted(Date.ISO8601FormatStyle().year().month().day()) }
-}

@@ -1,3 +1,5 @@
+import Operations
+
 /// A label and its text; nil omits the line.
 typealias Fact = (name: String, text: String?)
 

@@ -1,3 +1,5 @@
+import Operations
+
 /// The progress of a long job as one line. Pure.
 struct ProgressLine: Sendable {
     /// Unit, such as `customers`.
@@ -29,16 +31,6 @@ struct ProgressLine: Sendable {
         let rate = Double(current) / seconds
         let rounded = rate < 10 ? "\((rate * 10).rounded() / 10)" : "\(Int(rate.rounded()))"
         guard done < total else { return ", \(rounded) a second" }
-        return ", \(rounded) a second, \(Self.span(seconds: Int((Double(total - done) / rate).rounded(.up)))) left"
-    }
-
-    /// `59 s`, `12 min`, `3 h 5 min`, `2 d 4 h`.
-    static func span(seconds: Int) -> String {
-        switch seconds {
-        case ..<120: "\(seconds) s"
-        case ..<7200: "\(seconds / 60) min"
-        case ..<172_800: "\(seconds / 3600) h \(seconds % 3600 / 60) min"
-        default: "\(seconds / 86_400) d \(seconds % 86_400 / 3600) h"
-        }
+        return ", \(rounded) a second, \(TimeSpan.text(seconds: Int((Double(total - done) / rate).rounded(.up)))) left"
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Contracts
 import Foundation
+import Operations
 import Storage
 
 /// `storekeeper recover`: fetches a window of Apple's history and recovers missing notifications.
@@ -128,14 +129,5 @@ struct PlannedWindowRow: ListedRow {
             bundleId, environment, from.text, to.text, notificationType ?? "-", subtype ?? "-",
             onlyFailures ? "yes" : "no",
         ]
-    }
-}
-
-extension RecoveryWindow.Request {
-    /// Its subject in the audit log.
-    fileprivate var subject: String {
-        let only = [scope.notificationType, scope.subtype, scope.onlyFailures ? "failures" : nil].compactMap { $0 }
-        return (["\(scope.bundleId) \(scope.environment.rawValue) \(scope.from.text)/\(scope.to.text)"] + only)
-            .joined(separator: " ")
     }
 }

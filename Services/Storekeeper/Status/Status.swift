@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Operations
 
 /// `storekeeper status`: the screen for an incident.
 struct Status: Subcommand {

@@ -1,4 +1,5 @@
 import Foundation
+import Operations
 
 /// The status screen as lines of text.
 struct StatusText: Sendable {
@@ -70,5 +71,5 @@ struct StatusText: Sendable {
         date.map { "\($0.text), \(Self.age(report.at.timeIntervalSince($0))) ago" } ?? "never"
     }
 
-    static func age(_ seconds: Double) -> String { ProgressLine.span(seconds: Int(max(0, seconds))) }
+    static func age(_ seconds: Double) -> String { TimeSpan.age(seconds) }
 }

@@ -1,6 +1,7 @@
 import AppStore
 import ArgumentParser
 import Foundation
+import Operations
 import Signatures
 
 /// `storekeeper verify`: verifies a signed payload and prints its contents, or the reason for its rejection.

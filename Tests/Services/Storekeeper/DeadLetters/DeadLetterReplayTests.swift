@@ -3,6 +3,7 @@ import Foundation
 import Kafka
 import Testing
 
+@testable import Operations
 @testable import Storekeeper
 
 /// Renewal information names no app: what is replayed without one, the verifier refuses.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import Operations
 @testable import Storekeeper
 
 struct LiveViewTests {

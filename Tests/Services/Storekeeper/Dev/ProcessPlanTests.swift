@@ -2,6 +2,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Operations
 @testable import Storekeeper
 
 struct ProcessPlanTests {

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Operations
 @testable import Storekeeper
 
 struct ProgressLineTests {
@@ -27,6 +28,6 @@ struct ProgressLineTests {
 
     @Test(arguments: [(59, "59 s"), (720, "12 min"), (11_100, "3 h 5 min"), (187_200, "2 d 4 h")])
     func `spans are read at a glance`(seconds: Int, text: String) {
-        #expect(ProgressLine.span(seconds: seconds) == text)
+        #expect(TimeSpan.text(seconds: seconds) == text)
     }
 }

@@ -5,6 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Operations
 @testable import Storekeeper
 
 struct RecoverTests {

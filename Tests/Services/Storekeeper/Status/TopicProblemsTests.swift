@@ -2,6 +2,7 @@ import Contracts
 import Kafka
 import Testing
 
+@testable import Operations
 @testable import Storekeeper
 
 struct TopicProblemsTests {

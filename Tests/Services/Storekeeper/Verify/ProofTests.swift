@@ -3,6 +3,7 @@ import Foundation
 import Signatures
 import Testing
 
+@testable import Operations
 @testable import Storekeeper
 
 struct ProofTests {

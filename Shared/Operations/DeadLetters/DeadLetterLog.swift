@@ -2,12 +2,12 @@ import Contracts
 import Kafka
 
 /// A dead letter with its position and readable contents.
-struct StoredDeadLetter: Sendable {
-    var id: DeadLetterID
-    var letter: DeadLetter
-    var contents: DeadLetterContents
+package struct StoredDeadLetter: Sendable {
+    package var id: DeadLetterID
+    package var letter: DeadLetter
+    package var contents: DeadLetterContents
 
-    init(_ id: DeadLetterID, _ letter: DeadLetter) {
+    package init(_ id: DeadLetterID, _ letter: DeadLetter) {
         self.id = id
         self.letter = letter
         contents = DeadLetterContents(letter)
@@ -15,25 +15,25 @@ struct StoredDeadLetter: Sendable {
 }
 
 /// Reads the dead-letter topic without joining a consumer group or committing offsets.
-struct DeadLetterLog: Sendable {
+package struct DeadLetterLog: Sendable {
     /// The cluster that the offsets belong to.
-    let cluster: String
+    package let cluster: String
     private let consumer: Consumer
 
     private static let topic = Topics.rejected
     /// How long to wait for records that the watermarks announce.
     private static let patience: Duration = .seconds(20)
 
-    init(_ configuration: KafkaConfiguration) async throws {
+    package init(_ configuration: KafkaConfiguration) async throws {
         consumer = try Consumer(configuration, group: "\(ServiceName.storekeeper.group).dead-letters", logger: .silent)
         cluster = try await consumer.clusterId()
     }
 
-    func close() async { await consumer.close(deadline: .seconds(1)) }
+    package func close() async { await consumer.close(deadline: .seconds(1)) }
 
     /// The dead letters of the topic, partition by partition; records of any other form are skipped.
     /// - Parameter newest: maximum per partition; nil reads all of them.
-    func letters(newest: Int64? = nil) async throws -> [StoredDeadLetter] {
+    package func letters(newest: Int64? = nil) async throws -> [StoredDeadLetter] {
         var bounds: [TopicPartition: Range<Int64>] = [:]
         for partition in 0..<Int32(Self.topic.route.partitions) {
             let partition = TopicPartition(topic: Self.topic.name, partition: partition)
@@ -45,15 +45,15 @@ struct DeadLetterLog: Sendable {
     }
 
     /// Dead letters by id, in the order of ids.
-    /// - Throws: `CommandError` with the first id that the topic does not hold.
-    func letters(_ ids: Set<DeadLetterID>) async throws -> [StoredDeadLetter] {
+    /// - Throws: `OperationError` with the first id that the topic does not hold.
+    package func letters(_ ids: Set<DeadLetterID>) async throws -> [StoredDeadLetter] {
         var bounds: [TopicPartition: Range<Int64>] = [:]
         for (number, ids) in Dictionary(grouping: ids, by: \.partition) {
             let partition = TopicPartition(topic: Self.topic.name, partition: number)
             let (low, high) = try await consumer.watermarks(partition)
             let offsets = ids.map(\.offset)
             if let outside = offsets.first(where: { !(low..<high).contains($0) }) {
-                throw CommandError(
+                throw OperationError(
                     """
                     no dead letter \(number)/\(outside): partition \(number) of \(Self.topic.name) holds \
                     \(low == high ? "nothing" : "offsets \(low) to \(high - 1)"); its retention is 30 days
@@ -63,7 +63,7 @@ struct DeadLetterLog: Sendable {
         }
         let letters = try await read(bounds).filter { ids.contains($0.id) }.sorted { $0.id < $1.id }
         guard letters.count == ids.count else {
-            throw CommandError("a record at these offsets of \(Self.topic.name) is not a dead letter of Storekeeper")
+            throw OperationError("a record at these offsets of \(Self.topic.name) is not a dead letter of Storekeeper")
         }
         return letters
     }
@@ -78,7 +78,7 @@ struct DeadLetterLog: Sendable {
         while !open.isEmpty {
             guard case .records(let records) = try await consumer.turn(limit: 500, wait: .seconds(1)) else {
                 guard ContinuousClock.now - lastRecord < Self.patience else {
-                    throw CommandError(
+                    throw OperationError(
                         "Kafka returned no record of \(Self.topic.name) within 20 s; check the broker's health")
                 }
                 continue
@@ -97,7 +97,7 @@ struct DeadLetterLog: Sendable {
 }
 
 extension WireRecord {
-    init(_ record: ConsumerRecord) {
+    package init(_ record: ConsumerRecord) {
         self.init(
             key: record.key, value: record.value, headers: record.headers.map { WireHeader($0.name, $0.value) })
     }

@@ -2,16 +2,16 @@ import Contracts
 import Kafka
 
 /// Compares the topics with what every release means, whatever the replication factor that setup was given.
-struct TopicProblems: Sendable {
-    let configuration: KafkaConfiguration
+package struct TopicProblems: Sendable {
+    package let configuration: KafkaConfiguration
 
-    func sentences() async throws -> [String] {
+    package func sentences() async throws -> [String] {
         let admin = try KafkaAdmin(configuration, patience: .seconds(5), logger: .silent)
         let states = try await admin.states(of: Topics.all.map(\.name))
         return Topics.all.compactMap { route in states[route.name].flatMap { Self.sentence(on: route, $0) } }
     }
 
-    static func sentence(on route: Route, _ state: TopicState) -> String? {
+    package static func sentence(on route: Route, _ state: TopicState) -> String? {
         guard state.partitions >= route.partitions else {
             return
                 "\(route.name) has \(state.partitions) of \(route.partitions) partitions: the broker may have created it by "

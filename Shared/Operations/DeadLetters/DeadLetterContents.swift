@@ -3,19 +3,19 @@ import Contracts
 import StrictJSON
 
 /// The readable contents of a dead letter. Unverified: a stage rejected it.
-struct DeadLetterContents: Sendable, Equatable {
+package struct DeadLetterContents: Sendable, Equatable {
     /// Lower case.
-    var notificationUUID: String?
-    var notificationType: String?
-    var environment: String?
-    var bundleId: String?
+    package var notificationUUID: String?
+    package var notificationType: String?
+    package var environment: String?
+    package var bundleId: String?
     /// The compact JWS, if there is one in it.
-    var signedPayload: [UInt8]?
+    package var signedPayload: [UInt8]?
     /// The payload as JSON.
-    var payload: [UInt8]?
+    package var payload: [UInt8]?
 
     /// Reads a rejected record.
-    init(_ letter: DeadLetter) {
+    package init(_ letter: DeadLetter) {
         if Topics.unverified.contains(letter.position.topic) {
             self.init(signedPayload: letter.original.value)
         } else if let notification = try? VerifiedNotification(letter.original) {
@@ -27,7 +27,7 @@ struct DeadLetterContents: Sendable, Equatable {
     }
 
     /// Reads a posted body.
-    init(signedPayload: [UInt8]) {
+    package init(signedPayload: [UInt8]) {
         guard let jws = CompactJWS(signedPayload[...]) else { return }
         self.signedPayload = signedPayload
         payload = Base64.decode(jws.payload, .url).flatMap { try? JSONDocument($0) }.map { Array($0.root.rawBytes) }

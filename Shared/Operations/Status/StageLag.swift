@@ -4,24 +4,24 @@ import Kafka
 import Storage
 
 /// Reads the lag of each stage from Kafka: in records, and as the age of the oldest unread record.
-struct StageLag: Sendable {
+package struct StageLag: Sendable {
     /// A consumer group and its topic.
-    struct Reader: Sendable {
-        var name: String
-        var group: String
-        var topic: String
+    package struct Reader: Sendable {
+        package var name: String
+        package var group: String
+        package var topic: String
     }
 
-    let configuration: KafkaConfiguration
+    package let configuration: KafkaConfiguration
     /// Where the state-updater stands: its position is in the database, and Kafka's copy is ahead after a restore.
-    let positions: PositionStore
+    package let positions: PositionStore
 
     private static let patience: Duration = .seconds(5)
     /// A worker that works settles several batches meanwhile.
     private static let secondLook: Duration = .seconds(3)
 
     /// In pipeline order.
-    static let readers = ServiceKind.allCases.reversed().flatMap { role in
+    package static let readers = ServiceKind.allCases.reversed().flatMap { role in
         role.readings.map { reading in
             // The service's own group is the stage; groups beside it are named by their topic.
             let isStage = role.readings.count == 1 || reading.group == ServiceName(rawValue: role.rawValue)?.group
@@ -31,10 +31,10 @@ struct StageLag: Sendable {
         }
     }
 
-    func stages(now: Date) async throws -> [StatusReport.Stage] {
+    package func stages(now: Date) async throws -> [StatusReport.Stage] {
         let topics = try await KafkaAdmin(configuration, patience: Self.patience, logger: .silent).topics()
         if let reader = Self.readers.first(where: { topics[$0.topic] == nil }) {
-            throw CommandError("the topic \(reader.topic) does not exist; run setup")
+            throw OperationError("the topic \(reader.topic) does not exist; run setup")
         }
         return try await withThrowingTaskGroup(of: (Int, StatusReport.Stage).self) { group in
             for (index, reader) in Self.readers.enumerated() {

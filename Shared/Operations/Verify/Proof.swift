@@ -5,9 +5,9 @@ import StrictJSON
 import struct Foundation.Date
 
 /// The verification of a signed payload: its certificates, contents, and the result.
-struct Proof: Sendable {
+package struct Proof: Sendable {
     /// The kinds of signed payloads.
-    enum Kind: String, Sendable, CaseIterable {
+    package enum Kind: String, Sendable, CaseIterable {
         case notification
         case transaction
         case renewalInfo = "renewal-info"
@@ -15,28 +15,34 @@ struct Proof: Sendable {
     }
 
     /// The expected app and environment; nil accepts any.
-    struct Identity: Sendable {
-        var bundleId: String?
-        var appAppleId: Int64?
-        var environment: AppStoreEnvironment?
+    package struct Identity: Sendable {
+        package var bundleId: String?
+        package var appAppleId: Int64?
+        package var environment: AppStoreEnvironment?
+
+        package init(bundleId: String? = nil, appAppleId: Int64? = nil, environment: AppStoreEnvironment? = nil) {
+            self.bundleId = bundleId
+            self.appAppleId = appAppleId
+            self.environment = environment
+        }
     }
 
-    let kind: Kind
-    let isKindGuessed: Bool
+    package let kind: Kind
+    package let isKindGuessed: Bool
     /// The readable certificates of the header, leaf first.
-    let certificates: [Certificate]
+    package let certificates: [Certificate]
     /// The payload as JSON; nil where it is not JSON. Signed objects within a verified notification are decoded.
-    let payload: [UInt8]?
+    package let payload: [UInt8]?
     /// Nil where verification succeeded.
-    let refusal: Refusal?
+    package let refusal: Refusal?
     /// The validated chain; nil where verification failed. Not the header's list: any sender can list Apple's root.
-    let chain: ValidatedChain?
-    let identity: Identity
-    let verifiedAt: Date
+    package let chain: ValidatedChain?
+    package let identity: Identity
+    package let verifiedAt: Date
 
     /// Verifies.
     /// - Parameter kind: nil detects it from the fields.
-    init(of jws: [UInt8], kind: Kind?, trust: TrustStore, identity: Identity, now: Date) {
+    package init(of jws: [UInt8], kind: Kind?, trust: TrustStore, identity: Identity, now: Date) {
         let claim = UnverifiedContents(jws)
         self.kind = kind ?? claim.kind
         isKindGuessed = kind == nil
@@ -58,16 +64,16 @@ struct Proof: Sendable {
     }
 
     /// Whether the chain ends at Apple's root.
-    var isSignedByApple: Bool { chain?.root.sha256 == TrustStore.appleRootDigest }
+    package var isSignedByApple: Bool { chain?.root.sha256 == TrustStore.appleRootDigest }
 }
 
 /// Unverified contents of a payload, used to choose how to verify and display it.
 private struct UnverifiedContents {
-    let payload: [UInt8]?
-    let certificates: [Certificate]
+    package let payload: [UInt8]?
+    package let certificates: [Certificate]
     private let root: JSONValue?
 
-    init(_ jws: [UInt8]) {
+    package init(_ jws: [UInt8]) {
         let parts = CompactJWS(jws[...])
         let document = parts.flatMap { Base64.decode($0.payload, .url) }.flatMap { try? JSONDocument($0) }
         root = document?.root
@@ -78,7 +84,7 @@ private struct UnverifiedContents {
         }
     }
 
-    var kind: Proof.Kind {
+    package var kind: Proof.Kind {
         if root?["notificationType"] != nil { return .notification }
         if root?["receiptType"] != nil || root?["originalApplicationVersion"] != nil { return .appTransaction }
         if root?["transactionId"] != nil { return .transaction }
@@ -86,7 +92,7 @@ private struct UnverifiedContents {
     }
 
     /// Accepts the payload's own app where the identity leaves it open.
-    func registry(for identity: Proof.Identity) -> AppRegistry {
+    package func registry(for identity: Proof.Identity) -> AppRegistry {
         let all: [AppStoreEnvironment] = [.production, .sandbox, .xcode, .localTesting]
         let app = AcceptedApp(
             bundleId: identity.bundleId ?? member("bundleId")?.string ?? "(none)",

@@ -3,76 +3,76 @@ import Postgres
 import Storage
 
 /// Coverage, and the recovery in progress.
-struct RecoveryStatus: Sendable, Encodable, Equatable {
+package struct RecoveryStatus: Sendable, Encodable, Equatable {
     /// One kind of coverage of one app.
-    struct Proof: Sendable, Encodable, Equatable {
-        var bundleId: String
-        var environment: String
-        var kind: String
-        var provenUntil: Date
+    package struct Proof: Sendable, Encodable, Equatable {
+        package var bundleId: String
+        package var environment: String
+        package var kind: String
+        package var provenUntil: Date
     }
 
     /// Notifications in Apple's history that the ledger does not have.
-    struct Missing: Sendable, Encodable, Equatable {
-        var bundleId: String
-        var environment: String
-        var count: Int64
+    package struct Missing: Sendable, Encodable, Equatable {
+        package var bundleId: String
+        package var environment: String
+        package var count: Int64
     }
 
     /// Past days that are not proven.
-    struct Days: Sendable, Encodable, Equatable {
-        var bundleId: String
-        var environment: String
-        var waiting: Int64
-        var givenUp: Int64
+    package struct Days: Sendable, Encodable, Equatable {
+        package var bundleId: String
+        package var environment: String
+        package var waiting: Int64
+        package var givenUp: Int64
     }
 
     /// An open or failed window.
-    struct Window: Sendable, Encodable, Equatable {
-        var id: String
-        var reason: String
-        var state: String
-        var openedAt: Date
-        var lastError: String?
+    package struct Window: Sendable, Encodable, Equatable {
+        package var id: String
+        package var reason: String
+        package var state: String
+        package var openedAt: Date
+        package var lastError: String?
     }
 
     /// The newest test notification of an app.
-    struct CanaryState: Sendable, Encodable, Equatable {
-        var bundleId: String
-        var environment: String
-        var requestedAt: Date
-        var arrivedAt: Date?
+    package struct CanaryState: Sendable, Encodable, Equatable {
+        package var bundleId: String
+        package var environment: String
+        package var requestedAt: Date
+        package var arrivedAt: Date?
         /// Nil while it is pending.
-        var outcome: String?
-        var attemptResult: String?
+        package var outcome: String?
+        package var attemptResult: String?
     }
 
     /// Postponed requests for single customers.
-    struct Postponed: Sendable, Encodable, Equatable {
-        var bundleId: String
-        var environment: String
-        var requests: Int64
-        var since: Date
-        var lastError: String
+    package struct Postponed: Sendable, Encodable, Equatable {
+        package var bundleId: String
+        package var environment: String
+        package var requests: Int64
+        package var since: Date
+        package var lastError: String
     }
 
-    var proofs: [Proof]
-    var missing: [Missing]
-    var unprovenDays: [Days]
+    package var proofs: [Proof]
+    package var missing: [Missing]
+    package var unprovenDays: [Days]
     /// By state.
-    var windows: [String: Int64]
+    package var windows: [String: Int64]
     /// Open and failed windows, oldest first.
-    var unsettled: [Window]
-    var canaries: [CanaryState]
+    package var unsettled: [Window]
+    package var canaries: [CanaryState]
     /// Longest waiting first.
-    var postponed: [Postponed]
+    package var postponed: [Postponed]
 
     /// Acceptable age of an open window.
-    static let patience: TimeInterval = 3600
+    package static let patience: TimeInterval = 3600
     /// Acceptable age of the proof of delivery, which is renewed every few minutes.
-    static let proofAge: TimeInterval = 7200
+    package static let proofAge: TimeInterval = 7200
 
-    init(
+    package init(
         proofs: [Proof] = [], missing: [Missing] = [], unprovenDays: [Days] = [], windows: [String: Int64] = [:],
         unsettled: [Window] = [], canaries: [CanaryState] = [], postponed: [Postponed] = []
     ) {
@@ -85,7 +85,7 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
         self.postponed = postponed
     }
 
-    init(_ connection: PostgresConnection, now: Date) async throws {
+    package init(_ connection: PostgresConnection, now: Date) async throws {
         let store = CoverageStore(connection)
         let status = try await store.status()
         proofs = try await store.coverage().map {
@@ -125,8 +125,8 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
         }
     }
 
-    func lines(at now: Date) -> [String] {
-        func age(_ date: Date) -> String { StatusText.age(now.timeIntervalSince(date)) }
+    package func lines(at now: Date) -> [String] {
+        func age(_ date: Date) -> String { TimeSpan.age(now.timeIntervalSince(date)) }
         var lines = proofs.map {
             "\($0.bundleId) \($0.environment): \($0.kind) proven until \($0.provenUntil.text), "
                 + "\(age($0.provenUntil)) ago"
@@ -150,7 +150,7 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
         }
         lines += canaries.map { canary in
             let end = canary.arrivedAt.map {
-                "arrived after \(StatusText.age($0.timeIntervalSince(canary.requestedAt)))"
+                "arrived after \(TimeSpan.age($0.timeIntervalSince(canary.requestedAt)))"
             }
             return "canary \(canary.bundleId) \(canary.environment), \(age(canary.requestedAt)) ago: "
                 + (end ?? canary.outcome ?? "pending")
@@ -160,7 +160,7 @@ struct RecoveryStatus: Sendable, Encodable, Equatable {
 }
 
 extension RecoveryStatus.CanaryState {
-    init(_ canary: Canary) {
+    package init(_ canary: Canary) {
         self.init(
             bundleId: canary.bundleId, environment: canary.environment.rawValue, requestedAt: canary.requestedAt,
             arrivedAt: canary.arrivedAt, outcome: canary.outcome?.rawValue, attemptResult: canary.attemptResult)

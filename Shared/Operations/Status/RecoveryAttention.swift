@@ -9,8 +9,8 @@ extension RecoveryStatus {
     }
 
     /// Problems, most urgent first: missing notifications, failed canaries, stuck windows.
-    func attention(at now: Date) -> [String] {
-        func age(_ date: Date) -> String { StatusText.age(now.timeIntervalSince(date)) }
+    package func attention(at now: Date) -> [String] {
+        func age(_ date: Date) -> String { TimeSpan.age(now.timeIntervalSince(date)) }
         let failed = RecoveryWindow.State.failed.rawValue
         var sentences = missing.map { ($0, $0.count - givenUp($0)) }.filter { $0.1 > 0 }.map { app, count in
             "\(count) notifications of \(app.bundleId) \(app.environment) are missing: storekeeper coverage"

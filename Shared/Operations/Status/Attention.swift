@@ -1,16 +1,18 @@
 import Foundation
 
 /// The problems in a status report. Pure; the thresholds are those of the help text.
-struct Attention: Sendable {
+package struct Attention: Sendable {
     /// Acceptable lag of a stage, seconds.
-    var lag: Double = 60
+    package var lag: Double = 60
     /// Acceptable silence of a receiver that was alive within the last hour.
-    var silence: TimeInterval = 180
+    package var silence: TimeInterval = 180
     /// Forged notifications within a day that a passer-by sends.
-    var forged = 1000
+    package var forged = 1000
+
+    package init() {}
 
     /// Most urgent first: unreadable sections, lost notifications, delays, rejections.
-    func sentences(on report: StatusReport) -> [String] {
+    package func sentences(on report: StatusReport) -> [String] {
         unreadable(report) + (report.recovery.value.map { $0.attention(at: report.at) } ?? []) + receivers(report)
             + report.topicProblems + behind(report) + rejections(report) + products(report)
     }
@@ -37,7 +39,7 @@ struct Attention: Sendable {
             // A heartbeat is for a minute that is over.
             let silent = report.at.timeIntervalSince(receiver.lastMinute) - 60
             guard silent > silence else { return nil }
-            return "receiver \(receiver.instance) has sent no heartbeat for \(StatusText.age(silent))"
+            return "receiver \(receiver.instance) has sent no heartbeat for \(TimeSpan.age(silent))"
         }
     }
 
@@ -46,11 +48,11 @@ struct Attention: Sendable {
             guard let seconds = stage.behindSeconds, seconds > lag else { return nil }
             if stage.isStalled {
                 return
-                    "\(stage.name) is \(StatusText.age(seconds)) behind and settled none of the \(stage.waiting) records that "
+                    "\(stage.name) is \(TimeSpan.age(seconds)) behind and settled none of the \(stage.waiting) records that "
                     + "wait while this looked: its /readyz says why; restart it if none of its instances can be asked"
             }
             return
-                "\(stage.name) is \(StatusText.age(seconds)) behind, \(stage.waiting) records: check that it runs, or "
+                "\(stage.name) is \(TimeSpan.age(seconds)) behind, \(stage.waiting) records: check that it runs, or "
                 + "start more instances"
         }
     }

@@ -2,18 +2,18 @@ import Kafka
 import Postgres
 
 /// A failure of a dependency for which a command knows a remedy that the library does not.
-protocol HintedError: Error {
+package protocol HintedError: Error {
     /// What to check; continues the sentence. Nil where the error says enough.
     var hint: String? { get }
 }
 
 extension HintedError {
     /// The error with its hint.
-    var messageWithHint: String { "\(self)\(hint.map { "; \($0)" } ?? "")" }
+    package var messageWithHint: String { "\(self)\(hint.map { "; \($0)" } ?? "")" }
 }
 
 extension PostgresError: HintedError {
-    var hint: String? {
+    package var hint: String? {
         switch sqlState {
         // undefined_table, undefined_column, undefined_function, invalid_schema_name.
         case "42P01", "42703", "42883", "3F000":
@@ -28,7 +28,7 @@ extension PostgresError: HintedError {
 }
 
 extension KafkaError: HintedError {
-    var hint: String? {
+    package var hint: String? {
         switch (meaning, name) {
         case (.retry, "_TIMED_OUT"), (.retry, "_MSG_TIMED_OUT"), (.retry, "_TRANSPORT"), (.retry, "_ALL_BROKERS_DOWN"),
             (.retry, "_RESOLVE"):

@@ -1,11 +1,11 @@
 import StrictJSON
 
 /// Pretty-printed JSON that keeps the order of members and the spelling of numbers.
-struct PrettyJSON {
-    private(set) var text = ""
+package struct PrettyJSON {
+    package private(set) var text = ""
 
     /// Nil where the bytes are not JSON.
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         guard let document = try? JSONDocument(bytes) else { return nil }
         write(document.root, indentation: "")
     }

@@ -1,36 +1,47 @@
-import ArgumentParser
 import Contracts
 import Foundation
 import Storage
 
 /// The windows that `storekeeper recover` opens. Pure.
-struct RecoverPlan: Sendable {
+package struct RecoverPlan: Sendable {
     /// An app in an environment.
-    struct App: Sendable, Hashable {
-        var environment: StoreEnvironment
-        var bundleId: String
+    package struct App: Sendable, Hashable {
+        package var environment: StoreEnvironment
+        package var bundleId: String
 
-        init(_ environment: StoreEnvironment, _ bundleId: String) {
+        package init(_ environment: StoreEnvironment, _ bundleId: String) {
             self.environment = environment
             self.bundleId = bundleId
         }
     }
 
-    var from: Date
-    var to: Date
-    var now: Date
-    var notificationType: String?
-    var subtype: String?
-    var onlyFailures = false
+    package var from: Date
+    package var to: Date
+    package var now: Date
+    package var notificationType: String?
+    package var subtype: String?
+    package var onlyFailures = false
+
+    package init(
+        from: Date, to: Date, now: Date, notificationType: String? = nil, subtype: String? = nil,
+        onlyFailures: Bool = false
+    ) {
+        self.from = from
+        self.to = to
+        self.now = now
+        self.notificationType = notificationType
+        self.subtype = subtype
+        self.onlyFailures = onlyFailures
+    }
 
     /// The apps that the options select, each once.
-    static func chosen(of known: [App], app: String?, environment: StoreEnvironment?) throws -> [App] {
+    package static func chosen(of known: [App], app: String?, environment: StoreEnvironment?) throws -> [App] {
         let fitting = Set(known).filter {
             (app ?? $0.bundleId) == $0.bundleId && (environment ?? $0.environment) == $0.environment
         }
         guard !fitting.isEmpty else {
             let names = Set(known).map { "\($0.bundleId) \($0.environment.rawValue)" }.sorted()
-            throw CommandError(
+            throw OperationError(
                 names.isEmpty
                     ? "no known apps: start the scheduler with API keys (STOREKEEPER_API_KEYS_FILE)"
                     : "the scheduler does not know this app, only \(names.joined(separator: ", ")): check --app, "
@@ -40,16 +51,16 @@ struct RecoverPlan: Sendable {
     }
 
     /// How far back Apple's notification history goes.
-    static func memory(of environment: StoreEnvironment) -> TimeInterval {
+    package static func memory(of environment: StoreEnvironment) -> TimeInterval {
         86_400 * (environment == .production ? 180 : 30)
     }
 
     /// - Parameter id: makes the id of a window.
-    func requests(for apps: [App], id: () -> UUID) throws -> [RecoveryWindow.Request] {
+    package func requests(for apps: [App], id: () -> UUID) throws -> [RecoveryWindow.Request] {
         try apps.map { app in
             let first = max(from, now.addingTimeInterval(-Self.memory(of: app.environment)))
             guard first < to else {
-                throw CommandError(
+                throw OperationError(
                     "Apple's history of \(app.environment.rawValue) does not reach back to \(to.text); "
                         + "use storekeeper backfill")
             }
@@ -63,12 +74,21 @@ struct RecoverPlan: Sendable {
     }
 
     /// A warning where Apple's history begins later than the windows.
-    func warnings(for apps: [App]) -> [String] {
+    package func warnings(for apps: [App]) -> [String] {
         apps.compactMap { app in
             let first = now.addingTimeInterval(-Self.memory(of: app.environment))
             guard from < first else { return nil }
             return "\(app.bundleId) \(app.environment.rawValue): Apple's history begins at \(first.text); "
                 + "use storekeeper backfill for earlier purchases"
         }
+    }
+}
+
+extension RecoveryWindow.Request {
+    /// Its subject in the audit log.
+    package var subject: String {
+        let only = [scope.notificationType, scope.subtype, scope.onlyFailures ? "failures" : nil].compactMap { $0 }
+        return (["\(scope.bundleId) \(scope.environment.rawValue) \(scope.from.text)/\(scope.to.text)"] + only)
+            .joined(separator: " ")
     }
 }

@@ -5,7 +5,7 @@ import Storage
 ///
 /// In reverse pipeline order: services start in this order and stop in the opposite one, so that records in transit are
 /// still processed. The API, which only reads what the others write, comes first.
-enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
+package enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
     case api
     case scheduler
     case recovery
@@ -15,13 +15,13 @@ enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
     case ingest
 
     /// Whether notifications pass it.
-    var isStage: Bool { self != .api }
+    package var isStage: Bool { self != .api }
 
     /// Whether others send it requests.
-    var isServer: Bool { self == .ingest || self == .api }
+    package var isServer: Bool { self == .ingest || self == .api }
 
     /// Its topics and consumer groups; none for ingest and the API.
-    var readings: [(route: Route, group: String)] {
+    package var readings: [(route: Route, group: String)] {
         switch self {
         case .stateUpdater: [(Topics.unique.route, ServiceName.stateUpdater.group)]
         case .deduplicator: [(Topics.verified.route, ServiceName.deduplicator.group)]
@@ -42,7 +42,7 @@ enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
     }
 
     /// Whether it writes or reads records that need a seal.
-    var holdsRecordKeys: Bool {
+    package var holdsRecordKeys: Bool {
         switch self {
         case .verifier, .deduplicator, .stateUpdater, .recovery: true
         case .scheduler, .ingest, .api: false
@@ -50,7 +50,7 @@ enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
     }
 
     /// Its database role; nil for services without database access.
-    var databaseRole: Grants.Role? {
+    package var databaseRole: Grants.Role? {
         switch self {
         case .api: .api
         case .scheduler: .scheduler

@@ -4,13 +4,19 @@ import Postgres
 import Storage
 
 /// Reads the sections of the status screen independently.
-struct StatusReader: Sendable {
-    let database: PostgresConfiguration
-    let kafka: KafkaConfiguration
+package struct StatusReader: Sendable {
+    package let database: PostgresConfiguration
+    package let kafka: KafkaConfiguration
     /// Number of recent notifications for the latency.
-    let sample: Int
+    package let sample: Int
 
-    func report(at now: Date) async -> StatusReport {
+    package init(database: PostgresConfiguration, kafka: KafkaConfiguration, sample: Int) {
+        self.database = database
+        self.kafka = kafka
+        self.sample = sample
+    }
+
+    package func report(at now: Date) async -> StatusReport {
         let connection = PostgresConnection(database, logger: .silent)
         async let stages = Section {
             try await StageLag(configuration: kafka, positions: PositionStore(connection)).stages(now: now)

@@ -1,9 +1,9 @@
 /// A section of the status screen: its value, or why it could not be read. An unreadable section hides no other.
-enum Section<Value: Sendable & Encodable>: Sendable, Encodable {
+package enum Section<Value: Sendable & Encodable>: Sendable, Encodable {
     case read(Value)
     case unreadable(String)
 
-    init(_ body: () async throws -> Value) async {
+    package init(_ body: () async throws -> Value) async {
         do {
             self = .read(try await body())
         } catch {
@@ -11,12 +11,12 @@ enum Section<Value: Sendable & Encodable>: Sendable, Encodable {
         }
     }
 
-    var value: Value? {
+    package var value: Value? {
         guard case .read(let value) = self else { return nil }
         return value
     }
 
-    var problem: String? {
+    package var problem: String? {
         guard case .unreadable(let problem) = self else { return nil }
         return problem
     }
@@ -25,7 +25,7 @@ enum Section<Value: Sendable & Encodable>: Sendable, Encodable {
         case unreadable
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         switch self {
         case .read(let value): try value.encode(to: encoder)
         case .unreadable(let problem):

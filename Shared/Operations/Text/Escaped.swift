@@ -1,7 +1,7 @@
 extension String {
     /// The text with control and direction characters escaped as in JSON: received text must not be able to overwrite
     /// the terminal.
-    var escaped: String {
+    package var escaped: String {
         var escaped = ""
         for scalar in unicodeScalars {
             switch scalar.properties.generalCategory {

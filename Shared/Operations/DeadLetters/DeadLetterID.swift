@@ -1,0 +1,19 @@
+/// Partition and offset in the dead-letter topic, such as `3/17`.
+package struct DeadLetterID: Hashable, Comparable, CustomStringConvertible {
+    package var partition: Int32
+    package var offset: Int64
+
+    package init(partition: Int32, offset: Int64) {
+        self.partition = partition
+        self.offset = offset
+    }
+
+    package var description: String { "\(partition)/\(offset)" }
+
+    /// Its subject in the audit log, with the cluster: an offset identifies a record within its cluster only.
+    package func subject(in cluster: String) -> String { "dead letter \(cluster)/\(self)" }
+
+    package static func < (left: DeadLetterID, right: DeadLetterID) -> Bool {
+        (left.partition, left.offset) < (right.partition, right.offset)
+    }
+}

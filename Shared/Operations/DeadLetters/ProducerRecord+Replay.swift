@@ -1,0 +1,34 @@
+import Contracts
+import Kafka
+import Pipeline
+
+extension ProducerRecord {
+    /// The signed payload of a dead letter for the first topic; a record without one goes back to its own topic,
+    /// unchanged.
+    ///
+    /// What our services say beside Apple's signature is replayed only where the seal proves that they said it.
+    package init(replaying letter: DeadLetter, provenBy seal: RecordSeal = RecordSeal()) {
+        let original = letter.original
+        let received = try? ReceivedNotification(original)
+        let verified = try? VerifiedNotification(original)
+        if Topics.unverified.contains(letter.position.topic) {
+            self.init(
+                Topics.received,
+                ReceivedNotification(
+                    signedPayload: original.value, source: .replay,
+                    receivedAt: received?.receivedAt ?? letter.refusedAt, bundleId: received?.bundleId,
+                    status: seal.isValid(original) ? received?.status : nil,
+                    traceparent: received?.traceparent))
+        } else if let verified {
+            self.init(
+                Topics.received,
+                ReceivedNotification(
+                    signedPayload: verified.signedPayload, source: .replay, receivedAt: verified.receivedAt,
+                    bundleId: verified.bundleId, traceparent: verified.traceparent))
+        } else {
+            self.init(
+                topic: letter.position.topic, key: original.key, value: original.value,
+                headers: original.headers.map { RecordHeader(name: $0.name, value: $0.value) })
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+
+/// The facts of the status screen; ``Attention`` finds the problems in them.
+package struct StatusReport: Sendable, Encodable {
+    /// The lag of a stage.
+    package struct Stage: Sendable, Encodable, Equatable {
+        package var name: String
+        package var topic: String
+        /// Unread records.
+        package var waiting: Int64
+        /// Age of the oldest unread record in seconds; nil where there is none, or its age is unknown.
+        package var behindSeconds: Double?
+        /// Far behind, and not one record was settled while status looked.
+        package var isStalled = false
+    }
+
+    /// The newest notifications of the ledger.
+    package struct Ledger: Sendable, Encodable, Equatable {
+        package var lastReceivedAt: Date?
+        package var lastRecordedAt: Date?
+        /// Sample size of the two figures below.
+        package var sample: Int
+        /// From webhook to committed state, milliseconds.
+        package var webhookToStateP50: Double?
+        package var webhookToStateP99: Double?
+    }
+
+    /// Dead letters of one stage and reason within 24 hours.
+    package struct Refused: Sendable, Encodable, Equatable {
+        package var stage: String
+        package var reason: String
+        package var count: Int
+    }
+
+    /// A receiver that sent a heartbeat within the last hour.
+    package struct Receiver: Sendable, Encodable, Equatable {
+        package var instance: String
+        /// The minute of its last heartbeat.
+        package var lastMinute: Date
+        package var accepted: Int64
+        package var refused: Int64
+    }
+
+    /// A non-renewing product whose duration an operator has to set.
+    package struct UnknownDuration: Sendable, Encodable, Equatable {
+        package var app: String
+        package var product: String
+        /// How many of its purchases give access without an end.
+        package var purchases: Int
+    }
+
+    package var at: Date
+    package var stages: Section<[Stage]>
+    package var ledger: Section<Ledger>
+    package var refused: Section<[Refused]>
+    package var receivers: Section<[Receiver]>
+    package var recovery: Section<RecoveryStatus>
+    /// The deployment is so young that no receiver can have sent a heartbeat yet.
+    package var isYoung = false
+    /// Topics that are not as meant, one sentence each.
+    package var topicProblems: [String] = []
+    package var unknownDurations: [UnknownDuration] = []
+    /// Problems, most urgent first; filled by ``Attention``.
+    package var attention: [String] = []
+}
