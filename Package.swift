@@ -179,9 +179,9 @@ let tests: [Target] = [
     tests(
         "APITests", "Services/API",
         [
-            "API", "Chassis", "Contracts", "StrictJSON", "Subscriptions", "Storage", "Postgres", "TestSupport",
-            "AppStore",
-            "Signatures", "Kafka", "Pipeline", "Interpretation", logging, lifecycle, hummingbird, httpClient, nio,
+            "API", "Simulator", "Chassis", "Contracts", "StrictJSON", "Subscriptions", "Storage", "Postgres",
+            "TestSupport", "AppStore", "Signatures", "Kafka", "Pipeline", "Interpretation", logging, lifecycle,
+            hummingbird, httpClient, nio,
         ]),
     tests(
         "SimulatorTests", "Services/Simulator",

@@ -12,6 +12,7 @@ struct APIServices: Sendable {
     let readiness: SchemaReadiness
     let housekeeping: Housekeeping
     let horizon: EventHorizon
+    let definitions: DefinitionTable
     private let uploads: UploadAccess
 
     init(_ context: ServiceContext<Configuration>) throws {
@@ -30,8 +31,12 @@ struct APIServices: Sendable {
             logger: context.logger)
         uploads = try UploadAccess(context)
         horizon = EventHorizon(database: database, logger: context.logger)
+        definitions = DefinitionTable(
+            database: database,
+            isRead: context.health.readinessCheck("definitions", waitingFor: "the entitlement definitions"),
+            logger: context.logger)
         let dependencies = Dependencies(
-            document: document, database: database, keys: keys, horizon: horizon,
+            document: document, database: database, keys: keys, horizon: horizon, definitions: definitions,
             cursor: Cursor { keys.cursorSecret }, uploads: uploads.services, clock: context.clock, newId: { UUID() },
             sleep: { try await Task.sleep(for: $0) }, logger: context.logger)
         self.keys = keys
@@ -50,5 +55,5 @@ struct APIServices: Sendable {
     }
 
     /// In the order of their dependencies; stopped backwards.
-    var all: [any Service] { uploads.all + [readiness, keys, housekeeping, horizon, server] }
+    var all: [any Service] { uploads.all + [readiness, keys, housekeeping, horizon, definitions, server] }
 }

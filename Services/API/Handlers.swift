@@ -4,6 +4,9 @@ enum Handlers {
         let document = DocumentHandler(dependencies)
         let entitlements = EntitlementHandlers(dependencies)
         let subscriptions = SubscriptionHandlers(dependencies)
+        let requests = SubscriptionRequests(dependencies)
+        let definitions = DefinitionHandlers(dependencies)
+        let consents = ConsentHandlers(dependencies)
         let customers = CustomerHandlers(dependencies)
         let grants = GrantHandlers(dependencies)
         let events = EventHandlers(dependencies)
@@ -24,6 +27,16 @@ enum Handlers {
             "getSubscriptionTimeline": subscriptions.timeline,
             "getSubscriptionNotifications": subscriptions.notifications,
             "getTransaction": subscriptions.transaction,
+            "refreshSubscription": requests.refresh,
+            "extendSubscription": requests.extend,
+            "getOrder": OrderHandler(dependencies).lookUp,
+            "listEntitlementDefinitions": definitions.list,
+            "getEntitlementDefinition": definitions.get,
+            "putEntitlementDefinition": definitions.put,
+            "putConsent": consents.put,
+            "listConsents": consents.list,
+            "withdrawConsent": consents.withdraw,
+            "sendConsumption": consents.sendConsumption,
             "search": SearchHandler(dependencies).search,
             "putCustomer": customers.put,
             "getCustomer": customers.get,

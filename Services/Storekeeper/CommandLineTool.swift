@@ -24,14 +24,14 @@ struct CommandLineTool: ParsableCommand {
                 name: "Inspect:",
                 subcommands: [
                     Status.self, Events.self, DeadLetters.self, EntitlementsCommand.self, Customers.self, Products.self,
-                    CoverageCommand.self,
-                    Audit.self, Verify.self, Config.self,
+                    CoverageCommand.self, Audit.self, Verify.self, Config.self,
                 ]),
             CommandGroup(
                 name: "Recover and repair:",
-                subcommands: [Recover.self, Backfill.self, Offsets.self, Rebuild.self, Retention.self]),
+                subcommands: [Recover.self, Backfill.self, Import.self, Offsets.self, Rebuild.self, Retention.self]),
             CommandGroup(
-                name: "Call Apple's API:", subcommands: [TestNotification.self, Lookup.self, Extend.self, Token.self]),
+                name: "Call Apple's API:",
+                subcommands: [TestNotification.self, Notifications.self, Lookup.self, Extend.self, Token.self]),
             CommandGroup(
                 name: "Run and deploy:",
                 subcommands: [Dev.self, CheckRun.self, Keys.self, ACLs.self, Broker.self, Healthcheck.self]),

@@ -34,7 +34,8 @@ public struct OutboxStore: Sendable {
         _ = try await repeating { try await connection.execute(Self.changesPublished, ids, time) }
     }
 
-    /// Requests that are due. Those whose gap has closed meanwhile are forgotten instead.
+    /// Requests that are due. Those whose gap has closed meanwhile are forgotten instead; what was asked for by hand has no gap
+    /// and is due at once.
     /// - Parameter time: younger ones wait, because most gaps are notifications that overtook each other.
     public func requests(noticedBefore time: Date, limit: Int = 500) async throws -> [Waiting<RecoveryRequest>] {
         try await repeating {
@@ -71,26 +72,27 @@ public struct OutboxStore: Sendable {
 
     static let withdraw = Statement(
         "outbox-withdraw",
-        """
-        delete from recovery_request as request
-        where published_at is null and requested_at <= $1::timestamptz
-            and not exists (
-                select from lifecycle_gap
-                where lifecycle_gap.environment = request.environment
-                    and lifecycle_gap.original_transaction_id = request.original_transaction_id
-                    and lifecycle_gap.before_uuid = request.before_uuid)
-        """)
+        unsafeSQL: """
+            delete from recovery_request as request
+            where published_at is null and requested_at <= $1::timestamptz and reason <> '\(RefreshStore.reason)'
+                and not exists (
+                    select from lifecycle_gap
+                    where lifecycle_gap.environment = request.environment
+                        and lifecycle_gap.original_transaction_id = request.original_transaction_id
+                        and lifecycle_gap.before_uuid = request.before_uuid)
+            """)
 
     static let requests = Statement(
         "outbox-requests",
-        """
-        select id, environment::text as environment, original_transaction_id, bundle_id, reason, before_uuid, from_at,
-            to_at, requested_at
-        from recovery_request
-        where published_at is null and requested_at <= $1::timestamptz
-        order by id
-        limit $2::bigint
-        """)
+        unsafeSQL: """
+            select id, environment::text as environment, original_transaction_id, bundle_id, reason, before_uuid, from_at,
+                to_at, requested_at
+            from recovery_request
+            where published_at is null
+                and (requested_at <= $1::timestamptz or reason = '\(RefreshStore.reason)')
+            order by id
+            limit $2::bigint
+            """)
 
     static let requestsPublished = Statement(
         "outbox-requests-published",

@@ -68,6 +68,11 @@ public struct ProductStore: Sendable {
         }
     }
 
+    /// Those of one app that are set, by product id.
+    package func durations(configuredFor bundleId: String) async throws -> [String: ProductDuration] {
+        try ProductDurations(try await connection.execute(Self.configured))[bundleId] ?? [:]
+    }
+
     static let lock = Statement("product-lock", "lock table product in access exclusive mode")
 
     static let levels = Statement(

@@ -44,6 +44,8 @@ public enum StorageStatements {
     private static let api =
         ClientKeyStore.statements + IdempotencyStore.statements + EntitlementStore.statements
         + PurchasePages.statements + EventFeed.statements + CustomerRecords.statements + SearchStore.statements
+        + RefreshStore.statements + EntitlementDefinitionStore.statements + ConsentStore.statements
+        + AccountAppStore.statements
 
     private static let coverage =
         HeartbeatStore.statements + CoverageStore.statements + RecoveryWindowStore.statements

@@ -29,6 +29,8 @@ extension EndToEnd {
                     #expect(unknown.ending == .exit(1) && unknown.log.contains("knows no order"))
 
                     try await Self.fetchCustomers(customer.originalTransactionId, apple, production)
+                    try await Self.history(customer.originalTransactionId, apple, production)
+                    try await Self.importCustomers(customer.originalTransactionId, apple, production)
                     try await Self.extend(customer.originalTransactionId, apple)
                     let token = try await apple.storekeeper(["token", "--app", "com.example.app"])
                     #expect(token.ending == .exit(0) && token.text.split(separator: ".").count == 3)
@@ -71,6 +73,68 @@ extension EndToEnd {
             #expect(planned.customers == 2 && planned.done == 1 && planned.left == 1 && planned.refused.isEmpty)
             let again = try await summary()
             #expect(again.customers == 2 && again.left == 1 && Array(again.refused.keys) == ["404"])
+        }
+
+        /// What Apple sent about one customer, and that the ledger has it.
+        private static func history(_ id: String, _ apple: SimulatedApple, _ options: [String]) async throws {
+            struct Row: Decodable {
+                var notificationUUID: String?
+                var isRecorded: Bool?
+            }
+            let command = ["notifications", "history", "--transaction", id, "--json"] + options
+            try await apple.waitUntil("the ledger has all that Apple sent about a customer") {
+                try await apple.storekeeper(command).ending == .exit(0)
+            }
+            let outcome = try await apple.storekeeper(command)
+            let rows = try JSONDecoder().decode([Row].self, from: Data(outcome.text.utf8))
+            #expect(!rows.isEmpty && rows.allSatisfy { $0.isRecorded == true && $0.notificationUUID != nil })
+            let unknown = try await apple.storekeeper(["notifications", "history", "--transaction", "404"] + options)
+            #expect(unknown.ending == .exit(1), "\(unknown.log)")
+        }
+
+        /// A customer with a purchase, one with a wrong one, one who exists with another token, and a broken line.
+        private static func importCustomers(_ id: String, _ apple: SimulatedApple, _ options: [String]) async throws {
+            let file = apple.services.processes.plan.directory + "/import.jsonl"
+            _ = try await apple.storekeeper(["customers", "add", "third"] + options)
+            try Data(
+                """
+                {"customerId":"first","originalTransactionId":"\(id)"}
+                {"customerId":"second","originalTransactionId":"404"}
+                {"customerId":"third","appAccountToken":"\(UUID().uuidString)"}
+                no row
+
+                """.utf8
+            ).write(to: URL(fileURLWithPath: file))
+            struct Row: Decodable, Equatable {
+                var line: Int
+                var outcome: String
+            }
+            struct Summary: Decodable {
+                var outcomes: [String: Int]
+                var purchases: Int
+                var fetchedBefore: Int
+            }
+            func run(_ arguments: String...) async throws -> (Summary, [Row]) {
+                let outcome = try await apple.storekeeper(["import", file, "--json"] + arguments + options)
+                let rows = try String(contentsOfFile: file + ".outcomes", encoding: .utf8).split(separator: "\n")
+                    .map { try JSONDecoder().decode(Row.self, from: Data($0.utf8)) }
+                return (try JSONDecoder().decode(Summary.self, from: Data(outcome.text.utf8)), rows)
+            }
+            let dry = try await run("--dry-run")
+            #expect(dry.0.outcomes == ["created": 2, "conflict": 1, "invalid": 1] && dry.0.purchases == 0)
+            let known = try await apple.storekeeper(["customers", "show", "first"] + options)
+            #expect(known.ending == .exit(1), "a dry run changes nothing")
+            let first = try await run()
+            #expect(
+                first.1 == [
+                    Row(line: 1, outcome: "created"), Row(line: 2, outcome: "failed"),
+                    Row(line: 3, outcome: "conflict"),
+                    Row(line: 4, outcome: "invalid"),
+                ])
+            #expect(first.0.purchases == 2 && first.0.fetchedBefore == 0)
+            let second = try await run()
+            #expect(second.1.map(\.outcome) == ["known", "failed", "conflict", "invalid"])
+            #expect(second.0.fetchedBefore == 1, "what was fetched is not fetched again")
         }
 
         /// One subscriber, then all of a product; what Apple says of both arrives, and the trail keeps who asked.

@@ -29,15 +29,16 @@ extension AccountAccess {
         json.endArray()
     }
 
-    private func write(_ line: Line, to json: inout JSONWriter) {
+    private func write(_ entitlement: Entitlement, to json: inout JSONWriter) {
+        let line = entitlement.line
         json.beginObject()
-        json.member("name", line.productId)
+        json.member("name", entitlement.name)
         json.member("productId", line.productId)
         json.member("bundleId", line.bundleId)
         json.member("givesAccess", true)
         json.member("startsAt", line.startsAt?.milliseconds)
         json.member("until", line.endsAt?.milliseconds)
-        json.member("reason", line.reason)
+        json.member("reason", line.source == .app ? "originalApplicationVersion" : line.reason)
         json.member("ownership", line.ownership)
         json.member("willRenew", line.isAutoRenewing)
         json.member("originalTransactionId", line.source == .access ? line.id : nil)

@@ -23,7 +23,7 @@ struct EntitlementHandlers: Sendable {
     private let sleep: @Sendable (Duration) async throws -> Void
 
     init(_ dependencies: Dependencies) {
-        reader = EntitlementReader(database: dependencies.database)
+        reader = EntitlementReader(database: dependencies.database, definitions: dependencies.definitions)
         customers = CustomerHandlers(dependencies)
         waiting = WaitingRequests(limit: 256)
         readAfter = ReadAfter(database: dependencies.database, sleep: dependencies.sleep)

@@ -27,6 +27,7 @@ struct EntitlementReader: Sendable {
     }
 
     let database: Database
+    let definitions: DefinitionTable
 
     /// One for each account, in their order.
     func answers(
@@ -35,9 +36,11 @@ struct EntitlementReader: Sendable {
         let lines = try EntitlementStore.lines(
             try await database.rows(
                 EntitlementStore.command(of: accounts, in: environment, bundleIds: bundleIds, from: moment)))
+        let current = definitions.current
         let byAccount = Dictionary(grouping: lines, by: \.account)
         let found = accounts.map { account in
-            AccountAccess(of: account, in: environment, lines: byAccount[account] ?? [], at: moment)
+            AccountAccess(
+                of: account, in: environment, lines: byAccount[account] ?? [], definitions: current, at: moment)
         }
         let withheld = Set(found.flatMap(\.withheld).map(\.id))
         let states = try await states(of: withheld, in: environment, at: moment)

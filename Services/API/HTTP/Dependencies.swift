@@ -9,6 +9,7 @@ struct Dependencies: Sendable {
     let database: Database
     let keys: KeyTable
     let horizon: EventHorizon
+    let definitions: DefinitionTable
     let cursor: Cursor
     let uploads: UploadServices
     let clock: ProcessClock

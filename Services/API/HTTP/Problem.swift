@@ -19,6 +19,7 @@ struct Problem: Error, Sendable {
         case notFound = "not-found"
         case requestInProgress = "request-in-progress"
         case conflict
+        case outcomeUnknown = "outcome-unknown"
         case bodyTooLarge = "body-too-large"
         case unsupportedMediaType = "unsupported-media-type"
         case idempotencyMismatch = "idempotency-mismatch"
@@ -55,7 +56,7 @@ extension Problem.Kind {
         case .missingScope, .appNotAllowed, .wrongEnvironment: 403
         case .noSuchPath, .notFound: 404
         case .methodNotAllowed: 405
-        case .requestInProgress, .conflict: 409
+        case .requestInProgress, .conflict, .outcomeUnknown: 409
         case .bodyTooLarge: 413
         case .unsupportedMediaType: 415
         case .idempotencyMismatch: 422
@@ -81,6 +82,7 @@ extension Problem.Kind {
         case .notFound: "Not found"
         case .requestInProgress: "The first request with this Idempotency-Key is in progress"
         case .conflict: "The request contradicts what is stored"
+        case .outcomeUnknown: "Apple did not say whether it has done it"
         case .bodyTooLarge: "The body is too large"
         case .unsupportedMediaType: "The body has another media type"
         case .idempotencyMismatch: "The Idempotency-Key was used for another request"

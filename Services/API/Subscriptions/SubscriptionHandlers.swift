@@ -23,11 +23,12 @@ struct SubscriptionHandlers: Sendable {
     /// `GET /v1/subscriptions/{originalTransactionId}`
     func get(_ request: APIRequest) async throws -> APIResponse {
         let now = clock.now()
-        return try await found(request) { subscription, connection in
+        return try await database.subscription(of: request) { subscription, connection in
             let key = subscription.key
             let periods = try await AccessStore(connection).periods(of: key)
             let anomalies = try await AnomalyStore(connection).anomalies(of: key)
             let gaps = try await LifecycleGapStore(connection).gaps(of: key)
+            let refresh = try await RefreshStore(connection).last(of: key)
             return APIResponse { json in
                 json.member("originalTransactionId", key.originalTransactionId)
                 json.member("environment", key.environment.rawValue)
@@ -47,6 +48,7 @@ struct SubscriptionHandlers: Sendable {
                 json.beginArray("gaps")
                 for gap in gaps { json.element(gap.kind.rawValue) }
                 json.endArray()
+                json.object("refresh", refresh) { json, refresh in refresh.write(to: &json) }
                 json.member("signedDate", subscription.version.signedDate.milliseconds)
                 json.member("asOf", now.milliseconds)
             }
@@ -57,7 +59,7 @@ struct SubscriptionHandlers: Sendable {
     func timeline(_ request: APIRequest) async throws -> APIResponse {
         let list = "timeline \(request.parameter("originalTransactionId"))"
         let page = try ListPage(request, cursor, list)
-        return try await found(request) { subscription, connection in
+        return try await database.subscription(of: request) { subscription, connection in
             let rows = try await PurchasePages(connection).timeline(
                 of: subscription.key, after: try page.number(), limit: page.limit + 1)
             return try page.response(rows, position: { "\($0.id)" }) { row, json in
@@ -72,7 +74,7 @@ struct SubscriptionHandlers: Sendable {
     func notifications(_ request: APIRequest) async throws -> APIResponse {
         let list = "notifications \(request.parameter("originalTransactionId"))"
         let page = try ListPage(request, cursor, list)
-        return try await found(request) { subscription, connection in
+        return try await database.subscription(of: request) { subscription, connection in
             let lines = try await PurchasePages(connection).notifications(
                 of: subscription.key, after: page.position.flatMap { UUID(uuidString: $0) }, limit: page.limit + 1)
             return try page.response(lines, position: { $0.notificationUUID.uuidString }) { line, json in
@@ -114,26 +116,6 @@ struct SubscriptionHandlers: Sendable {
         }
     }
 
-    /// The purchase of the path, if the key may see it; what it may not see is not found.
-    private func found(
-        _ request: APIRequest,
-        _ body: @Sendable (Subscription, PostgresConnection) async throws -> APIResponse
-    ) async throws -> APIResponse {
-        let key = SubscriptionKey(
-            environment: request.key.environment, originalTransactionId: request.parameter("originalTransactionId"))
-        return try await database.withConnection { connection in
-            guard let subscription = try await SubscriptionStore(connection).find(key),
-                request.key.covers(subscription.bundleId)
-            else {
-                throw Problem(
-                    .notFound,
-                    "No purchase \(key.originalTransactionId) is known in \(key.environment.rawValue); check that this is "
-                        + "the id of its first transaction, and the environment of the key.")
-            }
-            return try await body(subscription, connection)
-        }
-    }
-
     private static func write(_ periods: [AccessStore.Period], to json: inout JSONWriter) {
         json.beginArray("access")
         for period in periods {
@@ -159,5 +141,26 @@ extension JSONWriter {
         beginObject(name)
         write(&self, value)
         endObject()
+    }
+}
+
+extension Database {
+    /// The purchase of the path, if the key may see it; what it may not see is not found.
+    func subscription<Value: Sendable>(
+        of request: APIRequest, _ body: @Sendable (Subscription, PostgresConnection) async throws -> Value
+    ) async throws -> Value {
+        let key = SubscriptionKey(
+            environment: request.key.environment, originalTransactionId: request.parameter("originalTransactionId"))
+        return try await withConnection { connection in
+            guard let subscription = try await SubscriptionStore(connection).find(key),
+                request.key.covers(subscription.bundleId)
+            else {
+                throw Problem(
+                    .notFound,
+                    "No purchase \(key.originalTransactionId) is known in \(key.environment.rawValue); check that this is "
+                        + "the id of its first transaction, and the environment of the key.")
+            }
+            return try await body(subscription, connection)
+        }
     }
 }

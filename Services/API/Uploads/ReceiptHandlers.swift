@@ -92,7 +92,7 @@ struct ReceiptHandlers: Sendable {
         guard !ids.isEmpty else { return }
         let client: AppStoreServerAPI
         do throws(AppleQuestion.Failure) {
-            client = try AppleQuestion.client(services, upload)
+            client = try AppleQuestion.client(services, upload.bundleId, upload.environment)
         } catch {
             throw Upload.Refused(pointer: "", reason: error.reason, detail: error.detail)
         }

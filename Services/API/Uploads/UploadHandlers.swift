@@ -66,44 +66,11 @@ struct UploadHandlers: Sendable {
             return upload.refuse(pointer, "invalid-id", "a transaction id has digits only")
         }
         do throws(AppleQuestion.Failure) {
-            let client = try AppleQuestion.client(services, upload)
+            let client = try AppleQuestion.client(services, upload.bundleId, upload.environment)
             let jws = try await AppleQuestion.ask { try await client.transactionInfo(id).jws }
             upload.add(jws, as: .transaction, at: pointer, isFromApple: true)
         } catch {
             upload.refuse(pointer, error.reason, error.detail)
-        }
-    }
-}
-
-/// What became of a question to Apple, in the words of an answer.
-enum AppleQuestion {
-    struct Failure: Error {
-        var reason: String
-        var detail: String
-    }
-
-    static func client(_ services: UploadServices, _ upload: Upload) throws(Failure) -> AppStoreServerAPI {
-        let environment = AppStoreEnvironment(rawValue: upload.environment.rawValue)
-        guard var client = services.apple?[upload.bundleId, environment] else {
-            throw Failure(
-                reason: "no-api-key",
-                detail: "there is no App Store Server API key for \(upload.bundleId); upload what is signed instead")
-        }
-        // The app waits for the answer.
-        client.deadline = .seconds(10)
-        return client
-    }
-
-    static func ask<Value: Sendable>(_ question: () async throws -> Value) async throws(Failure) -> Value {
-        do {
-            return try await question()
-        } catch let error as APIError {
-            guard case .refused(let refusal) = error, refusal.status == 404 || refusal.status == 400 else {
-                throw Failure(reason: "apple-unavailable", detail: "\(error); send it again later")
-            }
-            throw Failure(reason: "unknown-transaction", detail: "Apple does not know it in this environment")
-        } catch {
-            throw Failure(reason: "apple-unavailable", detail: "Apple could not be asked; send it again later")
         }
     }
 }

@@ -12,12 +12,14 @@ import struct Foundation.UUID
 struct UploadRecorder: Sendable {
     private let services: UploadServices
     private let database: Database
+    private let definitions: DefinitionTable
     private let clock: ProcessClock
     private let logger: Logger
 
     init(_ dependencies: Dependencies) {
         services = dependencies.uploads
         database = dependencies.database
+        definitions = dependencies.definitions
         clock = dependencies.clock
         logger = dependencies.logger
     }
@@ -36,7 +38,8 @@ struct UploadRecorder: Sendable {
             UploadClaim(appAccountToken: $0, uploadedAt: upload.now, includesOwned: isRestore)
         }
         let entries = upload.accepted.map(\.entry)
-        let (preview, grants) = try await database.withConnection {
+        if let account, !isDryRun { try await keepApps(upload, of: account) }
+        let (preview, given) = try await database.withConnection {
             connection async throws -> (StatePreview, [EntitlementStore.Line]) in
             let preview = try await StatePreviewStore(connection).preview(
                 of: entries, in: app, account: account, claiming: claim, at: upload.now)
@@ -45,9 +48,10 @@ struct UploadRecorder: Sendable {
                 EntitlementStore.command(
                     of: [account], in: upload.environment, bundleIds: [upload.bundleId], from: upload.now)
             ])
-            return (preview, try EntitlementStore.lines(rows[0]).filter { $0.source == .grant })
+            return (preview, try EntitlementStore.lines(rows[0]).filter { [.grant, .app].contains($0.source) })
         }
-        let answer = UploadAnswer(upload, preview, grants: grants, account: account)
+        let answer = UploadAnswer(
+            upload, preview, given: given, account: account, definitions: definitions.current)
         if isDryRun || upload.accepted.isEmpty { return answer.response(isRecorded: false) }
         if !preview.claims.isEmpty {
             try await database.withConnection { connection in
@@ -61,6 +65,20 @@ struct UploadRecorder: Sendable {
             throw answer.unrecorded
         }
         return answer.response(isRecorded: true)
+    }
+
+    /// What version of the app the account's customer first got. It is no purchase, so no state is made of it.
+    private func keepApps(_ upload: Upload, of account: UUID) async throws {
+        for app in upload.accepted.compactMap(\.appTransaction) {
+            guard let version = app.originalApplicationVersion else { continue }
+            try await database.withConnection { connection in
+                try await AccountAppStore(connection).add(
+                    AccountAppStore.AccountApp(
+                        environment: upload.environment, bundleId: upload.bundleId, appAccountToken: account,
+                        appTransactionId: app.appTransactionId ?? "", originalApplicationVersion: version,
+                        originalPurchaseDate: app.originalPurchaseDate, recordedAt: upload.now))
+            }
+        }
     }
 
     /// The purchases of renewal information that are stored for this app.

@@ -1,18 +1,25 @@
 import ArgumentParser
 
-/// `storekeeper customers`: accounts of the app that share an Apple account.
+/// `storekeeper customers`: customers by the developer's own ids, and accounts that share an Apple account.
 struct Customers: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "customers", abstract: "List and resolve shared Apple accounts.",
+        commandName: "customers", abstract: "Show and change customers; list and resolve shared Apple accounts.",
         discussion: """
+            Customers have your own ids; each has one appAccountToken, by which Apple names the account in every \
+            transaction.
+
             Several accounts of the app can use purchases of one Apple account: a family, a customer with a new account, \
             or account trading. Each case appears in the timeline (fact sharedAccount) and in storekeeper customers \
             shared. The app's policy decides which accounts are entitled: firstWins (the first account; default), refuse \
             (none until one is chosen) or allow (all). Chosen accounts override the policy.
 
             Examples:
+              storekeeper customers show user-4711 --app com.example.app --environment Production
               storekeeper customers shared --app com.example.app
               storekeeper customers policy --app com.example.app refuse
             """,
-        subcommands: [SharedAccounts.self, Policy.self, Choose.self])
+        subcommands: [
+            ShowCustomer.self, AddCustomer.self, RemoveCustomer.self, GrantCustomer.self, RevokeGrant.self,
+            SharedAccounts.self, Policy.self, Choose.self,
+        ])
 }

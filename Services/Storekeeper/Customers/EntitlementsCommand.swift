@@ -41,9 +41,9 @@ struct EntitlementsCommand: Subcommand {
         let access = AccountAccess(
             of: account, in: environment,
             lines: try EntitlementStore.lines(try await connection.pipeline([command])[0]),
-            at: moment)
+            definitions: try await EntitlementDefinitionStore(connection).current(), at: moment)
         let rows =
-            access.entitlements.map { Row($0, state: nil) }
+            access.entitlements.map { Row($0.line, name: $0.name, state: nil) }
             + (try await withheld(access, connection))
         try output.list(
             rows, none: "No purchase and no grant names \(account.uuidString.lowercased()) in \(environment.rawValue).",
@@ -56,7 +56,7 @@ struct EntitlementsCommand: Subcommand {
         let command = EntitlementStore.command(
             purchases: access.withheld.map(\.id), in: environment, at: access.moment)
         let states = try EntitlementStore.states(try await connection.pipeline([command])[0], at: access.moment)
-        return access.withheld.map { Row($0, state: states[$0.id] ?? .unknown) }
+        return access.withheld.map { Row($0, name: nil, state: states[$0.id] ?? .unknown) }
     }
 
     private static func token(_ text: String) throws -> UUID {
@@ -65,9 +65,11 @@ struct EntitlementsCommand: Subcommand {
     }
 
     struct Row: ListedRow {
-        static let columns: [TextTable.Column] = ["access", "app", "product", "until", "reason", "purchase"]
+        static let columns: [TextTable.Column] = ["access", "name", "app", "product", "until", "reason", "purchase"]
 
         var givesAccess: Bool
+        /// What the app calls it.
+        var name: String?
         var bundleId: String
         var productId: String?
         var until: Date?
@@ -75,8 +77,9 @@ struct EntitlementsCommand: Subcommand {
         /// Of the purchase, or the id of the grant.
         var id: String
 
-        init(_ line: EntitlementStore.Line, state: SubscriptionState?) {
+        init(_ line: EntitlementStore.Line, name: String?, state: SubscriptionState?) {
             givesAccess = state == nil
+            self.name = name
             bundleId = line.bundleId
             productId = line.productId
             until = line.endsAt
@@ -86,7 +89,8 @@ struct EntitlementsCommand: Subcommand {
 
         var cells: [String] {
             [
-                givesAccess ? "yes" : "no", bundleId, productId ?? "", givesAccess ? until?.text ?? "open" : "", reason,
+                givesAccess ? "yes" : "no", name ?? "", bundleId, productId ?? "",
+                givesAccess ? until?.text ?? "open" : "", reason,
                 id,
             ]
         }

@@ -11,8 +11,17 @@ package struct AccountAccess: Sendable {
     package let account: UUID
     package let environment: StoreEnvironment
     package let moment: Date
-    /// The periods that contain the moment; what follows without a break with the same product is joined.
-    package let entitlements: [Line]
+    /// What the account may use, each for one name.
+    package struct Entitlement: Sendable {
+        /// What the app calls it; the product's id where the app has no name for it.
+        package var name: String
+        /// What gives it.
+        package var line: Line
+    }
+
+    /// The periods that contain the moment; what follows without a break with the same product is joined. One with several
+    /// names is several.
+    package let entitlements: [Entitlement]
     /// Purchases of the account that give it no access at the moment.
     package let withheld: [Line]
     /// The next moment at which the answer changes by the clock alone.
@@ -20,19 +29,35 @@ package struct AccountAccess: Sendable {
     /// Rises with every change of what is stored about these purchases and grants.
     package let version: Int64
 
-    /// - Parameter lines: of this account, as the statement orders them.
-    package init(of account: UUID, in environment: StoreEnvironment, lines: [Line], at moment: Date) {
+    /// - Parameters:
+    ///   - lines: of this account, as the statement orders them.
+    ///   - definitions: of its apps, and perhaps of others.
+    package init(
+        of account: UUID, in environment: StoreEnvironment, lines: [Line], definitions: EntitlementDefinitions,
+        at moment: Date
+    ) {
         self.account = account
         self.environment = environment
         self.moment = moment
+        func names(_ line: Line) -> [String] {
+            guard line.source == .app else {
+                return definitions.names(of: line.productId ?? "", line.bundleId, in: environment)
+            }
+            return definitions.names(ofVersion: line.reason ?? "", line.bundleId, in: environment)
+        }
         let periods = Self.joined(lines.filter { $0.source != .purchase && $0.startsAt != nil })
-        entitlements = periods.filter { $0.contains(moment) }
-        let giving = Set(entitlements.filter { $0.source == .access }.map(\.id))
+        entitlements = periods.filter { $0.contains(moment) }.flatMap { line in
+            names(line).map { Entitlement(name: $0, line: line) }
+        }
+        let giving = Set(entitlements.map(\.line).filter { $0.source == .access }.map(\.id))
         withheld = lines.filter { $0.source == .purchase && !giving.contains($0.id) }
         changesAt = periods.flatMap { [$0.startsAt, $0.endsAt] }.compactMap { $0 }.filter { $0 > moment }.min()
         var revisions: [String: Int64] = [:]
-        for line in lines { revisions["\(line.source == .grant) \(line.id)"] = line.revision }
-        version = revisions.values.reduce(0, +)
+        for line in lines {
+            let kind: Line.Source = line.source == .access ? .purchase : line.source
+            revisions["\(kind) \(line.id)"] = line.revision
+        }
+        version = revisions.values.reduce(definitions.version(of: Set(lines.map(\.bundleId)), in: environment), +)
     }
 
     /// Periods of one purchase that follow each other with the same product, as one.

@@ -41,6 +41,9 @@ package struct CustomerRecords: Sendable {
         package var createdBy: UUID
         package var revokedAt: Date?
 
+        /// In the place of an API key where an operator gave it: the audit log says who.
+        package static let byOperator = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+
         package init(
             id: UUID, environment: StoreEnvironment, bundleId: String, appAccountToken: UUID, productId: String,
             reason: String, startsAt: Date, endsAt: Date?, createdAt: Date, createdBy: UUID

@@ -18,6 +18,8 @@ package enum EntitlementStore {
             case purchase
             /// A manual grant.
             case grant
+            /// The purchase of the app itself: gives what the app's definitions say of its version.
+            case app
         }
 
         package var source: Source
@@ -29,7 +31,7 @@ package enum EntitlementStore {
         package var startsAt: Date?
         /// Nil where it does not end.
         package var endsAt: Date?
-        /// Of the period, by the names of `AccessPeriod`.
+        /// Of the period, by the names of `AccessPeriod`. Of the app itself, the version that its customer first got.
         package var reason: String?
         package var transactionId: String?
         package var ownership: String?
@@ -141,15 +143,21 @@ package enum EntitlementStore {
             from manual_grant
             where app_account_token = given.account and environment = $2::text::store_environment
                 and ($3::text[] is null or bundle_id = any ($3::text[]))
+            union all
+            select 'app', bundle_id, app_transaction_id, null, coalesce(original_purchased_at, recorded_at), null,
+                original_application_version, null, null, 1
+            from account_app
+            where app_account_token = given.account and environment = $2::text::store_environment
+                and ($3::text[] is null or bundle_id = any ($3::text[]))
         ) as line
         left join subscription held
-            on line.source <> 'grant' and held.environment = $2::text::store_environment
+            on line.source in ('access', 'purchase') and held.environment = $2::text::store_environment
             and held.original_transaction_id = line.id
         left join transaction paid
             on line.transaction_id is not null and paid.environment = $2::text::store_environment
             and paid.transaction_id = line.transaction_id
         left join notification told on told.notification_uuid = line.notification_uuid
-        where line.source = 'grant' or held.revision is not null
+        where line.source in ('grant', 'app') or held.revision is not null
         order by given.account, line.bundle_id, line.id, line.starts_at nulls last, line.source
         """)
 }

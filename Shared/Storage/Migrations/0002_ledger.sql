@@ -39,6 +39,9 @@ create table notification (
 create index notification_by_purchase on notification (
     environment, original_transaction_id, signed_at, notification_uuid) where original_transaction_id is not null;
 create index notification_by_time on notification (recorded_at);
+-- Rare, and looked for with every question about consents.
+create index notification_rescinding_consent on notification (environment, bundle_id)
+    where notification_type = 'RESCIND_CONSENT';
 -- Since when the ledger has anything of an app; also for one of which it has nothing.
 create index notification_by_app on notification (environment, bundle_id, recorded_at);
 

@@ -183,7 +183,8 @@ create table lifecycle_gap (
     primary key (environment, original_transaction_id, before_uuid, kind)
 );
 
--- One request per purchase and gap, whatever becomes of the gap, so that Apple is asked once. An outbox.
+-- One request per purchase and gap, whatever becomes of the gap, so that Apple is asked once; and requests by hand, of which
+-- before_uuid is only the name. An outbox.
 create table recovery_request (
     id bigint generated always as identity primary key,
     requested_at timestamptz not null,
@@ -194,7 +195,7 @@ create table recovery_request (
     environment store_environment not null,
     original_transaction_id text not null,
     bundle_id text not null,
-    reason text not null, -- the kinds of gaps, by comma
+    reason text not null, -- the kinds of gaps, by comma; refresh: asked for by hand
     unique (environment, original_transaction_id, before_uuid)
 );
 create index recovery_request_unpublished on recovery_request (id) where published_at is null;

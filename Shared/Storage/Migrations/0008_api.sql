@@ -55,13 +55,57 @@ create table manual_grant (
     revoked_at timestamptz,
     id uuid primary key,
     app_account_token uuid not null,
-    created_by uuid not null, -- the API key
+    created_by uuid not null, -- the API key; all zeros: an operator, whom the audit log names
     environment store_environment not null,
     bundle_id text not null,
     product_id text not null,
     reason text not null
 );
 create index manual_grant_by_account on manual_grant (app_account_token, environment, bundle_id);
+
+-- What an app calls the things that its products give. Rows are only added; the greatest version of a name is in force. By
+-- environment, because a test key must not change what production answers.
+create table entitlement_definition (
+    version bigint not null check (version > 0),
+    created_at timestamptz not null,
+    created_by uuid not null, -- the API key
+    environment store_environment not null,
+    bundle_id text not null,
+    name text not null,
+    original_application_version_before text, -- who first got an older version of the app has it too
+    product_ids text[] not null,
+    primary key (environment, bundle_id, name, version)
+);
+
+-- Which version of the app an account's customer first got, from signed app transactions that were uploaded for it. That of one
+-- Apple account counts for one account.
+create table account_app (
+    original_purchased_at timestamptz,
+    recorded_at timestamptz not null,
+    app_account_token uuid not null,
+    environment store_environment not null,
+    bundle_id text not null,
+    app_transaction_id text not null, -- empty: an old system told none
+    original_application_version text not null,
+    primary key (app_account_token, environment, bundle_id, app_transaction_id)
+);
+create unique index account_app_once on account_app (environment, bundle_id, app_transaction_id)
+    where app_transaction_id <> '';
+
+-- What customers consented to and took back. Rows are only added; the newest of a kind counts.
+create table customer_consent (
+    id bigint generated always as identity primary key,
+    given_at timestamptz not null, -- or taken back
+    recorded_at timestamptz not null,
+    app_account_token uuid not null,
+    recorded_by uuid not null, -- the API key
+    environment store_environment not null,
+    is_given boolean not null,
+    bundle_id text not null,
+    kind text not null,
+    note text
+);
+create index customer_consent_by_account on customer_consent (app_account_token, environment, bundle_id);
 
 -- Makes the cursors of lists unforgeable, the same on all instances. It protects no data: what may be seen is decided by the
 -- key of each request.

@@ -14,7 +14,7 @@ declare
     api_reads constant text[] := array[
         'schema_migration', 'api_key', 'api_cursor_secret', 'certificate_chain', 'notification', 'notification_payload',
         'transaction', 'subscription', 'access_period', 'anomaly', 'lifecycle_gap', 'timeline', 'account_claim', 'sharing_policy',
-        'chosen_account', 'product', 'purchase_owner', 'owned_access', 'account_access', 'price_consent',
+        'chosen_account', 'product', 'recovery_request', 'recovery_answer', 'purchase_owner', 'owned_access', 'account_access', 'price_consent',
         'renewal_switch', 'subscription_end'];
     ours constant name := current_schema();
     role_name text;
@@ -87,7 +87,13 @@ begin
                 'api_key_use', 'api_idempotency', 'customer', 'manual_grant']),
             -- What an account claims by an upload; claims are never taken back.
             ('storekeeper_api', 'insert, update', array['account_claim']),
+            -- That Apple is to be asked about a purchase, and what was done with a key of the API.
+            ('storekeeper_api', 'insert', array['recovery_request', 'operator_action']),
+            -- Versions and consents are only added.
+            ('storekeeper_api', 'select, insert', array['entitlement_definition', 'account_app', 'customer_consent']),
             ('storekeeper_api', 'select', api_reads),
+            -- For storekeeper import; claims are never taken back.
+            ('storekeeper_scheduler', 'insert, update', array['account_claim']),
             -- For storekeeper offsets reset.
             ('storekeeper_scheduler', 'delete', array['consumer_position'])
         ) as given (role_name, privileges, tables)

@@ -129,7 +129,10 @@ struct BadInputTests {
         try await RunningAPI.with { api in
             try await body(api)
             let connection = TestDatabase.connection(api.database)
-            for table in ["customer", "manual_grant", "api_idempotency", "account_claim", "notification"] {
+            for table in [
+                "customer", "manual_grant", "api_idempotency", "account_claim", "notification", "recovery_request",
+                "operator_action", "entitlement_definition", "account_app", "customer_consent",
+            ] {
                 let rows = try await connection.execute(Statement(unsafeSQL: "select from \(table)"))
                 #expect(rows.affected == 0, "\(table)")
             }

@@ -53,17 +53,17 @@ struct DocumentTests {
     }
 
     @Test func `each documented answer of each operation can be had and is as described`() async throws {
-        try await OfferTests.withClients(for: SampleState.app) { clients, _ in
+        try await SimulatedStore.with(SampleState.app) { store, clients in
             var uploads = UploadServices.unavailable
             uploads.apple = clients
-            try await Self.checkAnswers(uploads)
+            try await Self.checkAnswers(uploads, store)
         }
     }
 
-    private static func checkAnswers(_ uploads: UploadServices) async throws {
+    private static func checkAnswers(_ uploads: UploadServices, _ store: SimulatedStore) async throws {
         try await RunningAPI.with(uploads: uploads) { api in
             try await SampleState.use(api) { state in
-                let cases = DocumentedAnswers(api: api, state: state)
+                let cases = DocumentedAnswers(api: api, state: state, store: store)
                 for operation in api.document.operations {
                     for (status, described) in operation.answers.sorted(by: { $0.key < $1.key }) where status != 429 {
                         let answer = try await cases.answer(of: operation, status: status)
@@ -113,6 +113,7 @@ struct DocumentTests {
 struct DocumentedAnswers {
     let api: RunningAPI
     let state: SampleState
+    let store: SimulatedStore
 
     static let customer = "user-1"
 
@@ -121,7 +122,8 @@ struct DocumentedAnswers {
         let values = [
             "appAccountToken": SampleState.account, "customerId": customer,
             "originalTransactionId": SampleState.purchase,
-            "transactionId": SampleState.purchase, "grantId": "0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0",
+            "transactionId": SampleState.purchase, "orderId": "M1", "name": "pro", "kind": "consumption",
+            "grantId": "0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0",
         ]
         let path = values.reduce(operation.path) { $0.replacing("{\($1.key)}", with: $1.value) }
         return operation.id == "search" ? path + "?q=1" : path
@@ -135,6 +137,9 @@ struct DocumentedAnswers {
         case "uploadTransactions": #"{"bundleId":"\#(SampleState.app)"}"#
         case "restorePurchases": #"{"bundleId":"\#(SampleState.app)","appAccountToken":"\#(SampleState.account)"}"#
         case "uploadReceipt": #"{"bundleId":"\#(SampleState.app)","receipt":"AAAA"}"#
+        case "putEntitlementDefinition": #"{"productIds":["pro.monthly"]}"#
+        case "sendConsumption": #"{"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
+        case "extendSubscription": #"{"days":3,"reason":"other"}"#
         case "signPromotionalOffer":
             #"{"bundleId":"\#(SampleState.app)","productId":"pro","offerIdentifier":"spring"}"#
         case "getIntroductoryOfferEligibility":
@@ -147,7 +152,8 @@ struct DocumentedAnswers {
         try await state.connection.run(
             unsafeScript: """
                 truncate api_key, api_key_use, customer, manual_grant, api_idempotency, notification, subscription, transaction, access_period,
-                    account_claim, timeline, notification_payload
+                    account_claim, timeline, notification_payload, recovery_request, entitlement_definition,
+                    account_app, customer_consent
                 """)
         let key = try await api.key(bundleIds: [SampleState.app])
         let path = Self.path(operation)
@@ -191,6 +197,16 @@ struct DocumentedAnswers {
                 "POST", "/v1/customers/\(Self.customer)/grants", key: key, json: #"{"productId":"p","reason":"r"}"#)
             let id = try #require(made.json?["grantId"]?.string)
             return try await send(operation, "/v1/customers/\(Self.customer)/grants/\(id)", key)
+        case ("getOrder", 200), ("extendSubscription", 200), ("sendConsumption", 202):
+            return try await askingApple(operation, body)
+        case ("getEntitlementDefinition", 200):
+            _ = try await api.send("PUT", path, key: key, json: #"{"productIds":["pro.monthly"]}"#)
+            return try await send(operation, path, key)
+        case ("getOrder", 409):
+            return try await send(operation, path, try await api.key(environment: .production, bundleIds: ["other"]))
+        case ("refreshSubscription", 422):
+            _ = try await send(operation, path, key, idempotent)
+            return try await send(operation, "/v1/subscriptions/other/refresh", key, idempotent)
         case (_, 422):
             _ = try await send(operation, path, key, idempotent, body: body)
             guard operation.queryParameters.contains(where: { $0.name == "bundleId" }) else {
@@ -209,6 +225,21 @@ struct DocumentedAnswers {
             return try await send(operation, path, key)
         default: return try await send(operation, path, key, body: body)
         }
+    }
+
+    /// Of a subscription in Production that Apple knows too.
+    private func askingApple(_ operation: APIOperation, _ body: [UInt8]?) async throws -> RunningAPI.Answer {
+        let bought = try store.subscribe()
+        try await state.subscribed(purchase: bought.originalTransactionId, environment: .production)
+        let key = try await api.key(environment: .production, bundleIds: [SampleState.app])
+        let path = operation.path.replacing("{orderId}", with: bought.orderId)
+            .replacing("{originalTransactionId}", with: bought.originalTransactionId)
+            .replacing("{transactionId}", with: bought.transactionId)
+        _ = try await api.send(
+            "PUT", "/v1/customers/\(Self.customer)", key: key,
+            json: #"{"appAccountToken":"\#(SampleState.account)"}"#)
+        _ = try await api.send("PUT", "/v1/customers/\(Self.customer)/consents/consumption", key: key, json: "{}")
+        return try await send(operation, path, key, body: body)
     }
 
     private func send(

@@ -57,9 +57,11 @@ struct RunningAPI: Sendable {
                 store: ClientKeyStore(TestDatabase.connection(configuration)), clock: processClock,
                 isRead: Health(instant: { .now }).readinessCheck("keys"), logger: logger)
             let horizon = EventHorizon(database: database, logger: logger)
+            let definitions = DefinitionTable(
+                database: database, isRead: Health(instant: { .now }).readinessCheck("definitions"), logger: logger)
             let looks = Looks()
             let dependencies = Dependencies(
-                document: document, database: database, keys: keys, horizon: horizon,
+                document: document, database: database, keys: keys, horizon: horizon, definitions: definitions,
                 cursor: Cursor { keys.cursorSecret }, uploads: uploads, clock: processClock, newId: { UUID() },
                 sleep: { _ in try await looks.look() }, logger: logger)
             let service = APIService(

@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Storage
 import StrictJSON
+import Subscriptions
 import Testing
 
 @testable import API
@@ -39,6 +40,40 @@ struct SubscriptionTests {
                 #expect(
                     try await api.get("/v1/search?q=\(SampleState.purchase)", key: other).json?["data"]?.elements.count
                         == 0)
+            }
+        }
+    }
+
+    @Test func `a refresh is asked of Apple once a minute, and the subscription says what became of it`() async throws {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                try await state.subscribed()
+                let key = try await api.key()
+                #expect(try await api.get(path, key: key).json?["refresh"]?.isNull == true)
+                let first = try await api.send("POST", "\(path)/refresh", key: key)
+                #expect(first.status == 202 && first.json?["answeredAt"]?.isNull == true)
+                let id = try #require(first.json?["refreshId"]?.string)
+                #expect(try await api.send("POST", "\(path)/refresh", key: key).json?["refreshId"]?.string == id)
+                // The next turn of the state-updater: there is no gap, and no time is given one to close.
+                let outbox = OutboxStore(state.connection)
+                let requests = try await outbox.requests(noticedBefore: api.clock.now.addingTimeInterval(-300))
+                #expect(requests.map(\.message.before.uuidString) == [id.uppercased()])
+                #expect(requests.map(\.message.skipped) == [["refresh"]])
+                try await outbox.markPublished(requests: requests.map(\.id), at: api.clock.now)
+                let answer = RecoveryAnswer(
+                    key: SubscriptionKey(environment: .sandbox, originalTransactionId: SampleState.purchase),
+                    bundleId: SampleState.app, before: requests[0].message.before,
+                    outcome: "answered", answeredAt: api.clock.now)
+                try await RecoveryAnswerStore(state.connection).record([answer], attempts: [])
+                let after = try #require(try await api.get(path, key: key).json?["refresh"])
+                #expect(after["refreshId"]?.string == id && after["outcome"]?.string == "answered")
+                api.clock.advance(by: 61)
+                try await api.keys.turn()
+                let second = try await api.send("POST", "\(path)/refresh", key: key)
+                #expect(second.json?["refreshId"]?.string != id)
+                // Long after the patience that gaps are given.
+                let later = api.clock.now.addingTimeInterval(600)
+                #expect(try await outbox.requests(noticedBefore: later).count == 1)
             }
         }
     }

@@ -141,15 +141,19 @@ import Testing
         try await Self.withGrants { database, owner async throws in
             let tables = try await owner.execute(Self.tables).map { row in try row.value("name", as: String.self) }
             let own = ["api_key_use", "api_idempotency", "customer", "manual_grant"]
+            let added = [
+                "account_claim", "recovery_request", "operator_action", "entitlement_definition", "account_app",
+                "customer_consent",
+            ]
             try await Self.acting(as: "storekeeper_api", in: database) { api async throws in
                 _ = try await api.run(unsafeScript: "select * from account_access")
-                for table in ["consumer_position", "operator_action", "rejected", "recovery_request", "coverage"] {
+                for table in ["consumer_position", "operator_action", "rejected", "recovery_item", "coverage"] {
                     try await Self.expectDenied(api, "select count(*) from \(table)")
                 }
                 for table in tables where !own.contains(table) {
                     try await Self.expectDenied(api, "delete from \(table)")
-                    // What an account claims by an upload is added and never taken back.
-                    guard table != "account_claim" else { continue }
+                    // Added and never taken back.
+                    guard !added.contains(table) else { continue }
                     try await Self.expectDenied(api, "insert into \(table) default values")
                 }
                 for table in own { try await api.run(unsafeScript: "delete from \(table)") }

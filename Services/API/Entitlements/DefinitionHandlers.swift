@@ -1,0 +1,104 @@
+import Chassis
+import Storage
+import StrictJSON
+import Subscriptions
+
+import struct Foundation.Date
+
+/// What an app calls the things that its products give.
+struct DefinitionHandlers: Sendable {
+    private let database: Database
+    private let definitions: DefinitionTable
+    private let clock: ProcessClock
+
+    init(_ dependencies: Dependencies) {
+        database = dependencies.database
+        definitions = dependencies.definitions
+        clock = dependencies.clock
+    }
+
+    /// `GET /v1/entitlement-definitions`
+    func list(_ request: APIRequest) async throws -> APIResponse {
+        let bundleId = try request.app()
+        let current = try await database.withConnection { try await EntitlementDefinitionStore($0).current() }
+        let durations = try await durations(of: bundleId)
+        return APIResponse { json in
+            json.beginArray("data")
+            for definition in current.all(of: bundleId, in: request.key.environment) {
+                json.beginObject()
+                definition.write(to: &json, durations)
+                json.endObject()
+            }
+            json.endArray()
+        }
+    }
+
+    /// `GET /v1/entitlement-definitions/{name}`: with all its versions.
+    func get(_ request: APIRequest) async throws -> APIResponse {
+        let (bundleId, name) = (try request.app(), request.parameter("name"))
+        let versions = try await database.withConnection { connection in
+            try await EntitlementDefinitionStore(connection).versions(
+                of: name, bundleId, in: request.key.environment)
+        }
+        guard let newest = versions.first else {
+            throw Problem(
+                .notFound, "The app has no definition of \(name) in \(request.key.environment.rawValue); PUT it first.")
+        }
+        let durations = try await durations(of: bundleId)
+        return APIResponse { json in
+            newest.write(to: &json, durations)
+            json.beginArray("versions")
+            for version in versions {
+                json.beginObject()
+                version.write(to: &json, durations)
+                json.endObject()
+            }
+            json.endArray()
+        }
+    }
+
+    /// `PUT /v1/entitlement-definitions/{name}`
+    func put(_ request: APIRequest) async throws -> APIResponse {
+        let (bundleId, body) = (try request.app(), request.body?.root)
+        let products = Set((body?["productIds"]?.elements ?? []).compactMap(\.string)).sorted()
+        let definition = EntitlementDefinition(
+            environment: request.key.environment, bundleId: bundleId, name: request.parameter("name"),
+            productIds: products, originalApplicationVersionBefore: body?["originalApplicationVersionBefore"]?.string,
+            createdAt: clock.now(), createdBy: request.key.id)
+        let stored = try await database.withConnection { try await EntitlementDefinitionStore($0).put(definition) }
+        guard let stored else {
+            throw Problem(.conflict, "Another request changed this definition at the same time; send it again.")
+        }
+        try await definitions.turn()
+        let durations = try await durations(of: bundleId)
+        return APIResponse { json in stored.write(to: &json, durations) }
+    }
+
+    /// Of non-renewing products. Operators set them, because access that was computed before is computed again then.
+    private func durations(of bundleId: String) async throws -> [String: ProductDuration] {
+        try await database.withConnection { try await ProductStore($0).durations(configuredFor: bundleId) }
+    }
+}
+
+extension EntitlementDefinition {
+    fileprivate func write(to json: inout JSONWriter, _ durations: [String: ProductDuration]) {
+        json.member("name", name)
+        json.member("bundleId", bundleId)
+        json.member("version", version)
+        json.beginArray("productIds")
+        for id in productIds { json.element(id) }
+        json.endArray()
+        json.beginArray("durations")
+        for id in productIds {
+            guard let duration = durations[id] else { continue }
+            json.beginObject()
+            json.member("productId", id)
+            json.member("duration", duration.description)
+            json.endObject()
+        }
+        json.endArray()
+        json.member("originalApplicationVersionBefore", originalApplicationVersionBefore)
+        json.member("createdAt", createdAt.milliseconds)
+        json.member("createdBy", createdBy.uuidString.lowercased())
+    }
+}

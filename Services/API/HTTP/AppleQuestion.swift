@@ -1,0 +1,66 @@
+import AppStore
+import Contracts
+import StrictJSON
+
+/// What became of a question to Apple, in the words of an answer.
+enum AppleQuestion {
+    struct Failure: Error {
+        var reason: String
+        var detail: String
+    }
+
+    static func client(
+        _ services: UploadServices, _ bundleId: String, _ environment: StoreEnvironment
+    ) throws(Failure) -> AppStoreServerAPI {
+        guard var client = services.apple?[bundleId, AppStoreEnvironment(rawValue: environment.rawValue)] else {
+            throw Failure(
+                reason: "no-api-key",
+                detail: "there is no App Store Server API key for \(bundleId); upload what is signed instead")
+        }
+        // The app waits for the answer.
+        client.deadline = .seconds(10)
+        return client
+    }
+
+    static func ask<Value: Sendable>(_ question: () async throws -> Value) async throws(Failure) -> Value {
+        do {
+            return try await question()
+        } catch let error as APIError {
+            guard case .refused(let refusal) = error, refusal.status == 404 || refusal.status == 400 else {
+                throw Failure(reason: "apple-unavailable", detail: "\(error); send it again later")
+            }
+            throw Failure(reason: "unknown-transaction", detail: "Apple does not know it in this environment")
+        } catch {
+            throw Failure(reason: "apple-unavailable", detail: "Apple could not be asked; send it again later")
+        }
+    }
+}
+
+extension UploadServices {
+    /// For requests whose whole answer is Apple's.
+    func client(of bundleId: String, in environment: StoreEnvironment) throws(Problem) -> AppStoreServerAPI {
+        do throws(AppleQuestion.Failure) {
+            return try AppleQuestion.client(self, bundleId, environment)
+        } catch {
+            throw Problem(
+                .conflict,
+                "There is no App Store Server API key for \(bundleId); list one in the file of STOREKEEPER_API_KEYS_FILE."
+            )
+        }
+    }
+}
+
+extension Problem {
+    /// Apple did not do what was asked.
+    init(_ error: APIError) {
+        switch error {
+        case .refused(let refusal) where !refusal.isRetryable:
+            self.init(refusal.status == 404 ? .notFound : .conflict, "\(refusal).")
+            if let code = refusal.code { members = [("appleErrorCode", Array("\(code.rawValue)".utf8))] }
+        case .unsettled(let text):
+            self.init(.outcomeUnknown, "\(text).")
+        case .refused, .rateLimited, .unreachable, .unauthorized, .unreadable, .invalidRequest:
+            self.init(.unavailable, "Apple could not be asked: \(error).", headers: [.retryAfter: "5"])
+        }
+    }
+}

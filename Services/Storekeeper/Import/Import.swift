@@ -1,0 +1,152 @@
+import AppStore
+import ArgumentParser
+import Contracts
+import Foundation
+import Kafka
+import Operations
+import Pipeline
+import Storage
+
+/// `storekeeper import`: customers by the developer's own ids, with their purchases.
+struct Import: Subcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Import customers by your own ids, with their receipts or transactions.",
+        discussion: """
+            FILE has one JSON object per line: customerId, and where known appAccountToken, originalTransactionId, \
+            receipt (base64). Each customer gets a token or keeps the given one, claims the purchases of the row for \
+            which Apple names no account, and Apple is asked for their whole history. OUTCOMES gets one JSON object per \
+            line: line, customerId, outcome (created, known, conflict, invalid, failed) and a reason. The progress file \
+            makes the command resumable: after an interruption, or to retry what failed, run it again. Receipts are not \
+            proven here: what Apple signs is.
+
+            Exit codes: 0 complete; 1 some rows have the outcome conflict, invalid or failed, or a dependency was \
+            unavailable; 130 interrupted.
+
+            Example: storekeeper import customers.jsonl --app com.example.app --environment Production --dry-run
+            """)
+
+    @OptionGroup var apple: AppleOptions
+    @OptionGroup var kafka: KafkaOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var audit: AuditOptions
+    @OptionGroup var output: OutputOptions
+
+    @Argument(help: "File of customers.")
+    var file: String
+
+    @Option(help: "Progress file (default: FILE.progress).")
+    var progress: String?
+
+    @Option(help: "File for the outcome of each row (default: FILE.outcomes).")
+    var outcomes: String?
+
+    @Option(help: "Number of customers to fetch from Apple in parallel, 1 to 200.")
+    var parallel = 20
+
+    @Flag(help: "Say what would become of each row; change nothing and ask Apple nothing.")
+    var dryRun = false
+
+    func validate() throws {
+        guard (1...200).contains(parallel) else {
+            throw ValidationError("--parallel \(parallel) is out of range: 1 to 200")
+        }
+    }
+
+    func run(in context: CommandContext) async throws {
+        guard let content = FileManager.default.contents(atPath: file) else {
+            throw ValidationError("\(file.escaped) cannot be read")
+        }
+        let connection = try database.connection(for: "import", in: context)
+        let kafka = dryRun ? nil : try kafka.configuration(in: context)
+        let summary = try await apple.withClient(in: context) { client in
+            guard let environment = StoreEnvironment(rawValue: client.environment.rawValue) else {
+                throw ValidationError("--environment \(client.environment.rawValue) is not known to this build")
+            }
+            let bundleId = client.app.bundleId
+            let list = ImportList(String(decoding: content, as: UTF8.self), of: bundleId)
+            let run = ImportRun(
+                records: CustomerRecords(connection), claims: CustomerStore(connection), bundleId: bundleId,
+                environment: environment, context: context)
+            if !dryRun {
+                // First, so that an interrupted run is in the audit log, too.
+                try await audit.record(
+                    "import", on: ["\(bundleId) \(environment.rawValue), \(list.rows.count) customers of \(file)"],
+                    to: OperatorActionStore(connection), in: context)
+            }
+            var results = list.faults.map { ImportResult(line: $0.line, outcome: "invalid", reason: $0.reason) }
+            let display = ProgressDisplay()
+            var shown = ProgressLine(noun: "customers", total: list.rows.count, done: 0, elapsed: .zero)
+            for row in list.rows {
+                let outcome = try await run.outcome(of: row, isDryRun: dryRun)
+                results.append(ImportResult(row, outcome))
+                shown.done += 1
+                display.show(shown, isLast: shown.done == shown.total)
+            }
+            var summary = ImportSummary(dryRun: dryRun, results)
+            if let kafka {
+                let rows = list.rows.filter { row in results.contains { $0.line == row.line && $0.isMapped } }
+                let failed = try await fetch(rows, client, kafka, in: context, &summary)
+                results = results.map { $0.joined(failed) }
+            }
+            summary.count(results)
+            try write(results)
+            return summary
+        }
+        if output.json {
+            try output.print(json: summary, in: context)
+        } else {
+            context.print(summary.sentence)
+        }
+        if !summary.isWhole, !dryRun { throw Exit.failed.code }
+    }
+
+    /// - Returns: why Apple could not be asked about a purchase, by its id.
+    private func fetch(
+        _ rows: [ImportList.Row], _ client: AppStoreServerAPI, _ kafka: KafkaConfiguration,
+        in context: CommandContext, _ summary: inout ImportSummary
+    ) async throws -> [Int: String] {
+        let book = try BackfillJournal(
+            at: progress ?? file + ".progress", of: "\(client.app.bundleId) \(client.environment.rawValue)")
+        // One purchase brings the customer's whole history, of which the others are a part: but a row may be wrong.
+        let ids = Array(Set(rows.flatMap(\.originalTransactionIds))).sorted()
+        let left = ids.filter { !book.done.contains($0) }
+        summary.purchases = ids.count
+        summary.fetchedBefore = ids.count - left.count
+        let producer = try Producer(kafka, logger: .silent)
+        let run = BackfillRun(
+            client: client, producer: producer, seal: try RecordSeal(context), book: book, parallel: parallel,
+            now: context.now)
+        let counts: BackfillRun.Counts
+        do {
+            counts = try await SignalHandler.cancellingOnSignal { try await run.run(left, of: ids.count) }
+        } catch let interruption as Interrupted {
+            context.warn("Progress is saved; run the same command to continue.")
+            throw interruption
+        }
+        await producer.close(deadline: .seconds(5))
+        summary.signedObjects = counts.parts
+        var failed: [Int: String] = [:]
+        for row in rows {
+            for id in row.originalTransactionIds {
+                if let reason = counts.refused[id] { failed[row.line] = "\(id): \(reason)" }
+            }
+        }
+        return failed
+    }
+
+    private func write(_ results: [ImportResult]) throws {
+        let path = outcomes ?? file + ".outcomes"
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        var data = Data()
+        for result in results.sorted(by: { $0.line < $1.line }) {
+            data += try encoder.encode(result)
+            data.append(UInt8(ascii: "\n"))
+        }
+        do {
+            try data.write(to: URL(fileURLWithPath: path), options: .atomic)
+        } catch {
+            throw CommandError("the outcomes cannot be written to \(path.escaped): choose another file with --outcomes")
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import Contracts
+import Postgres
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// What an app calls the things that its products give, such as “pro” for both the monthly and the yearly subscription.
+///
+/// A product that no definition of the app names gives an entitlement of its own name.
+package struct EntitlementDefinition: Sendable, Equatable {
+    package var environment: StoreEnvironment
+    package var bundleId: String
+    package var name: String
+    /// Rises by one with every change.
+    package var version: Int64
+    package var productIds: [String]
+    /// Also given to all who first got an older version of the app: it was paid for then.
+    package var originalApplicationVersionBefore: String?
+    package var createdAt: Date
+    /// The API key that wrote this version.
+    package var createdBy: UUID
+
+    package init(
+        environment: StoreEnvironment, bundleId: String, name: String, version: Int64 = 1, productIds: [String],
+        originalApplicationVersionBefore: String?, createdAt: Date, createdBy: UUID
+    ) {
+        self.environment = environment
+        self.bundleId = bundleId
+        self.name = name
+        self.version = version
+        self.productIds = productIds
+        self.originalApplicationVersionBefore = originalApplicationVersionBefore
+        self.createdAt = createdAt
+        self.createdBy = createdBy
+    }
+
+    /// Whether somebody who first got this version of the app has it.
+    ///
+    /// Versions are compared number by number, as the App Store orders them: 10.0 is behind 9.2. What is no number counts
+    /// as 0.
+    package func isGiven(byVersion version: String) -> Bool {
+        guard let limit = originalApplicationVersionBefore else { return false }
+        let (one, other) = (Self.numbers(version), Self.numbers(limit))
+        for index in 0..<max(one.count, other.count) {
+            let (left, right) = (index < one.count ? one[index] : 0, index < other.count ? other[index] : 0)
+            if left != right { return left < right }
+        }
+        return false
+    }
+
+    private static func numbers(_ version: String) -> [UInt64] {
+        version.split(separator: ".", omittingEmptySubsequences: false).map { UInt64($0) ?? 0 }
+    }
+}
+
+/// The definitions in force.
+package struct EntitlementDefinitions: Sendable, Equatable {
+    private struct App: Hashable {
+        var environment: StoreEnvironment
+        var bundleId: String
+    }
+
+    private var byApp: [App: [EntitlementDefinition]]
+
+    /// - Parameter definitions: the newest version of each.
+    package init(_ definitions: [EntitlementDefinition] = []) {
+        byApp = Dictionary(grouping: definitions) { App(environment: $0.environment, bundleId: $0.bundleId) }
+    }
+
+    /// Those of one app, by name.
+    package func all(of bundleId: String, in environment: StoreEnvironment) -> [EntitlementDefinition] {
+        byApp[App(environment: environment, bundleId: bundleId)] ?? []
+    }
+
+    /// What a product of an app gives.
+    package func names(of productId: String, _ bundleId: String, in environment: StoreEnvironment) -> [String] {
+        let names = all(of: bundleId, in: environment).filter { $0.productIds.contains(productId) }.map(\.name)
+        return names.isEmpty ? [productId] : names
+    }
+
+    /// What having first got a version of an app gives.
+    package func names(ofVersion version: String, _ bundleId: String, in environment: StoreEnvironment) -> [String] {
+        all(of: bundleId, in: environment).filter { $0.isGiven(byVersion: version) }.map(\.name)
+    }
+
+    /// Rises with every change of a definition of these apps.
+    package func version(of bundleIds: Set<String>, in environment: StoreEnvironment) -> Int64 {
+        bundleIds.reduce(0) { sum, bundleId in
+            all(of: bundleId, in: environment).reduce(sum) { $0 + $1.version }
+        }
+    }
+}
+
+/// The versions of the definitions; rows are only added.
+package struct EntitlementDefinitionStore: Sendable {
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    package init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// The newest version of each, by name.
+    package func current() async throws -> EntitlementDefinitions {
+        EntitlementDefinitions(try await connection.execute(Self.current).map(Self.read))
+    }
+
+    /// Every version of one, the newest first.
+    package func versions(
+        of name: String, _ bundleId: String, in environment: StoreEnvironment
+    ) async throws -> [EntitlementDefinition] {
+        try await connection.execute(Self.versions, environment.rawValue, bundleId, name).map(Self.read)
+    }
+
+    /// Adds a version where something changes.
+    /// - Returns: the newest version; nil where another request wrote one at the same time.
+    package func put(_ definition: EntitlementDefinition) async throws -> EntitlementDefinition? {
+        let newest = try await versions(of: definition.name, definition.bundleId, in: definition.environment).first
+        var definition = definition
+        definition.version = (newest?.version ?? 0) + 1
+        if let newest, newest.productIds == definition.productIds,
+            newest.originalApplicationVersionBefore == definition.originalApplicationVersionBefore
+        {
+            return newest
+        }
+        let added = try await connection.execute(
+            Self.insert, definition.environment.rawValue, definition.bundleId, definition.name, definition.version,
+            definition.productIds, definition.originalApplicationVersionBefore, definition.createdAt,
+            definition.createdBy
+        ).affected
+        return added > 0 ? definition : nil
+    }
+
+    private static func read(_ row: Row) throws -> EntitlementDefinition {
+        EntitlementDefinition(
+            environment: try SubscriptionStore.environment(row), bundleId: try row.value("bundle_id"),
+            name: try row.value("name"), version: try row.value("version"), productIds: try row.value("product_ids"),
+            originalApplicationVersionBefore: try row.optional("original_application_version_before"),
+            createdAt: try row.value("created_at"), createdBy: try row.value("created_by"))
+    }
+
+    static let statements = [current, versions, insert]
+
+    private static let current = Statement(
+        "entitlement-definition-current",
+        """
+        select distinct on (environment, bundle_id, name) environment::text as environment, bundle_id, name, version,
+            product_ids, original_application_version_before, created_at, created_by
+        from entitlement_definition
+        order by environment, bundle_id, name, version desc
+        """)
+
+    private static let versions = Statement(
+        "entitlement-definition-versions",
+        """
+        select environment::text as environment, bundle_id, name, version, product_ids,
+            original_application_version_before, created_at, created_by
+        from entitlement_definition
+        where environment = $1::text::store_environment and bundle_id = $2::text and name = $3::text
+        order by version desc
+        """)
+
+    private static let insert = Statement(
+        "entitlement-definition-insert",
+        """
+        insert into entitlement_definition (
+            environment, bundle_id, name, version, product_ids, original_application_version_before, created_at,
+            created_by)
+        values (
+            $1::text::store_environment, $2::text, $3::text, $4::bigint, $5::text[], $6::text, $7::timestamptz, $8::uuid)
+        on conflict do nothing
+        """)
+}

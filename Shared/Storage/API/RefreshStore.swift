@@ -1,0 +1,81 @@
+import Contracts
+import Postgres
+import Subscriptions
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// Requests by hand that Apple be asked about a purchase now, and what became of them.
+///
+/// They take the way of the requests that gaps make: the state-updater publishes them, recovery asks Apple and sends what
+/// is news through the pipeline.
+package struct RefreshStore: Sendable {
+    /// One request, and Apple's answer where there is one.
+    package struct Refresh: Sendable, Equatable {
+        package var id: UUID
+        package var requestedAt: Date
+        package var answeredAt: Date?
+        /// `answered`, or why there is no answer.
+        package var outcome: String?
+        /// One sentence where there is none.
+        package var message: String?
+    }
+
+    /// Among the reasons of requests; the others are kinds of gaps.
+    package static let reason = "refresh"
+    /// A second request within this time is the first, in seconds: Apple's limits are for all purchases of an app.
+    package static let interval: Double = 60
+
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    package init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// - Parameter id: names the request, where there is none yet.
+    /// - Returns: the request, or the one that was made a moment ago.
+    package func request(_ key: SubscriptionKey, of bundleId: String, id: UUID, at now: Date) async throws -> Refresh {
+        let added = try await connection.execute(
+            Self.insert, id, key.environment.rawValue, key.originalTransactionId, bundleId, now,
+            now.addingTimeInterval(-Self.interval)
+        ).affected
+        if added == 0, let last = try await last(of: key) { return last }
+        return Refresh(id: id, requestedAt: now)
+    }
+
+    /// The last request for a purchase; nil where there was none.
+    package func last(of key: SubscriptionKey) async throws -> Refresh? {
+        try await connection.execute(Self.last, key.environment.rawValue, key.originalTransactionId).first.map { row in
+            Refresh(
+                id: try row.value("before_uuid"), requestedAt: try row.value("requested_at"),
+                answeredAt: try row.optional("answered_at"), outcome: try row.optional("outcome"),
+                message: try row.optional("message"))
+        }
+    }
+
+    static let statements = [insert, last]
+
+    private static let insert = Statement(
+        "refresh-insert",
+        unsafeSQL: """
+            insert into recovery_request (
+                requested_at, environment, original_transaction_id, bundle_id, reason, before_uuid, to_at)
+            select $5::timestamptz, $2::text::store_environment, $3::text, $4::text, '\(reason)', $1::uuid, $5::timestamptz
+            where not exists (
+                select
+                from recovery_request
+                where environment = $2::text::store_environment and original_transaction_id = $3::text
+                    and reason = '\(reason)' and requested_at > $6::timestamptz)
+            """)
+
+    private static let last = Statement(
+        "refresh-last",
+        unsafeSQL: """
+            select request.before_uuid, request.requested_at, answer.answered_at, answer.outcome, answer.message
+            from recovery_request request
+            left join recovery_answer answer using (environment, original_transaction_id, before_uuid)
+            where request.environment = $1::text::store_environment and request.original_transaction_id = $2::text
+                and request.reason = '\(reason)'
+            order by request.requested_at desc, request.id desc
+            limit 1
+            """)
+}

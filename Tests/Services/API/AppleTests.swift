@@ -1,0 +1,185 @@
+import AppStore
+import Contracts
+import Foundation
+import Storage
+import StrictJSON
+import TestSupport
+import Testing
+
+@testable import API
+
+/// What is asked of Apple, against the simulator's App Store Server API.
+@Suite(.timeLimit(.minutes(3))) struct AppleTests {
+    static let account = UUID()
+
+    static func with(
+        _ body: @escaping @Sendable (UploadFixture, SimulatedStore) async throws -> Void
+    ) async throws {
+        try await SimulatedStore.with { store, clients in
+            try await UploadFixture.with(apple: clients) { fixture in try await body(fixture, store) }
+        }
+    }
+
+    // MARK: Orders
+
+    @Test func `an order leads to its transactions and to the timeline of their purchase`() async throws {
+        try await Self.with { fixture, store in
+            let bought = try store.subscribe()
+            let path = "/v1/orders/\(bought.orderId)?bundleId=\(ForgeryMaterial.bundleId)"
+            let before = try await fixture.api.get(path, key: fixture.key)
+            #expect(before.status == 200)
+            let purchase = try #require(before.json?["purchases"]?.elements.first)
+            #expect(purchase["originalTransactionId"]?.string == bought.originalTransactionId)
+            #expect(purchase["isStored"]?.bool == false && purchase["timeline"]?.elements.isEmpty == true)
+            #expect(purchase["transactions"]?.elements.first?["transactionId"]?.string == bought.transactionId)
+
+            _ = try await fixture.apply([Self.webhook(bought.signed[0])])
+            let after = try await fixture.api.get(path, key: fixture.key)
+            let stored = try #require(after.json?["purchases"]?.elements.first)
+            #expect(stored["isStored"]?.bool == true)
+            #expect(stored["timeline"]?.elements.first?["data"]?["event"]?.string == "SUBSCRIBED/INITIAL_BUY")
+        }
+    }
+
+    @Test func `an order that Apple does not know, or of the sandbox, is not found`() async throws {
+        try await Self.with { fixture, store in
+            let bought = try store.subscribe()
+            let query = "?bundleId=\(ForgeryMaterial.bundleId)"
+            for order in ["NONE", "..", "M%2F1", "a b"] {
+                let path = "/v1/orders/\(order.replacing(" ", with: "%20"))\(query)"
+                let answer = try await fixture.api.get(path, key: fixture.key)
+                #expect(answer.problem == "not-found", "\(order)")
+            }
+            let test = try await fixture.api.key(environment: .sandbox)
+            let sandbox = try await fixture.api.get("/v1/orders/\(bought.orderId)\(query)", key: test)
+            #expect(sandbox.problem == "not-found")
+            #expect(sandbox.json?["detail"]?.string?.contains("Production") == true)
+        }
+    }
+
+    @Test func `an order of an app without an API key is refused with what to do`() async throws {
+        try await UploadFixture.with { fixture in
+            let answer = try await fixture.api.get(
+                "/v1/orders/M1?bundleId=\(ForgeryMaterial.bundleId)", key: fixture.key)
+            #expect(answer.problem == "conflict")
+            #expect(answer.json?["detail"]?.string?.contains("STOREKEEPER_API_KEYS_FILE") == true)
+        }
+    }
+
+    // MARK: Extensions
+
+    @Test func `an extension is Apple's, and the audit log says which key asked for it`() async throws {
+        try await Self.with { fixture, store in
+            let bought = try store.subscribe()
+            _ = try await fixture.apply([Self.webhook(bought.signed[0])])
+            let path = "/v1/subscriptions/\(bought.originalTransactionId)/extension"
+            let answer = try await fixture.api.send(
+                "POST", path, key: fixture.key, json: #"{"days":3,"reason":"outage","note":"sorry"}"#)
+            #expect(answer.status == 200)
+            let end = try #require(bought.expiresDate).addingTimeInterval(3 * 86_400)
+            #expect(answer.json?["effectiveDate"]?.int64 == end.milliseconds)
+            let actions = try await fixture.actions()
+            #expect(actions.map(\.action) == ["extend", "extend.request"])
+            #expect(actions.allSatisfy { $0.actor.hasPrefix("API key test") && $0.note == "sorry" })
+            #expect(actions.allSatisfy { $0.subject.contains("\(bought.originalTransactionId) by 3 days") })
+        }
+    }
+
+    @Test func `an extension that Apple refuses is answered with Apple's reason, and was written down`() async throws {
+        try await Self.with { fixture, store in
+            let bought = try store.subscribe()
+            _ = try await fixture.apply([Self.webhook(bought.signed[0])])
+            let path = "/v1/subscriptions/\(bought.originalTransactionId)/extension"
+            let body = #"{"days":3,"reason":"other"}"#
+            for _ in 0..<2 { _ = try await fixture.api.send("POST", path, key: fixture.key, json: body) }
+            let third = try await fixture.api.send("POST", path, key: fixture.key, json: body)
+            #expect(third.problem == "conflict" && third.json?["appleErrorCode"]?.int64 == 4_030_005)
+            #expect(try await fixture.actions().map(\.action).prefix(1) == ["extend.request"])
+            let unknown = try await fixture.api.send(
+                "POST", "/v1/subscriptions/404/extension", key: fixture.key, json: body)
+            #expect(unknown.problem == "not-found")
+        }
+    }
+
+    // MARK: Receipts and transaction ids
+
+    @Test func `a bare transaction id gives access in the answer, and Apple's transaction goes to the pipeline`()
+        async throws
+    {
+        try await Self.with { fixture, store in
+            let bought = try store.subscribe()
+            let answer = try await fixture.post { json in
+                json.member("appAccountToken", Self.account.uuidString)
+                json.beginArray("transactionIds")
+                json.beginObject()
+                json.member("transactionId", bought.transactionId)
+                json.member("environment", "Production")
+                json.endObject()
+                json.endArray()
+            }
+            #expect(answer.accepted == 1 && answer.refused.isEmpty)
+            #expect(answer.json?["finish"]?.bool == true)
+            let record = try #require(try await fixture.records(1).first)
+            #expect(record.source == .upload)
+            try await fixture.apply([record])
+            let stored = try await fixture.api.get(
+                "/v1/transactions/\(bought.transactionId)", key: fixture.key)
+            #expect(stored.json?["productId"]?.string == bought.productId)
+        }
+    }
+
+    @Test func `a transaction id that Apple does not know is refused and nothing is recorded`() async throws {
+        try await Self.with { fixture, _ in
+            let answer = try await fixture.api.send(
+                "POST", "/v1/transactions", key: fixture.key,
+                json:
+                    #"{"bundleId":"com.example.reader","transactionIds":[{"transactionId":"404","environment":"Production"}]}"#
+            )
+            #expect(answer.refused == ["unknown-transaction"] && answer.json?["recorded"]?.bool == false)
+        }
+    }
+
+    @Test func `a stored answer of verifyReceipt brings every purchase that it names, with its renewals`()
+        async throws
+    {
+        try await Self.with { fixture, store in
+            let first = try store.subscribe(turningRenewalOff: true)
+            let second = try store.subscribe(seed: 8)
+            let answer = try await fixture.api.send(
+                "POST", "/v1/receipts", key: fixture.key,
+                json: """
+                    {"bundleId":"com.example.reader","appAccountToken":"\(Self.account.uuidString)",
+                     "verifyReceiptResponse":{"status":0,"environment":"Production",
+                       "receipt":{"bundle_id":"com.example.reader",
+                         "in_app":[{"transaction_id":"\(first.transactionId)",
+                                    "original_transaction_id":"\(first.originalTransactionId)"}]},
+                       "latest_receipt_info":[],
+                       "pending_renewal_info":[{"original_transaction_id":"\(second.originalTransactionId)"}]}}
+                    """)
+            #expect(answer.status == 200 && answer.refused.isEmpty, "\(answer.refused)")
+            let accepted = Set(
+                (answer.json?["accepted"]?.elements ?? []).compactMap { $0["originalTransactionId"]?.string })
+            #expect(accepted == [first.originalTransactionId, second.originalTransactionId])
+            // A transaction and a renewal info of each.
+            #expect(answer.accepted == 4)
+        }
+    }
+
+    // MARK: -
+
+    static func webhook(_ signed: [UInt8]) -> ReceivedNotification {
+        ReceivedNotification(
+            signedPayload: signed, source: .webhook, receivedAt: UploadFixture.now,
+            bundleId: ForgeryMaterial.bundleId)
+    }
+}
+
+extension UploadFixture {
+    /// The audit log, the newest first.
+    func actions() async throws -> [OperatorAction] {
+        let connection = TestDatabase.connection(api.database)
+        let actions = try await OperatorActionStore(connection).newest(100)
+        await connection.close()
+        return actions
+    }
+}

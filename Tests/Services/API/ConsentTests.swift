@@ -1,0 +1,107 @@
+import AppStore
+import Contracts
+import Foundation
+import Storage
+import StrictJSON
+import TestSupport
+import Testing
+
+@testable import API
+
+/// What customers consented to, and that nothing is told to Apple without it.
+@Suite(.timeLimit(.minutes(3))) struct ConsentTests {
+    private static let consents = "/v1/customers/user-1/consents"
+    private static let information = #"{"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
+
+    @Test func `consents are kept with what was agreed to, and the newest counts`() async throws {
+        try await RunningAPI.with { api in
+            let key = try await api.key(bundleIds: [SampleState.app])
+            _ = try await api.send("PUT", "/v1/customers/user-1", key: key, json: "{}")
+            #expect(try await api.get(Self.consents, key: key).json?["inForce"]?.elements.isEmpty == true)
+            let given = try await api.send(
+                "PUT", "\(Self.consents)/consumption", key: key, json: #"{"note":"terms of 2026-01"}"#)
+            #expect(given.json?["inForce"]?.elements.compactMap(\.string) == ["consumption"])
+            api.clock.advance(by: 1)
+            let taken = try await api.send("DELETE", "\(Self.consents)/consumption", key: key)
+            #expect(taken.json?["inForce"]?.elements.isEmpty == true)
+            let rows = try await api.get(Self.consents, key: key).json?["data"]?.elements ?? []
+            #expect(rows.compactMap { $0["given"]?.bool } == [false, true])
+            #expect(rows.last?["note"]?.string == "terms of 2026-01")
+            let early = api.clock.now.milliseconds + 1000
+            let future = try await api.send(
+                "PUT", "\(Self.consents)/consumption", key: key, json: #"{"givenAt":\#(early)}"#)
+            #expect(future.problem == "invalid-request")
+        }
+    }
+
+    @Test func `consumption is told to Apple with the consent on record, and not without`() async throws {
+        try await AppleTests.with { fixture, store in
+            let bought = try store.subscribe()
+            try await fixture.apply([AppleTests.webhook(bought.signed[0])])
+            let path = "/v1/transactions/\(bought.transactionId)/consumption"
+            let stored = try await fixture.api.get("/v1/transactions/\(bought.transactionId)", key: fixture.key)
+            let account = try #require(stored.json?["appAccountToken"]?.string)
+            let key = try await fixture.api.key(environment: .production, bundleIds: [ForgeryMaterial.bundleId])
+            _ = try await fixture.api.send(
+                "PUT", "/v1/customers/user-1", key: key, json: #"{"appAccountToken":"\#(account)"}"#)
+            let refused = try await fixture.api.send("POST", path, key: key, json: Self.information)
+            #expect(refused.problem == "conflict")
+            #expect(refused.json?["detail"]?.string?.contains("consents/consumption") == true)
+            _ = try await fixture.api.send("PUT", "\(Self.consents)/consumption", key: key, json: "{}")
+            #expect(try await fixture.api.send("POST", path, key: key, json: Self.information).status == 202)
+            _ = try await fixture.api.send("DELETE", "\(Self.consents)/consumption", key: key)
+            fixture.api.clock.advance(by: 1)
+            try await fixture.api.keys.turn()
+            let withdrawn = try await fixture.api.send("POST", path, key: key, json: Self.information)
+            #expect(withdrawn.problem == "conflict")
+        }
+    }
+
+    @Test func `a parent who takes back the consent to the app ends what was consented to before`() async throws {
+        try await UploadFixture.with { fixture in
+            let account = UUID()
+            let key = try await fixture.api.key(environment: .production, bundleIds: [ForgeryMaterial.bundleId])
+            _ = try await fixture.api.send(
+                "PUT", "/v1/customers/user-1", key: key, json: #"{"appAccountToken":"\#(account.uuidString)"}"#)
+            let before = UploadFixture.now.addingTimeInterval(-60).milliseconds
+            _ = try await fixture.api.send(
+                "PUT", "\(Self.consents)/consumption", key: key, json: #"{"givenAt":\#(before)}"#)
+            let paid = try fixture.transaction(of: account) { $0.appTransactionId = "70001" }
+            let rescinded = try fixture.rescinded("70001")
+            let other = try fixture.rescinded("70002")
+            try await fixture.apply([AppleTests.webhook(paid), AppleTests.webhook(other)])
+            let unconcerned = try await fixture.api.get(Self.consents, key: key)
+            #expect(unconcerned.json?["inForce"]?.elements.count == 1)
+            try await fixture.apply([AppleTests.webhook(rescinded)])
+            let answer = try await fixture.api.get(Self.consents, key: key)
+            #expect(answer.json?["rescindedAt"]?.int64 != nil)
+            #expect(answer.json?["inForce"]?.elements.isEmpty == true)
+            let again = try await fixture.api.send("PUT", "\(Self.consents)/consumption", key: key, json: "{}")
+            #expect(again.json?["inForce"]?.elements.count == 1)
+        }
+    }
+}
+
+extension UploadFixture {
+    /// `RESCIND_CONSENT` of a customer.
+    fileprivate func rescinded(_ appTransactionId: String) throws -> [UInt8] {
+        var app = AppTransaction()
+        app.receiptType = .production
+        app.appAppleId = ForgeryMaterial.appAppleId
+        app.bundleId = ForgeryMaterial.bundleId
+        app.appTransactionId = appTransactionId
+        app.receiptCreationDate = Self.now
+        var data = NotificationAppData()
+        data.appAppleId = ForgeryMaterial.appAppleId
+        data.bundleId = ForgeryMaterial.bundleId
+        data.environment = .production
+        data.signedAppTransactionInfo = String(decoding: try material.signed(app), as: UTF8.self)
+        return try material.signed(
+            material.envelope { payload in
+                payload.notificationType = .rescindConsent
+                payload.notificationUUID = UUID().uuidString.lowercased()
+                payload.data = nil
+                payload.appData = data
+            })
+    }
+}

@@ -1,0 +1,107 @@
+import AppStore
+import Contracts
+import Foundation
+import Storage
+import StrictJSON
+import TestSupport
+import Testing
+
+@testable import API
+
+/// Entitlements by the names that an app gives them.
+struct DefinitionTests {
+    private let path = "/v1/entitlement-definitions/pro"
+    private let entitlements = "/v1/accounts/\(SampleState.account)/entitlements"
+
+    private static func names(_ answer: RunningAPI.Answer) -> [String] {
+        (answer.json?["entitlements"]?.elements ?? []).compactMap { $0["name"]?.string }
+    }
+
+    @Test func `an entitlement has the names of the definitions that hold its product, else the product's`()
+        async throws
+    {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                try await state.subscribed()
+                let key = try await api.key(bundleIds: [SampleState.app])
+                let before = try await api.get(entitlements, key: key)
+                #expect(Self.names(before) == ["pro.monthly"])
+                let put = try await api.send(
+                    "PUT", path, key: key, json: #"{"productIds":["pro.yearly","pro.monthly"]}"#)
+                #expect(put.status == 200 && put.json?["version"]?.int64 == 1)
+                _ = try await api.send(
+                    "PUT", "/v1/entitlement-definitions/export", key: key, json: #"{"productIds":["pro.monthly"]}"#)
+                let after = try await api.get(entitlements, key: key)
+                #expect(Self.names(after) == ["export", "pro"])
+                #expect(after.headers["etag"] != before.headers["etag"])
+                let (old, new) = (before.json?["version"]?.int64, after.json?["version"]?.int64)
+                #expect(try #require(new) > #require(old))
+                // Of another environment it is another definition.
+                let live = try await api.key(environment: .production, bundleIds: [SampleState.app])
+                #expect(try await api.get(path, key: live).problem == "not-found")
+            }
+        }
+    }
+
+    @Test func `a definition keeps its versions, and the same again is none`() async throws {
+        try await RunningAPI.with { api in
+            let key = try await api.key(bundleIds: [SampleState.app])
+            for products in [#"["a","b"]"#, #"["b","a"]"#, #"["a"]"#, "[]"] {
+                _ = try await api.send("PUT", path, key: key, json: #"{"productIds":\#(products)}"#)
+            }
+            let answer = try await api.get(path, key: key)
+            #expect(answer.json?["version"]?.int64 == 3 && answer.json?["productIds"]?.elements.isEmpty == true)
+            let versions = answer.json?["versions"]?.elements ?? []
+            #expect(versions.compactMap { $0["version"]?.int64 } == [3, 2, 1])
+            let list = try await api.get("/v1/entitlement-definitions", key: key)
+            #expect(list.json?["data"]?.elements.count == 1)
+        }
+    }
+
+    @Test(arguments: [
+        ("7.9.9", "8.0", true), ("8", "8.0", false), ("8.0.0", "8", false), ("9.2", "10.0", true), ("10", "9", false),
+        ("", "1", true), ("1.0", "1.0.1", true), ("abc", "1", true),
+    ])
+    func `versions of an app are compared number by number`(version: String, limit: String, isGiven: Bool) {
+        let definition = EntitlementDefinition(
+            environment: .production, bundleId: "b", name: "pro", productIds: [],
+            originalApplicationVersionBefore: limit, createdAt: .now, createdBy: UUID())
+        #expect(definition.isGiven(byVersion: version) == isGiven)
+    }
+
+    @Test func `the version that was paid for gives the entitlement, to one account of the Apple account`() async throws
+    {
+        try await UploadFixture.with { fixture in
+            let key = try await fixture.api.key(environment: .production, bundleIds: [ForgeryMaterial.bundleId])
+            _ = try await fixture.api.send(
+                "PUT", path, key: key, json: #"{"productIds":["gold"],"originalApplicationVersionBefore":"8.0"}"#)
+            func upload(_ version: String, _ id: String, of account: UUID, isDryRun: Bool = false) async throws
+                -> RunningAPI.Answer
+            {
+                var app = AppTransaction()
+                app.receiptType = .production
+                app.appAppleId = ForgeryMaterial.appAppleId
+                app.bundleId = ForgeryMaterial.bundleId
+                app.originalApplicationVersion = version
+                app.appTransactionId = id
+                app.receiptCreationDate = UploadFixture.now
+                let signed = try fixture.material.signed(app)
+                return try await fixture.post(isDryRun ? "/v1/restores" : "/v1/transactions") { json in
+                    json.member("appAccountToken", account.uuidString)
+                    if isDryRun { json.member("dryRun", true) }
+                    json.member("signedAppTransaction", String(decoding: signed, as: UTF8.self))
+                }
+            }
+            let (first, second, third) = (UUID(), UUID(), UUID())
+            _ = try await upload("7.2", "70001", of: first, isDryRun: true)
+            #expect(Self.names(try await fixture.entitlements(of: first)).isEmpty)
+            let answer = try await upload("7.2", "70001", of: first)
+            #expect(Self.names(answer) == ["pro"])
+            let given = try await fixture.entitlements(of: first)
+            #expect(Self.names(given) == ["pro"] && given.access == answer.access)
+            #expect(given.access.contains(#""reason":"originalApplicationVersion""#))
+            #expect(Self.names(try await upload("7.2", "70001", of: second)).isEmpty)
+            #expect(Self.names(try await upload("8.0", "70002", of: third)).isEmpty)
+        }
+    }
+}

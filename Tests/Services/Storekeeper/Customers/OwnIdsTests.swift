@@ -1,0 +1,63 @@
+import Foundation
+import Storage
+import TestSupport
+import Testing
+
+@testable import Storekeeper
+
+/// Customers by the developer's own ids, on the command line.
+@Suite(.serialized) struct OwnIdsTests {
+    struct Page: Decodable {
+        struct Grant: Decodable {
+            var grantId: String
+            var productId: String
+            var revokedAt: String?
+        }
+        var customerId: String
+        var appAccountToken: String
+        var grants: [Grant]
+    }
+
+    private static let place = ["--app", "com.example.app", "--environment", "Sandbox"]
+
+    @Test func `customers add makes a token once, and refuses another one`() async throws {
+        try await TestDatabase.use { database in
+            func run(_ arguments: String...) async -> CommandOutcome {
+                await CommandOutcome.of(["customers"] + arguments + Self.place, environment: database.environment)
+            }
+            let unknown = await run("show", "user-1")
+            #expect(unknown.code == 1 && unknown.errorOutput.contains("storekeeper customers add"))
+            let added = await run("add", "user-1")
+            #expect(added.code == 0 && UUID(uuidString: added.text) != nil, "\(added.errorOutput)")
+            #expect(await run("add", "user-1").text == added.text)
+            let conflict = await run("add", "user-1", "--token", UUID().uuidString)
+            #expect(conflict.code == 1 && conflict.errorOutput.contains("another token"))
+            #expect(await run("add", "user-2", "--token", "x").code == 64)
+            let removed = await run("remove", "user-1")
+            #expect(removed.code == 0 && removed.text.contains(added.text))
+            #expect(await run("show", "user-1").code == 1)
+            let audit = await CommandOutcome.of(["audit"], environment: database.environment)
+            #expect(audit.text.contains("customers add") && audit.text.contains("Sandbox com.example.app user-1"))
+        }
+    }
+
+    @Test func `a grant by hand is an entitlement until it is revoked`() async throws {
+        try await TestDatabase.use { database in
+            func run(_ arguments: String...) async -> CommandOutcome {
+                await CommandOutcome.of(["customers"] + arguments + Self.place, environment: database.environment)
+            }
+            let token = await run("add", "user-1").text
+            let entitlements = ["entitlements", "--environment", "Sandbox", token]
+            let granted = await run("grant", "user-1", "pro", "--reason", "ticket 812", "--days", "14")
+            #expect(granted.code == 0 && granted.text.contains("ticket 812"), "\(granted.errorOutput)")
+            #expect(await CommandOutcome.of(entitlements, environment: database.environment).text.contains("pro"))
+            let page: Page = try await run("show", "user-1", "--json").json()
+            let grant = try #require(page.grants.first)
+            #expect(page.appAccountToken == token && grant.productId == "pro" && grant.revokedAt == nil)
+            let wrong = await run("revoke", "user-1", UUID().uuidString)
+            #expect(wrong.code == 1 && wrong.errorOutput.contains("has no grant"))
+            #expect(await run("revoke", "user-1", grant.grantId).code == 0)
+            #expect(await CommandOutcome.of(entitlements, environment: database.environment).code == 1)
+        }
+    }
+}
