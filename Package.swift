@@ -127,7 +127,7 @@ let tests: [Target] = [
     tests("PostgresTests", "Shared/Postgres", ["Postgres", "TestSupport"]),
     tests("SignaturesTests", "Shared/Signatures", ["Signatures"]),
     tests("ContractsTests", "Shared/Contracts", ["Contracts"], exclude: ["Golden"]),
-    tests("SubscriptionsTests", "Shared/Subscriptions", ["Subscriptions", "Contracts"]),
+    tests("SubscriptionsTests", "Shared/Subscriptions", ["Subscriptions", "Contracts", "TestSupport"]),
     tests("AppStoreTests", "Shared/AppStore", ["AppStore", "Signatures", "StrictJSON", "TestSupport"]),
     tests("StorageTests", "Shared/Storage", ["Storage", "Postgres", "Contracts", "Subscriptions", "TestSupport"]),
     tests(

@@ -125,21 +125,28 @@ extension PurchaseEvent {
         return revoked < bought.addingTimeInterval(-BillingRules.earlyRenewal(in: .production))
     }
 
-    /// PurchaseEvent about money taken back may hold an older transaction, of what the customer had before an upgrade.
-    private var isRenewalOfOtherProduct: Bool {
-        guard let renewed = believedRenewal?.productId, let bought = transaction?.productId else { return false }
+    /// Apple's renewal info and status are of the newest transaction; what is about money taken back may hold an older one,
+    /// of what the customer had before an upgrade.
+    private var mayHoldOlderTransaction: Bool {
         switch eventType {
-        case .refunded, .refundReversed, .refundDeclined, .consumptionRequested, .familyAccessRevoked: return false
-        default: return renewed != bought
+        case .refunded, .refundReversed, .refundDeclined, .consumptionRequested, .familyAccessRevoked: true
+        default: false
         }
     }
 
+    private var isRenewalOfOtherProduct: Bool {
+        guard let renewed = believedRenewal?.productId, let bought = transaction?.productId else { return false }
+        return renewed != bought && !mayHoldOlderTransaction && transaction?.revocationDate == nil
+    }
+
     private var isRevocation: Bool {
-        status == 5 || eventType == .refunded || eventType == .familyAccessRevoked
+        eventType == .refunded || eventType == .familyAccessRevoked || (status == 5 && !mayHoldOlderTransaction)
     }
 
     private var isExpiredBeforeEnd: Bool {
-        guard status == 2 || eventType?.isEnd == true, let transaction, transaction.hasPeriod else { return false }
+        guard eventType?.isEnd == true || (status == 2 && !mayHoldOlderTransaction), let transaction,
+            transaction.hasPeriod
+        else { return false }
         guard let end = transaction.expiresDate, transaction.revocationDate == nil else { return false }
         return end.timeIntervalSince(version.signedDate) > 86_400
     }

@@ -105,6 +105,19 @@ extension LifecycleGap {
 extension PurchaseEvent {
     /// Whether the event moves the subscription from one step of its life to the next. Requests and notices change
     /// nothing and are passed over when neighbours are looked for; so are refunds, which may hold an older transaction,
-    /// unless Apple's status says that this one ended the subscription.
-    public var isStep: Bool { eventType.map { $0.isStep || ($0 == .refunded && status == 5) } ?? false }
+    /// unless Apple's status says that this one ended the subscription. A purchase that turned auto-renew on is told by
+    /// two notifications, in any order: only its own is a step.
+    public var isStep: Bool {
+        switch eventType {
+        case .refunded: status == 5
+        case .renewalTurnedOn: !isWithPurchase
+        case let eventType: eventType?.isStep ?? false
+        }
+    }
+
+    /// Whether Apple signed it within a minute after a purchase.
+    var isWithPurchase: Bool {
+        guard let transaction, !transaction.isRenewal, let bought = transaction.purchaseDate else { return false }
+        return 0..<60 ~= version.signedDate.timeIntervalSince(bought)
+    }
 }

@@ -21,12 +21,14 @@ struct TransitionRules {
         case .beginning: false
         case .period: isPeriodMissing
         case .renewalTurnedOff: eventType == .expiredVoluntarily && wasRenewing && !hasEnded
-        case .renewalTurnedOn: eventType == .renewed && earlier.renewal?.autoRenewStatus == false && !hasEnded
+        // What turned auto-renew on within the purchase's first minute is no step.
+        case .renewalTurnedOn:
+            eventType == .renewed && earlier.renewal?.autoRenewStatus == false && !hasEnded && !earlier.isWithPurchase
         case .billingFailure:
             (eventType == .billingRecovered || eventType == .expiredInBillingRetry) && !wasFailing && !hasEnded
         case .gracePeriod: eventType == .graceEnded && !wasFailing
         case .end: eventType.isReturn && isEndMissing
-        case .return: hasEnded && !eventType.isReturn && eventType != .renewalTurnedOn && hasNewTransaction
+        case .return: hasEnded && !eventType.isReturn && eventType != .renewalTurnedOn && hasLaterTransaction
         case .transaction: false
         }
     }
@@ -36,10 +38,14 @@ struct TransitionRules {
     private var wasRenewing: Bool { earlier.renewal?.autoRenewStatus == true }
 
     private var wasFailing: Bool {
-        if let isInBillingRetry = earlier.renewal?.isInBillingRetry { return isInBillingRetry }
+        // Apple may tell of the failure before it sets the flag.
         switch earlier.eventType {
-        case .billingFailed, .billingFailedWithGrace, .graceEnded: return true
-        default: return false
+        case .billingFailed, .billingFailedWithGrace, .graceEnded: true
+        default:
+            earlier.status == 3 || earlier.status == 4
+                || earlier.renewal.map {
+                    $0.isInBillingRetry == true || $0.gracePeriodExpiresDate != nil || $0.expirationIntent == 2
+                } ?? false
         }
     }
 
@@ -48,33 +54,45 @@ struct TransitionRules {
         return old.transactionId != new.transactionId
     }
 
+    private var hasLaterTransaction: Bool {
+        guard let old = earlier.transaction, let new = later.transaction else { return false }
+        return old.isEarlierPurchase(than: new)
+    }
+
     private var wasTakenBack: Bool {
-        earlier.eventType == .refunded || earlier.eventType == .familyAccessRevoked || earlier.status == 5
+        earlier.transaction?.revocationDate != nil || earlier.status == 5 || earlier.eventType == .refunded
+            || earlier.eventType == .familyAccessRevoked
     }
 
     /// Another transaction without an announcement; or a renewal that does not begin where the last period ended; or an
     /// end that moved.
     private var isPeriodMissing: Bool {
-        // A refund may hold an older transaction.
-        guard !hasEnded, earlier.eventType != .refunded, eventType != .refunded else { return false }
-        guard let old = earlier.transaction, let new = later.transaction else { return false }
+        guard !hasEnded, let old = earlier.transaction, let new = later.transaction else { return false }
+        // What is taken back may be an older transaction.
+        guard old.revocationDate == nil, new.revocationDate == nil else { return false }
         guard hasNewTransaction else {
             // Apple announces a transaction twice where an offer and a renewal coincide.
             return eventType != .extended && old.expiresDate != new.expiresDate && !eventType.bringsTransaction
         }
-        if !eventType.bringsTransaction { return true }
+        // Back at an older one: a renewal that was charged early is refunded.
+        if !eventType.bringsTransaction { return !isOfSamePeriod(old, new) && hasLaterTransaction }
         guard eventType == .renewed, let end = old.expiresDate, let start = new.purchaseDate else { return false }
         return start.timeIntervalSince(end) > BillingRules.earlyRenewal(in: later.key.environment)
     }
 
+    /// Seats that were added to a period have a transaction of their own.
+    private func isOfSamePeriod(_ old: TransactionFacts, _ new: TransactionFacts) -> Bool {
+        old.expiresDate == new.expiresDate
+            && (old.additionalTransactionReason != nil || new.additionalTransactionReason != nil)
+    }
+
     /// It was bought again after the end of the period that was last seen. Before that end a refund explains it; out of
-    /// billing retry no end is told; and auto-renew may be reported as on before the purchase that turned it on.
+    /// billing retry no end is told.
     private var isEndMissing: Bool {
         guard !hasEnded, !wasTakenBack, !wasFailing, hasNewTransaction else { return false }
         guard let end = earlier.transaction?.expiresDate, let start = later.transaction?.purchaseDate else {
             return false
         }
-        if earlier.eventType == .renewalTurnedOn, earlier.version.signedDate >= end { return false }
         return end <= start
     }
 }

@@ -43,7 +43,9 @@ struct PaidPeriod {
             if next.isPurchase {
                 for index in running where !next.addsSeats(to: periods[index]) { periods[index].end = next.start }
                 if !running.contains(where: { next.addsSeats(to: periods[$0]) }) { purchase = next }
-            } else if let purchase, next.wasChargedBefore(purchase, renewal, early: early) {
+            } else if let purchase, next.wasChargedBefore(purchase, renewal, early: early),
+                !ordered.contains(where: { $0.facts.isRenewal && $0.facts.beginning == next.facts.expiresDate })
+            {
                 next.end = next.start
             } else if !next.isEmpty {
                 // It renews a period that is unknown, and what runs longer than Apple charges early was replaced by that.
@@ -100,7 +102,7 @@ struct PaidPeriod {
     /// Whether a renewal was charged before a purchase that took its place: it begins sooner after the purchase than Apple
     /// charges early. How early that is in the sandbox is not documented; there it begins nearer to the beginning of the
     /// purchase's period than to its end, where a renewal of that purchase would begin. A renewal info that was signed
-    /// since the purchase and names the renewal's end says that the renewal came later.
+    /// since the purchase and names the renewal's end says that the renewal came later; so does a renewal of it.
     private func wasChargedBefore(_ purchase: PaidPeriod, _ renewal: RenewalFacts?, early: TimeInterval) -> Bool {
         guard purchase.start < facts.beginning else { return false }
         if let renewal, renewal.signedDate > purchase.start, renewal.renewalDate == facts.expiresDate { return false }

@@ -1,45 +1,22 @@
 import Contracts
 import Foundation
 import Subscriptions
+import TestSupport
 import Testing
 
 /// Access over generated scenarios, against the simulation's own books and against a brute-force reference.
-///
-/// `ACCESS_SCENARIOS=100000 ACCESS_SEED=1 swift test --filter AccessScenarioTests` runs more of them or others. A failure
-/// names the shortest scenario found that shows it, and its seed.
 @Suite struct AccessScenarioTests {
-    static let count = UInt64(ProcessInfo.processInfo.environment["ACCESS_SCENARIOS"] ?? "") ?? 1500
-    static let seed = UInt64(ProcessInfo.processInfo.environment["ACCESS_SEED"] ?? "") ?? 0
-
-    /// Runs a check over many scenarios and shrinks the first that fails. The check says what is wrong, nil if nothing.
-    static func check(_ offset: UInt64, _ problem: ([ScenarioStep], UInt64) -> String?) {
-        for number in 0..<count {
-            let seed = seed &+ offset &* 1_000_000_007 &+ number
-            let steps = ScenarioStep.scenario(seed: seed)
-            guard problem(steps, seed) != nil else { continue }
-            let shortest = ScenarioStep.shrunk(steps) { problem($0, seed) != nil }
-            let told = SimulatedPurchase(shortest).events.map(describe).joined(separator: "\n  ")
-            Issue.record(
-                """
-                seed \(seed): \(problem(shortest, seed) ?? "")
-                \(shortest.map(\.description).joined(separator: "\n"))
-                  \(told)
-                """)
-            return
-        }
-    }
-
     static func schedule(_ events: [PurchaseEvent]) -> AccessSchedule {
         AccessScheduleTests.schedule(events, durations: SimulatedPurchase.passes.mapValues { .days($0) })
     }
 
     static func delivered(_ events: [PurchaseEvent], seed: UInt64) -> [PurchaseEvent] {
-        var generator = SplitMix(seed: seed &+ 77)
+        var generator = SeededGenerator(state: seed &+ 77)
         return (events + events.filter { _ in Bool.random(using: &generator) }).shuffled(using: &generator)
     }
 
     static func moments(around boundaries: [Int64], seed: UInt64) -> [Int64] {
-        var generator = SplitMix(seed: seed &+ 78)
+        var generator = SeededGenerator(state: seed &+ 78)
         let near = Set(boundaries.flatMap { [$0 - 1, $0, $0 + 1] }).filter { $0 < 4_000_000_000_000 }
         guard let first = near.min(), let last = near.max() else { return [] }
         return near.sorted() + (0..<10).map { _ in .random(in: first - 1000...last + 1000, using: &generator) }
@@ -50,7 +27,7 @@ import Testing
     }
 
     @Test func `Access is what the books say at every moment, whatever the order of arrival`() {
-        Self.check(1) { steps, seed in
+        ScenarioStep.check(1) { steps, seed in
             let purchase = SimulatedPurchase(steps)
             guard !purchase.events.isEmpty else { return nil }
             let schedule = Self.schedule(Self.delivered(purchase.events, seed: seed))
@@ -68,7 +45,7 @@ import Testing
     }
 
     @Test func `Access after losses is what the reference says`() {
-        Self.check(2) { steps, seed in
+        ScenarioStep.check(2) { steps, seed in
             let events = Self.received(steps, seed: seed)
             guard let newest = events.map(\.version).max()?.signedDate.milliseconds else { return nil }
             let schedule = Self.schedule(Self.delivered(events, seed: seed))
@@ -95,7 +72,7 @@ import Testing
 
     @Test
     func `Nobody whom the newest event calls active is locked out, and nobody else is let in without a paid period`() {
-        Self.check(3) { steps, seed in
+        ScenarioStep.check(3) { steps, seed in
             let events = Self.received(steps, seed: seed)
             guard let newest = events.max(by: { $0.version < $1.version }), let status = newest.status else {
                 return nil
@@ -131,7 +108,7 @@ import Testing
     }
 
     @Test func `Periods are in order, never overlap, are never empty, and their boundaries are found`() {
-        Self.check(4) { steps, seed in
+        ScenarioStep.check(4) { steps, seed in
             let events = Self.received(steps, seed: seed)
             guard !events.isEmpty else { return nil }
             let schedule = Self.schedule(events)
@@ -187,7 +164,7 @@ import Testing
     static func received(_ steps: [ScenarioStep], seed: UInt64) -> [PurchaseEvent] {
         let odds = seed % 3
         return SimulatedPurchase(steps).events.filter { event in
-            var generator = SplitMix(seed: UInt64(event.version.notificationUUID.uuid.0) &+ seed)
+            var generator = SeededGenerator(state: UInt64(event.version.notificationUUID.uuid.0) &+ seed)
             return Int.random(in: 0..<3, using: &generator) >= Int(odds)
         }
     }

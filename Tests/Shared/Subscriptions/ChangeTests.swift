@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Subscriptions
+import TestSupport
 import Testing
 
 @Suite struct ChangeTests {
@@ -21,7 +22,7 @@ import Testing
     }
 
     @Test func `dates are written as Foundation writes them`() {
-        var generator = SplitMix(seed: 5)
+        var generator = SeededGenerator(state: 5)
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         for _ in 0..<300 {
             // Whole seconds, because Foundation cuts milliseconds off where they have no exact fraction.

@@ -1,5 +1,6 @@
 import Foundation
 import Subscriptions
+import TestSupport
 import Testing
 
 @Suite struct TransactionOrderTests {
@@ -84,7 +85,7 @@ import Testing
             Sample.news("DID_RENEW", signed: signed, transaction: Sample.period("1", from: from, signed: signed))
         }
         let other = Sample.news("DID_RENEW", signed: 2.5, transaction: Sample.period("2", from: 6, signed: 2.5))
-        var generator = SplitMix(seed: 1)
+        var generator = SeededGenerator(state: 1)
         let ends = (0..<50).map { _ in
             (versions + [other]).shuffled(using: &generator).reduce(nil as Subscription?) {
                 Subscription.applying($1, known: $0).subscription

@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Subscriptions
+import TestSupport
 import Testing
 
 @Suite struct TransitionTests {
@@ -67,7 +68,7 @@ import Testing
 
     @Test(arguments: 0..<200 as Range<UInt64>)
     func `any order and any repetition ends in the same state`(seed: UInt64) {
-        var generator = SplitMix(seed: seed)
+        var generator = SeededGenerator(state: seed)
         let life = (0..<Int.random(in: 2...12, using: &generator)).map {
             Self.news($0 / 2, parts: Int.random(in: 0...7, using: &generator))
         }

@@ -81,6 +81,18 @@ extension AccessScheduleTests {
                     renewal("gold", 0.257, signed: 0.2569, grace: 0.258, retry: false), environment: .sandbox),
             ], access: [(0.006, "silver"), (0.25, "gold"), (0.2571, "gold"), (0.2579, "gold"), (0.258, nil)]),
         Case(
+            name:
+                "sandbox: an unknown upgrade, whose renewal in the first half of the replaced period was renewed itself",
+            events: [
+                tell("SUBSCRIBED/INITIAL_BUY", 0, 1, bought("1", "gold", 0, 0.125), environment: .sandbox),
+                tell(
+                    "DID_RENEW", 0.02, 1, bought("3", "platinum", 0.02, 0.04, signed: 0.02, reason: "RENEWAL"),
+                    renewal("platinum", 0.04, signed: 0.02), environment: .sandbox),
+                tell(
+                    "DID_RENEW", 0.0399, 1, bought("4", "platinum", 0.04, 0.06, signed: 0.0399, reason: "RENEWAL"),
+                    renewal("platinum", 0.06, signed: 0.0399), environment: .sandbox),
+            ], access: [(0.01, "gold"), (0.03, "platinum"), (0.05, "platinum"), (0.06, nil), (0.1, nil)]),
+        Case(
             name: "a renewal within a known period: an upgrade between them is unknown, and ended that period",
             events: [
                 start, tell("TRANSACTION", 12, nil, bought("3", "platinum", 17, 24, signed: 17, reason: "RENEWAL")),

@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Subscriptions
+import TestSupport
 import Testing
 
 @Suite struct AppleAccountTests {
@@ -15,7 +16,7 @@ import Testing
 
     static func accounts(_ claims: [AccountClaim]) -> [AppleAccount] {
         let accounts = AppleAccount.all(in: claims)
-        var generator = SplitMix(seed: 3)
+        var generator = SeededGenerator(state: 3)
         for _ in 0..<20 {
             #expect(AppleAccount.all(in: (claims + claims).shuffled(using: &generator)) == accounts)
         }

@@ -1,5 +1,6 @@
 import Foundation
 import Subscriptions
+import TestSupport
 import Testing
 
 /// What holds for whatever a customer has.
@@ -7,7 +8,7 @@ import Testing
     static let levels = ServiceLevels(["gold": 1, "silver": 2])
 
     static func purchases(seed: UInt64) -> [PurchaseSnapshot] {
-        var generator = SplitMix(seed: seed)
+        var generator = SeededGenerator(state: seed)
         return (0..<Int.random(in: 1...6, using: &generator)).map { number in
             let kind = Int.random(in: 0..<10, using: &generator)
             let from = Double.random(in: -60...10, using: &generator).rounded()
@@ -34,7 +35,7 @@ import Testing
 
     @Test(arguments: 0..<4 as Range<UInt64>) func `what holds for every customer`(part: UInt64) {
         for seed in part * 300..<(part + 1) * 300 {
-            var generator = SplitMix(seed: seed &+ 1)
+            var generator = SeededGenerator(state: seed &+ 1)
             let purchases = Self.purchases(seed: seed)
             let entitlements = Entitlements(of: purchases, levels: Self.levels, at: Sample.day(0))
             let shuffled = Entitlements(

@@ -1,4 +1,5 @@
 import Subscriptions
+import TestSupport
 
 /// Something that shall happen to a simulated purchase. A step that is impossible when its turn comes is left out, so any
 /// subsequence of a scenario is a scenario too, and a failing one can be shrunk.
@@ -37,7 +38,7 @@ struct ScenarioStep: Sendable, Equatable, CustomStringConvertible {
     ]
 
     static func scenario(seed: UInt64) -> [ScenarioStep] {
-        var generator = SplitMix(seed: seed)
+        var generator = SeededGenerator(state: seed)
         func step(_ action: Action) -> ScenarioStep {
             ScenarioStep(
                 action: action, wait: .random(in: 0..<1000, using: &generator),

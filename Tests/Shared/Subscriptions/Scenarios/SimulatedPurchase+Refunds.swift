@@ -37,12 +37,14 @@ extension SimulatedPurchase {
 
     mutating func reverseRefund(_ choice: Int) -> Bool {
         guard !isFamilyShared, let index = charges.lastIndex(where: { $0.refundedAt != nil }) else { return false }
+        // A reversal takes longer than the day before a period for which Apple may charge.
+        guard charges[index].from <= now else { return false }
         // Older payloads do not say whether what came after it renewed it or replaced it.
         guard index == charges.count - 1 || oldPayloads == 0 else { return false }
         charges[index].refundedAt = nil
         charges[index].facts.revocationDate = nil
         charges[index].facts.revocationReason = nil
-        if state == .revoked, charges[index].entitlesUntil > now { state = .active }
+        if state == .revoked { state = charges[index].entitlesUntil > now ? .active : .ended }
         send([("REFUND_REVERSED", index)], choice: choice)
         return true
     }

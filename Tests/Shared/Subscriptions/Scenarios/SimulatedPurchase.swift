@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Subscriptions
+import TestSupport
 
 /// Apple's side of one purchase: it keeps who may use what as its own books, and sends notifications about it.
 ///
@@ -48,6 +49,8 @@ struct SimulatedPurchase {
     var graceEnd: Int64?
     /// Times that were a grace period once, which the newest renewal info does not mention any more.
     var forgotten: [Range<Int64>] = []
+    /// Whether a period ended of which no notification told.
+    private(set) var hasChangedSilently = false
     private var speed = 0
     var oldPayloads = 0
 
@@ -108,7 +111,9 @@ struct SimulatedPurchase {
             now = end - earlyCharge * Int64(step.wait) / 1000
         default: now += Int64(step.wait) * min(length, 400 * Self.day) / 20_000
         }
+        let state = state
         settle()
+        if state != self.state { hasChangedSilently = true }
         guard happens(step) else {
             self = before
             return
@@ -195,7 +200,7 @@ struct SimulatedPurchase {
         _ name: String, _ choice: Int, status: Int? = nil, transaction: TransactionFacts? = nil,
         renewal: RenewalFacts? = nil
     ) {
-        var random = SplitMix(seed: UInt64(choice) &* 1009 &+ UInt64(events.count))
+        var random = SeededGenerator(state: UInt64(choice) &* 1009 &+ UInt64(events.count))
         let (a, b) = (random.next(), random.next())
         func byte(_ word: UInt64, _ place: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (8 * place)) }
         let uuid = UUID(

@@ -1,0 +1,28 @@
+import Foundation
+import Subscriptions
+import Testing
+
+/// `ACCESS_SCENARIOS=100000 ACCESS_SEED=1 swift test --filter ScenarioTests` checks more scenarios or others. A failure
+/// names the shortest scenario found that shows it, and its seed.
+extension ScenarioStep {
+    static let count = UInt64(ProcessInfo.processInfo.environment["ACCESS_SCENARIOS"] ?? "") ?? 1500
+    static let seed = UInt64(ProcessInfo.processInfo.environment["ACCESS_SEED"] ?? "") ?? 0
+
+    /// Runs a check over many scenarios and shrinks the first that fails. The check says what is wrong, nil if nothing.
+    static func check(_ offset: UInt64, _ problem: ([ScenarioStep], UInt64) -> String?) {
+        for number in 0..<count {
+            let seed = seed &+ offset &* 1_000_000_007 &+ number
+            let steps = scenario(seed: seed)
+            guard problem(steps, seed) != nil else { continue }
+            let shortest = shrunk(steps) { problem($0, seed) != nil }
+            let told = SimulatedPurchase(shortest).events.map(AccessScenarioTests.describe).joined(separator: "\n  ")
+            Issue.record(
+                """
+                seed \(seed): \(problem(shortest, seed) ?? "")
+                \(shortest.map(\.description).joined(separator: "\n"))
+                  \(told)
+                """)
+            return
+        }
+    }
+}
