@@ -8,10 +8,7 @@ enum AccessPeriodStatements {
         "access-period-of-purchases",
         unsafeSQL: """
             select \(AccessPeriodRow.selected)
-            from access_period
-            where (environment, original_transaction_id) in (
-                select given.environment::store_environment, given.original_transaction_id
-                from unnest($1::text[], $2::text[]) as given (environment, original_transaction_id))
+            \(PurchaseKeys.lookingUp("access_period"))
             """)
 
     /// Of one purchase no two periods begin at the same time.

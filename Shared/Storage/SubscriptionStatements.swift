@@ -22,20 +22,21 @@ enum SubscriptionStatements {
             limit $3::bigint
             """)
 
-    private static let selectOfPurchases = """
-        select \(SubscriptionColumns.selected)
-        from subscription
-        where (environment, original_transaction_id) in (
-            select given.environment::store_environment, given.original_transaction_id
-            from unnest($1::text[], $2::text[]) as given (environment, original_transaction_id))
-        order by subscription.environment, original_transaction_id
-        """
-
     /// What purchases are like.
-    static let ofPurchases = Statement("subscription-of-purchases", unsafeSQL: selectOfPurchases)
+    static let ofPurchases = Statement(
+        "subscription-of-purchases",
+        unsafeSQL: """
+            select \(SubscriptionColumns.selected)
+            \(PurchaseKeys.lookingUp("subscription"))
+            """)
 
-    /// What the purchases of a batch were like before it, locked in order until the transaction ends.
-    static let lock = Statement("subscription-lock", unsafeSQL: "\(selectOfPurchases) for update")
+    /// What the purchases of a batch were like before it, locked in the order given until the transaction ends.
+    static let lock = Statement(
+        "subscription-lock",
+        unsafeSQL: """
+            select \(SubscriptionColumns.selected)
+            \(PurchaseKeys.lookingUp("subscription", "for update"))
+            """)
 
     /// Of a purchase that was not known. The caller compares the number of rows written with the number of rows sent.
     static let insert = Statement(

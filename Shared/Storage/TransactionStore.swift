@@ -34,10 +34,7 @@ public struct TransactionStore: Sendable {
         "transaction-of-purchases",
         unsafeSQL: """
             select \(StoredTransaction.columns.selected()), \(StoredTransaction.facts.selected())
-            from transaction
-            where (environment, original_transaction_id) in (
-                select given.environment::store_environment, given.original_transaction_id
-                from unnest($1::text[], $2::text[]) as given (environment, original_transaction_id))
+            \(PurchaseKeys.lookingUp("transaction"))
             """)
 
     /// Whole versions replace each other, so the guard alone makes any order end the same, whoever else is writing.
