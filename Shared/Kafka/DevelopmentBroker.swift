@@ -58,7 +58,7 @@ public final class DevelopmentBroker: Sendable {
 
 extension DevelopmentBroker {
     /// A kind of request, by the protocol's number.
-    public enum Request: Int16, Sendable {
+    public enum Request: Int16, Sendable, CaseIterable {
         case produce = 0
         case fetch = 1
         case listOffsets = 2

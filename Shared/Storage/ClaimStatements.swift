@@ -109,24 +109,33 @@ enum ClaimStatements {
                 and timeline.original_transaction_id = told.original_transaction_id
                 and timeline.notification_uuid = told.notification_uuid
             returning timeline.notification_uuid, timeline.original_transaction_id
+        ), revised as (
+            -- Of messages about a purchase the one with the greater revision is the newer. Its row was locked with the batch.
+            update subscription held
+            set revision = held.revision + 1
+            from told
+            where held.environment = told.environment
+                and held.original_transaction_id = told.original_transaction_id
+                and not exists (
+                    select
+                    from amended
+                    where amended.notification_uuid = told.notification_uuid
+                        and amended.original_transaction_id = told.original_transaction_id)
+            returning held.environment, held.original_transaction_id, held.revision, held.status, held.is_auto_renewing,
+                held.product_id
         ), added as (
             insert into timeline (
                 occurred_at, learned_at, revision, status, access_until, notification_uuid, environment, has_access,
                 is_auto_renewing, original_transaction_id, bundle_id, event, product_id, changes, traceparent)
-            select told.event_at, $1::timestamptz, held.revision, held.status, upper(access.period),
-                told.notification_uuid, told.environment, access.period is not null, held.is_auto_renewing,
-                told.original_transaction_id, told.bundle_id, told.event, coalesce(access.product_id, held.product_id),
+            select told.event_at, $1::timestamptz, revised.revision, revised.status, upper(access.period),
+                told.notification_uuid, told.environment, access.period is not null, revised.is_auto_renewing,
+                told.original_transaction_id, told.bundle_id, told.event, coalesce(access.product_id, revised.product_id),
                 told.changes, told.traceparent
             from told
-            join subscription held using (environment, original_transaction_id)
+            join revised using (environment, original_transaction_id)
             left join access_period access
                 on access.environment = told.environment
                 and access.original_transaction_id = told.original_transaction_id and $1::timestamptz <@ access.period
-            where not exists (
-                select
-                from amended
-                where amended.notification_uuid = told.notification_uuid
-                    and amended.original_transaction_id = told.original_transaction_id)
         )
         select environment::text as environment, bundle_id, original_transaction_id,
             app_account_token::text as app_account_token, first_account_token::text as first_account_token,

@@ -1,0 +1,285 @@
+"""All services on this machine with a broker, a database and the simulated App Store, under a supervisor."""
+import json
+import os
+import pathlib
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from .ports import Unmet, free_port, get, wait_until
+from .postgres import Postgres
+from .proxy import Proxy
+
+SERVICES = ["ingest", "verifier", "deduplicator", "state-updater", "recovery", "scheduler", "api"]
+# The services that use the database, each with its role.
+ROLES = {name: name.replace("-", "_") for name in ["deduplicator", "state-updater", "recovery", "scheduler", "api"]}
+
+
+class Process:
+    """A child that ends with this one."""
+
+    def __init__(self, command, log, environment=None, stdin=None, stdout=None):
+        output = open(log, "ab")
+        self.command = command
+        self.child = subprocess.Popen(
+            ["setpriv", "--pdeathsig=KILL", "--", *map(str, command)], stdin=stdin or subprocess.DEVNULL,
+            stdout=stdout or output, stderr=output, env=environment, start_new_session=True)
+        output.close()
+
+    def is_running(self):
+        return self.child.poll() is None
+
+    def send(self, number):
+        if self.is_running():
+            self.child.send_signal(number)
+
+    def stop(self, seconds=20):
+        self.send(signal.SIGCONT)
+        self.send(signal.SIGTERM)
+        try:
+            return self.child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.send(signal.SIGKILL)
+            return self.child.wait()
+
+
+class Service:
+    """An instance of a service, and what its supervisor knows of it."""
+
+    def __init__(self, kind, name):
+        self.kind, self.name = kind, name
+        self.admin, self.port = free_port(), free_port()
+        self.process, self.started, self.due, self.failures = None, 0.0, 0.0, 0
+        # Ended by a fault of ours; what else ends was its own decision.
+        self.is_killed = False
+
+
+class Deployment:
+    """Use as a context manager: everything ends with it."""
+
+    def __init__(self, binaries, brokers=3, counts=None, settings=None, own_disk=False, through_proxies=True,
+                 binaries_of=None):
+        self.binaries = pathlib.Path(binaries).resolve()
+        self.binaries_of, self.settings = binaries_of or {}, settings or {}
+        self.work = pathlib.Path(tempfile.mkdtemp(prefix="storekeeper-rehearsal-"))
+        self.work.chmod(0o755)
+        self.brokers, self.own_disk, self.through_proxies = brokers, own_disk, through_proxies
+        self.services = []
+        for kind in SERVICES:
+            count = (counts or {}).get(kind, 1)
+            names = [kind] if count == 1 else [f"{kind}-{number}" for number in range(1, count + 1)]
+            self.services += [Service(kind, name) for name in names]
+        # What the supervisor did: restarts after a fault of ours, of services that ended by themselves, of hung ones.
+        self.restarts, self.exits, self.hangs = 0, [], []
+        self.is_supervised, self._is_over = True, threading.Event()
+
+    def __enter__(self):
+        try:
+            self._set_up()
+        except BaseException:
+            self.__exit__(*sys.exc_info())
+            raise
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self._is_over.set()
+        if getattr(self, "supervisor", None):
+            self.supervisor.join()
+        for service in self.services:
+            if service.process:
+                service.process.send(signal.SIGKILL)
+        for process in [getattr(self, name, None) for name in ["simulator", "broker"]]:
+            if process:
+                process.send(signal.SIGKILL)
+        if getattr(self, "postgres", None):
+            self.postgres.close()
+        if kind is None or os.environ.get("KEEP") is None:
+            shutil.rmtree(self.work, ignore_errors=True)
+        else:
+            print(f"kept: {self.work}", file=sys.stderr)
+
+    def program(self, name, kind=None):
+        return self.binaries_of.get(kind or name, self.binaries) / name
+
+    def log(self, name):
+        return self.work / f"{name}.log"
+
+    # Setting up
+
+    def _set_up(self):
+        command = [self.program("storekeeper"), "broker", f"--brokers={self.brokers}", "--faults"]
+        self.broker = Process(command, self.log("broker"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.bootstrap = self.broker.child.stdout.readline().decode().strip()
+        self.postgres = Postgres(self.work / "postgres", has_own_disk=self.own_disk)
+        self.database_proxy = Proxy(self.postgres.port)
+        self.authority = self.work / "authority"
+        subprocess.run(
+            [self.program("simulator"), "make", "--case=test", f"--authority={self.authority}"], check=True,
+            stdout=subprocess.DEVNULL)
+        self._make_api_keys()
+        self.apps = [{"bundleId": "com.example.app", "appAppleId": 1234567890, "environments": ["Production", "Sandbox"]}]
+        (self.work / "apps.json").write_text(json.dumps(self.apps))
+        self.record_keys = self.work / "record-keys"
+        self.write_record_keys([secrets.token_hex(32)])
+        setup = subprocess.run(
+            [self.program("setup")], env=self.environment() | {
+                "DATABASE_URL": self.postgres.url(), "STOREKEEPER_REPLICATION_FACTOR": str(self.brokers)},
+            capture_output=True, text=True)
+        if setup.returncode != 0:
+            raise RuntimeError(f"setup failed: {setup.stderr[-2000:]}")
+        for role in ROLES.values():
+            self.postgres.sql(f"create user {role} in role storekeeper_{role}")
+        ingest = next(service for service in self.services if service.kind == "ingest")
+        self.webhook_proxy = Proxy(ingest.port)
+        self.api_port = free_port()
+        self.apple_proxy = Proxy(self.api_port)
+
+    def _make_api_keys(self):
+        """The simulator makes the keys of its API when it first runs, and lists them."""
+        maker = Process(
+            [self.program("simulator"), "run", "--target=http://127.0.0.1:1/", f"--authority={self.authority}", "--count=1",
+             "--api-address=127.0.0.1:0"], self.log("simulator"))
+        wait_until("the simulator makes no API keys", 20, (self.authority / "api-keys.json").exists)
+        maker.stop()
+
+    def write_record_keys(self, keys):
+        replacement = self.work / "record-keys.new"
+        replacement.write_text("\n".join(keys))
+        replacement.chmod(0o600)
+        replacement.rename(self.record_keys)
+
+    def environment(self):
+        return {"PATH": os.environ["PATH"], "KAFKA_BOOTSTRAP_SERVERS": self.bootstrap, "KAFKA_FETCH_WAIT_MAX_MS": "10",
+                "KAFKA_SESSION_TIMEOUT_MS": "6000", "KAFKA_HEARTBEAT_INTERVAL_MS": "1000"}
+
+    def database_port(self):
+        return self.database_proxy.port if self.through_proxies else self.postgres.port
+
+    def environment_of(self, service):
+        variables = self.environment() | {
+            "STOREKEEPER_ADMIN_ADDRESS": f"127.0.0.1:{service.admin}", "STOREKEEPER_SHUTDOWN_DEADLINE": "15s"}
+        kind = service.kind
+        if kind in ROLES:
+            variables["DATABASE_URL"] = self.postgres.url(ROLES[kind], self.database_port())
+        if kind in ["verifier", "deduplicator", "state-updater", "recovery"]:
+            variables["STOREKEEPER_RECORD_KEYS_FILE"] = str(self.record_keys)
+        if kind in ["verifier", "scheduler", "recovery", "api"]:
+            variables |= {"STOREKEEPER_APPS_FILE": str(self.work / "apps.json"), "STOREKEEPER_DEVELOPMENT_MODE": "true",
+                          "STOREKEEPER_ROOT_FILES": str(self.authority / "root.pem")}
+        if kind in ["scheduler", "recovery", "api"]:
+            variables |= {"STOREKEEPER_API_KEYS_FILE": str(self.authority / "api-keys.json"),
+                          "STOREKEEPER_API_URL": f"http://127.0.0.1:{self.apple_proxy.port}"}
+        if kind == "verifier":
+            variables["STOREKEEPER_REVOCATION"] = "off"
+        if kind == "ingest":
+            variables["STOREKEEPER_INGEST_ADDRESS"] = f"127.0.0.1:{service.port}"
+        if kind == "api":
+            variables["STOREKEEPER_API_ADDRESS"] = f"127.0.0.1:{service.port}"
+        if kind == "scheduler":
+            # A rehearsal lasts minutes; canaries are not in the simulator's record.
+            variables |= {"STOREKEEPER_FAILURES_INTERVAL": "5s", "STOREKEEPER_CANARY_INTERVAL": "0s",
+                          "STOREKEEPER_OVERDUE_BUDGET": "0", "STOREKEEPER_WINDOW_LEASE": "4s"}
+        return variables | self.settings.get(kind, {})
+
+    # Services
+
+    def start(self, service):
+        service.process = Process(
+            [self.program(service.kind)], self.log(service.name), environment=self.environment_of(service))
+        service.started, service.failures, service.is_killed, service.due = time.monotonic(), 0, False, 0.0
+
+    def is_ready(self, service):
+        return get(f"http://127.0.0.1:{service.admin}/readyz")[0] == 200
+
+    def start_all(self):
+        for service in self.services:
+            self.start(service)
+        for service in self.services:
+            self.until_ready(service)
+        # Threads' children end with their thread: the supervisor starts its own and lives as long as this object.
+        self.supervisor = threading.Thread(target=self._supervise, daemon=True)
+        self.supervisor.start()
+
+    def until_ready(self, service, seconds=90):
+        try:
+            wait_until(f"{service.name} does not become ready", seconds, lambda: self.is_ready(service))
+        except Unmet as unmet:
+            answer = get(f"http://127.0.0.1:{service.admin}/readyz")[1]
+            raise Unmet(f"{unmet}: {answer}; its log ends with:\n{self.log(service.name).read_text()[-1500:]}") from None
+
+    def named(self, name):
+        return next(service for service in self.services if service.name == name)
+
+    def _supervise(self):
+        """What docker-compose.yml and the Kubernetes base do: restarts what ended, and what fails /livez three times."""
+        while not self._is_over.wait(0.25):
+            for service in self.services if self.is_supervised else []:
+                now = time.monotonic()
+                if service.process.is_running():
+                    self._probe(service, now)
+                elif service.due == 0.0:
+                    if not service.is_killed:
+                        self.exits.append(f"{service.name} with {service.process.child.returncode}")
+                    service.due = now + 1
+                elif now >= service.due:
+                    self.restarts += 1
+                    self.start(service)
+
+    def _probe(self, service, now):
+        if now < service.started + 20 + 5 * service.failures or service.is_killed:
+            return
+        if now < getattr(service, "probed", 0) + 5:
+            return
+        service.probed = now
+        status, text = get(f"http://127.0.0.1:{service.admin}/livez")
+        service.failures = 0 if status == 200 else service.failures + 1
+        if service.failures >= 3:
+            self.hangs.append(f"{service.name}: {text.strip()}")
+            service.is_killed = True
+            service.process.send(signal.SIGKILL)
+
+    # Broker and simulator
+
+    def break_broker(self, line):
+        """One of the lines of `storekeeper broker --faults`."""
+        self.broker.child.stdin.write(f"{line}\n".encode())
+        self.broker.child.stdin.flush()
+        answer = self.broker.child.stdout.readline().decode().strip()
+        if answer != "ok":
+            raise RuntimeError(f"the broker refused “{line}”: {answer}")
+
+    @property
+    def record(self):
+        return self.work / "record.jsonl"
+
+    def start_simulator(self, count, rate, seed, skew=0, **more):
+        options = {"count": count, "rate": rate, "seed": seed, "duplicates": 0.1, "reorder": 20, "tampered": 0.03,
+                   "retry-scale": 360000, "timeout": 15, "clock-skew": skew, "api-limit-scale": 10} | more
+        self.simulator = Process(
+            [self.program("simulator"), "run", f"--target=http://127.0.0.1:{self.webhook_proxy.port}/v1/notifications",
+             f"--authority={self.authority}", f"--record={self.record}", "--retry-sandbox",
+             "--environment=Production", "--environment=Sandbox", f"--api-address=127.0.0.1:{self.api_port}",
+             *[f"--{name}={value}" for name, value in options.items()]], self.log("simulator"))
+
+    def progress(self):
+        status, text = get(f"http://127.0.0.1:{self.api_port}/simulator/progress")
+        return json.loads(text) if status == 200 else {}
+
+    def break_apple(self, **fault):
+        get(f"http://127.0.0.1:{self.api_port}/simulator/faults", body=json.dumps(fault).encode(), method="POST")
+
+    def operator(self, *arguments):
+        """A command of `storekeeper`, as an operator runs it."""
+        environment = self.environment() | {
+            "DATABASE_URL": self.postgres.url(), "STOREKEEPER_APPS_FILE": str(self.work / "apps.json"),
+            "STOREKEEPER_ROOT_FILES": str(self.authority / "root.pem"), "STOREKEEPER_DEVELOPMENT_MODE": "true",
+            "STOREKEEPER_API_KEYS_FILE": str(self.authority / "api-keys.json"),
+            "STOREKEEPER_API_URL": f"http://127.0.0.1:{self.api_port}",
+            "STOREKEEPER_RECORD_KEYS_FILE": str(self.record_keys)}
+        return subprocess.run(
+            [self.program("storekeeper"), *arguments], env=environment, capture_output=True, text=True)

@@ -1,0 +1,36 @@
+"""Waits until everything that was sent has had its effect."""
+import time
+
+from . import checker
+
+
+def drain(deployment, seconds):
+    """Returns what is left to do when the time is over; nothing where the pipeline has drained."""
+    end = time.monotonic() + seconds
+    while True:
+        left = remaining(deployment)
+        if not left or time.monotonic() > end:
+            return left
+        time.sleep(0.5)
+
+
+def remaining(deployment):
+    left = []
+    if not deployment.progress().get("isFinished", False):
+        left.append("the simulator has deliveries left")
+    record = checker.Record(deployment.record)
+    sql = deployment.postgres.sql
+    # Not asked of the services: what counts is what they have written.
+    stored = {row[0] for row in sql("select notification_uuid from notification", check=False) or []}
+    missing = record.expected() - stored
+    if missing:
+        left.append(f"{len(missing)} notifications are not in the ledger")
+    rejected = {row[0] for row in sql("select notification_uuid from rejected", check=False) or []}
+    missing = record.expected_dead_letters() - rejected
+    if missing:
+        left.append(f"{len(missing)} forgeries are not among the dead letters")
+    unpublished = sql("select count(*) from timeline where published_at is null", check=False)
+    if unpublished is None or unpublished[0][0] != "0":
+        left.append("changes are not published" if unpublished else "Postgres does not answer")
+    left += [f"{service.name} is not ready" for service in deployment.services if not deployment.is_ready(service)]
+    return left

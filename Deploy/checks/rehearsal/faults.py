@@ -1,0 +1,164 @@
+"""The faults of Deploy/checks/faults: each begins, lasts, and ends; a seed decides which, when and how long."""
+import signal
+import time
+
+# Errors of Kafka's protocol that clients must survive: timed out, leader unknown, not leader, coordinator loading, not
+# available, moved, not enough replicas.
+KAFKA_ERRORS = {
+    "produce": [7, 3, 6, 19, 20], "fetch": [6, 3], "metadata": [5], "offsetCommit": [14, 15, 16, 7], "offsetFetch": [14, 16],
+    "findCoordinator": [15], "joinGroup": [14, 16, 25], "syncGroup": [22, 27, 16], "heartbeat": [27, 25, 16],
+}
+GROUPS = ["storekeeper.verifier", "storekeeper.deduplicator", "storekeeper.state-updater", "storekeeper.recovery.pages"]
+
+
+class Fault:
+    """What is said of it, how long it lasts, and what begins and ends it."""
+
+    def __init__(self, kind, detail, seconds, begin, end=lambda: None):
+        self.kind, self.detail, self.seconds, self.begin, self.end = kind, detail, seconds, begin, end
+
+
+def kill(deployment, random, scale):
+    service = random.choice(deployment.services)
+
+    def begin():
+        service.is_killed = True
+        service.process.send(signal.SIGKILL)
+    return Fault("kill -9", service.name, 1, begin)
+
+
+def terminate(deployment, random, scale):
+    service = random.choice(deployment.services)
+
+    def begin():
+        service.is_killed = True
+        service.process.send(signal.SIGTERM)
+    return Fault("SIGTERM", service.name, 2, begin)
+
+
+def stop(deployment, random, scale):
+    service = random.choice(deployment.services)
+    # Shorter and longer than the group's session timeout of 6 s.
+    seconds = random.choice([1, 3, 9]) * scale
+    process = []
+
+    def begin():
+        process.append(service.process)
+        service.process.send(signal.SIGSTOP)
+    return Fault("SIGSTOP", service.name, seconds, begin, lambda: process[0].send(signal.SIGCONT))
+
+
+def crash_postgres(deployment, random, scale):
+    postgres = deployment.postgres
+    mode = random.choice(["immediate", "fast"])
+    return Fault("Postgres restarts", mode, random.choice([0, 2, 5]) * scale, lambda: postgres.stop(mode), postgres.start)
+
+
+def read_only(deployment, random, scale):
+    postgres = deployment.postgres
+    return Fault("Postgres is read-only", "", 3 * scale, lambda: postgres.set_read_only(True),
+                 lambda: postgres.set_read_only(False))
+
+
+def occupied(deployment, random, scale):
+    postgres, sockets = deployment.postgres, []
+
+    def begin():
+        sockets.extend(postgres.occupy())
+        # Sessions that exist are of no use to a test of new ones.
+        deployment.database_proxy.cut()
+
+    def end():
+        for connection in sockets:
+            connection.close()
+    return Fault("Postgres has no connections left", "", 3 * scale, begin, end)
+
+
+def full_disk(deployment, random, scale):
+    postgres = deployment.postgres
+    return Fault("Postgres has no disk space left", "", 3 * scale, postgres.fill_disk, postgres.free_disk)
+
+
+def network(name, proxy):
+    def fault(deployment, random, scale):
+        way, link = random.choice(["cut", "slow", "silent", "refused"]), getattr(deployment, proxy)
+
+        def begin():
+            link.delay, link.is_held, link.is_refusing = 0.2 * (way == "slow"), way == "silent", way == "refused"
+            if way in ("cut", "refused"):
+                link.cut()
+        return Fault(f"connections to {name}", way, 3 * scale, begin, link.heal)
+    return fault
+
+
+def broker_down(deployment, random, scale):
+    number = random.choice([None, *range(1, deployment.brokers + 1)])
+    which = "" if number is None else f" {number}"
+    return Fault("Kafka brokers are away", f"all{which}" if number is None else f"broker{which}", random.choice([1, 4]) * scale,
+                 lambda: deployment.break_broker(f"down{which}"), lambda: deployment.break_broker(f"up{which}"))
+
+
+def broker_slow(deployment, random, scale):
+    milliseconds = random.choice([50, 300])
+    return Fault("Kafka brokers are slow", f"{milliseconds} ms", 3 * scale,
+                 lambda: deployment.break_broker(f"slow {milliseconds}"), lambda: deployment.break_broker("slow 0"))
+
+
+def broker_error(deployment, random, scale):
+    request = random.choice(sorted(KAFKA_ERRORS))
+    code, count = random.choice(KAFKA_ERRORS[request]), random.choice([1, 10])
+    return Fault("Kafka answers errors", f"{request} {code}, {count} times", 2 * scale,
+                 lambda: deployment.break_broker(f"error {request} {code} {count}"),
+                 lambda: deployment.break_broker(f"error {request} 0"))
+
+
+def coordinator_moves(deployment, random, scale):
+    group, broker = random.choice(GROUPS), random.randint(1, deployment.brokers)
+    return Fault("a group coordinator moves", f"{group} to {broker}", 1,
+                 lambda: deployment.break_broker(f"coordinator {group} {broker}"))
+
+
+def leader_moves(deployment, random, scale):
+    topic = random.choice(["notifications.received", "notifications.verified", "notifications.unique"])
+    partitions, broker = random.sample(range(64), 8), random.randint(1, deployment.brokers)
+
+    def begin():
+        for partition in partitions:
+            deployment.break_broker(f"leader {topic} {partition} {broker}")
+    return Fault("partition leaders move", f"8 of {topic}", 1, begin)
+
+
+def apple(deployment, random, scale):
+    fault = random.choice([
+        {"fault": "storm", "milliseconds": 500}, {"fault": "slow", "milliseconds": 2000}, {"fault": "close"},
+        {"fault": "error", "errorCode": 5000001}, {"fault": "expiredTokens", "count": 2}])
+    seconds = max(1, int(4 * scale))
+    return Fault("Apple's API", fault["fault"], seconds, lambda: deployment.break_apple(**fault, seconds=seconds))
+
+
+KINDS = [kill, kill, kill, terminate, stop, stop, crash_postgres, read_only, occupied, network("Postgres", "database_proxy"),
+         network("ingest", "webhook_proxy"), network("Apple's API", "apple_proxy"), broker_down, broker_slow, broker_error,
+         broker_error, coordinator_moves, leader_moves, apple]
+
+
+def plan(deployment, chance, scale=1.0):
+    """Faults without end, in rounds in which each kind occurs once, every third beside another one."""
+    kinds = KINDS + ([full_disk] if deployment.postgres.disk else [])
+    while True:
+        order = chance.sample(kinds, len(kinds))
+        while order:
+            together = [order.pop() for _ in range(min(len(order), chance.choice([1, 1, 2])))]
+            begun = [kind(deployment, chance, scale) for kind in together]
+            # A database that is away, or has a full disk, takes no other fault and cannot be told to end one.
+            yield begun[:1] if all(fault.kind.startswith("Postgres") for fault in begun) else begun
+
+
+def strike(faults, said):
+    """Begins all, waits, ends each when it is over."""
+    begun = time.monotonic()
+    for fault in faults:
+        said(fault)
+        fault.begin()
+    for fault in sorted(faults, key=lambda fault: fault.seconds):
+        time.sleep(max(0, begun + fault.seconds - time.monotonic()))
+        fault.end()
