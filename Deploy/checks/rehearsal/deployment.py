@@ -112,9 +112,7 @@ class Deployment:
     # Setting up
 
     def _set_up(self):
-        command = [self.program("storekeeper"), "broker", f"--brokers={self.brokers}", "--faults"]
-        self.broker = Process(command, self.log("broker"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.bootstrap = self.broker.child.stdout.readline().decode().strip()
+        self.start_broker()
         self.postgres = Postgres(self.work / "postgres", has_own_disk=self.own_disk)
         self.database_proxy = Proxy(self.postgres.port)
         self.authority = self.work / "authority"
@@ -126,18 +124,28 @@ class Deployment:
         (self.work / "apps.json").write_text(json.dumps(self.apps))
         self.record_keys = self.work / "record-keys"
         self.write_record_keys([secrets.token_hex(32)])
-        setup = subprocess.run(
-            [self.program("setup")], env=self.environment() | {
-                "DATABASE_URL": self.postgres.url(), "STOREKEEPER_REPLICATION_FACTOR": str(self.brokers)},
-            capture_output=True, text=True)
-        if setup.returncode != 0:
-            raise RuntimeError(f"setup failed: {setup.stderr[-2000:]}")
+        self.set_up()
         for role in ROLES.values():
             self.postgres.sql(f"create user {role} in role storekeeper_{role}")
         ingest = next(service for service in self.services if service.kind == "ingest")
         self.webhook_proxy = Proxy(ingest.port)
         self.api_port = free_port()
         self.apple_proxy = Proxy(self.api_port)
+
+    def start_broker(self):
+        """A new cluster: it knows nothing of an earlier one."""
+        command = [self.program("storekeeper"), "broker", f"--brokers={self.brokers}", "--faults"]
+        self.broker = Process(command, self.log("broker"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.bootstrap = self.broker.child.stdout.readline().decode().strip()
+
+    def set_up(self, program=None):
+        """Runs `setup`."""
+        done = subprocess.run(
+            [program or self.program("setup")], env=self.environment() | {
+                "DATABASE_URL": self.postgres.url(), "STOREKEEPER_REPLICATION_FACTOR": str(self.brokers)},
+            capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"setup failed: {done.stderr[-2000:]}")
 
     def _make_api_keys(self):
         """The simulator makes the keys of its API when it first runs, and lists them."""
@@ -204,6 +212,23 @@ class Deployment:
         # Threads' children end with their thread: the supervisor starts its own and lives as long as this object.
         self.supervisor = threading.Thread(target=self._supervise, daemon=True)
         self.supervisor.start()
+
+    def restart(self, service):
+        """SIGTERM, the end, a new process that is ready; the supervisor stays out of it. Returns the exit code."""
+        service.is_killed, service.due = True, float("inf")
+        code = service.process.stop()
+        self.start(service)
+        self.until_ready(service)
+        return code
+
+    def stop_all(self, number=signal.SIGTERM):
+        self.is_supervised = False
+        time.sleep(0.5)
+        for service in self.services:
+            service.is_killed = True
+            service.process.send(number)
+        for service in self.services:
+            service.process.child.wait()
 
     def until_ready(self, service, seconds=90):
         try:

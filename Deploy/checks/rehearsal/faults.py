@@ -79,13 +79,17 @@ def full_disk(deployment, random, scale):
     return Fault("Postgres has no disk space left", "", 3 * scale, postgres.fill_disk, postgres.free_disk)
 
 
-def network(name, proxy):
+UNAVAILABLE = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+
+
+def network(name, proxy, *more):
     def fault(deployment, random, scale):
-        way, link = random.choice(["cut", "slow", "silent", "refused"]), getattr(deployment, proxy)
+        way, link = random.choice(["cut", "slow", "silent", "refused", *more]), getattr(deployment, proxy)
 
         def begin():
             link.delay, link.is_held, link.is_refusing = 0.2 * (way == "slow"), way == "silent", way == "refused"
-            if way in ("cut", "refused"):
+            link.answer = UNAVAILABLE if way == "503" else None
+            if way in ("cut", "refused", "503"):
                 link.cut()
         return Fault(f"connections to {name}", way, 3 * scale, begin, link.heal)
     return fault
@@ -137,7 +141,8 @@ def apple(deployment, random, scale):
 
 
 KINDS = [kill, kill, kill, terminate, stop, stop, crash_postgres, read_only, occupied, network("Postgres", "database_proxy"),
-         network("ingest", "webhook_proxy"), network("Apple's API", "apple_proxy"), broker_down, broker_slow, broker_error,
+         network("ingest", "webhook_proxy", "503", "503"),
+         network("Apple's API", "apple_proxy", "503"), broker_down, broker_slow, broker_error,
          broker_error, coordinator_moves, leader_moves, apple]
 
 

@@ -70,6 +70,20 @@ class Postgres:
     def value(self, text):
         return self.sql(text)[0][0]
 
+    # Backup and restore
+
+    def back_up(self, directory):
+        """A base backup of the running server, with the write-ahead log that it needs."""
+        self.run("pg_basebackup", "--pgdata", directory, "--host=127.0.0.1", f"--port={self.port}", "--username=storekeeper",
+                 "--checkpoint=fast", "--wal-method=stream")
+
+    def restore(self, directory):
+        """Replaces the data by a backup; what came after it is gone."""
+        self.stop("immediate")
+        shutil.rmtree(self.data)
+        pathlib.Path(directory).rename(self.data)
+        self.start()
+
     # Faults
 
     def set_read_only(self, is_read_only):

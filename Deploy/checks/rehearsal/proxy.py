@@ -12,6 +12,8 @@ class Proxy:
         self.target = target
         # Seconds that each portion of bytes is late; whether bytes are held back; whether new connections are refused.
         self.delay, self.is_held, self.is_refusing = 0.0, False, False
+        # Answered to every request instead of relaying it, as a load balancer without servers does.
+        self.answer = None
         self._writers = set()
         self._loop = asyncio.new_event_loop()
         listening = threading.Event()
@@ -24,7 +26,7 @@ class Proxy:
         self._loop.call_soon_threadsafe(self._reset)
 
     def heal(self):
-        self.delay, self.is_held, self.is_refusing = 0.0, False, False
+        self.delay, self.is_held, self.is_refusing, self.answer = 0.0, False, False, None
 
     def _reset(self):
         for writer in list(self._writers):
@@ -43,6 +45,11 @@ class Proxy:
     async def _accept(self, reader, writer):
         if self.is_refusing:
             writer.transport.abort()
+            return
+        if self.answer:
+            await reader.read(65536)
+            writer.write(self.answer)
+            writer.close()
             return
         try:
             onward, back = await asyncio.open_connection("127.0.0.1", self.target)

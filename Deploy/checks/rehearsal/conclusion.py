@@ -1,0 +1,40 @@
+"""How a rehearsal says what it saw, and ends."""
+import pathlib
+import sys
+import time
+
+from . import checker
+from .drain import drain
+from .ports import wait_until
+
+
+def say(text):
+    print(f"{pathlib.Path(sys.argv[0]).name}: {text}", flush=True)
+
+
+def until_stored(deployment, count, seconds=120):
+    wait_until(f"the ledger does not reach {count} notifications", seconds, lambda: stored(deployment) >= count)
+
+
+def stored(deployment):
+    rows = deployment.postgres.sql("select count(*) from notification", check=False)
+    return int(rows[0][0]) if rows else 0
+
+
+def conclude(deployment, seconds=120, compares_messages=True, compares_dead_letters=True):
+    """Waits until everything was sent and has had its effect, compares, prints, and returns the exit code."""
+    wait_until("the simulator does not come to its end", 600, lambda: deployment.progress().get("isFinished"))
+    began = time.monotonic()
+    left = drain(deployment, seconds, compares_dead_letters)
+    verdict = checker.check(checker.Record(deployment.record), deployment.postgres, deployment.bootstrap, compares_messages,
+                            compares_dead_letters)
+    verdict.stuck = left
+    for problem in verdict.problems():
+        say(problem)
+    for text in deployment.exits:
+        say(f"ended by itself: {text}")
+    say(f"{verdict.sent} sent, {verdict.accepted} accepted, {verdict.given_up} given up by Apple, {verdict.stored} in the ledger, "
+        f"{verdict.changes} changes, access of {verdict.purchases} purchases compared")
+    say(f"{len(verdict.lost)} lost, {len(verdict.twice)} twice, {len(verdict.wrong)} wrong, {len(verdict.stuck)} stuck; drained "
+        f"within {time.monotonic() - began:.1f} s")
+    return 0 if verdict.is_clean() else 1
