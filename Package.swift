@@ -43,6 +43,10 @@ let libraries: [Target] = [
     library("Contracts", ["StrictJSON"]),
     library("Subscriptions", ["Contracts"]),
     library("AppStore", ["Signatures", "StrictJSON", httpClient]),
+    // What only development and tests need: a broker, a Postgres server, certificates and answers about their revocation.
+    library(
+        "Development",
+        ["CRDKafka", "CPQ", "COpenSSL", "Threads", "Kafka", "Postgres", "Signatures", "AppStore", logging]),
     library(
         "Storage", ["Postgres", "Subscriptions", "Contracts", "StrictJSON", "Signatures", logging],
         resources: [.embedInCode("Migrations")]),
@@ -97,11 +101,13 @@ let services: [Target] = [
     service(
         "Simulator",
         [
+            "Development",
             "Contracts", "AppStore", "Signatures", "StrictJSON", lifecycle, signals, arguments, httpClient, hummingbird,
         ]),
     service(
         "Storekeeper",
         [
+            "Development",
             "Chassis", "Threads", "Kafka", "Contracts", "StrictJSON", "Bootstrap", "AppStore", "Signatures",
             "Interpretation", "Subscriptions", "Storage", "Pipeline", "Operations", "Postgres", logging, signals,
             arguments, httpClient, hummingbird,
@@ -119,53 +125,70 @@ func tests(
 
 let tests: [Target] = [
     .target(
-        name: "TestSupport", dependencies: ["Contracts", "Kafka", "Postgres", "Storage", "Subscriptions", logging],
+        name: "TestSupport",
+        dependencies: ["Development", "Contracts", "Kafka", "Postgres", "Storage", "Subscriptions", logging],
         path: "Tests/Support", swiftSettings: house
     ),
     tests("StrictJSONTests", "Shared/StrictJSON", ["StrictJSON", "TestSupport"]),
-    tests("KafkaTests", "Shared/Kafka", ["Kafka", "CRDKafka", "TestSupport", logging]),
+    tests("KafkaTests", "Shared/Kafka", ["Development", "Kafka", "CRDKafka", "TestSupport", logging]),
     tests("PostgresTests", "Shared/Postgres", ["Postgres", "TestSupport"]),
-    tests("SignaturesTests", "Shared/Signatures", ["Signatures"]),
+    tests("DevelopmentTests", "Shared/Development", ["Development", "Postgres", "TestSupport"]),
+    tests("SignaturesTests", "Shared/Signatures", ["Development", "Signatures"]),
     tests("ContractsTests", "Shared/Contracts", ["Contracts"], exclude: ["Golden"]),
     tests("SubscriptionsTests", "Shared/Subscriptions", ["Subscriptions", "Contracts", "TestSupport"]),
-    tests("AppStoreTests", "Shared/AppStore", ["AppStore", "Signatures", "StrictJSON", "TestSupport"]),
-    tests("StorageTests", "Shared/Storage", ["Storage", "Postgres", "Contracts", "Subscriptions", "TestSupport"]),
+    tests("AppStoreTests", "Shared/AppStore", ["Development", "AppStore", "Signatures", "StrictJSON", "TestSupport"]),
+    tests(
+        "StorageTests", "Shared/Storage",
+        ["Development", "Storage", "Postgres", "Contracts", "Subscriptions", "TestSupport"]),
     tests(
         "BootstrapTests", "Shared/Bootstrap",
-        ["Bootstrap", "Chassis", "Postgres", "Storage", "AppStore", "Signatures", "TestSupport", logging, lifecycle]),
+        [
+            "Development", "Bootstrap", "Chassis", "Postgres", "Storage", "AppStore", "Signatures", "TestSupport",
+            logging, lifecycle,
+        ]),
     tests(
         "InterpretationTests", "Shared/Interpretation",
         [
+            "Development",
             "Interpretation", "Verifier", "Deduplicator", "StateUpdater", "Pipeline", "Contracts", "AppStore",
             "Signatures", "Subscriptions", "Storage", "Postgres", "TestSupport",
         ]),
     tests(
         "ChassisTests", "Shared/Chassis", ["Chassis", metrics, lifecycle, logging, hummingbird, httpClient],
         exclude: ["Tracing/read_traces.py"]),
-    tests("PipelineTests", "Shared/Pipeline", ["Pipeline", "Kafka", "Contracts", "Chassis", logging, lifecycle]),
+    tests(
+        "PipelineTests", "Shared/Pipeline",
+        ["Development", "Pipeline", "Kafka", "Contracts", "Chassis", logging, lifecycle]),
     tests(
         "IngestTests", "Services/Ingest",
-        ["Ingest", "Chassis", "Kafka", "Contracts", "Threads", "StrictJSON", "TestSupport", logging, lifecycle]),
+        [
+            "Development", "Ingest", "Chassis", "Kafka", "Contracts", "Threads", "StrictJSON", "TestSupport", logging,
+            lifecycle,
+        ]),
     tests(
-        "SetupTests", "Services/Setup", ["Setup", "Kafka", "Contracts", "Storage", "Postgres", "TestSupport", logging]),
+        "SetupTests", "Services/Setup",
+        ["Development", "Setup", "Kafka", "Contracts", "Storage", "Postgres", "TestSupport", logging]),
     tests(
         "DeduplicatorTests", "Services/Deduplicator",
         ["Deduplicator", "Pipeline", "Contracts", "Storage", "TestSupport"]),
     tests(
         "VerifierTests", "Services/Verifier",
         [
+            "Development",
             "Verifier", "Simulator", "Chassis", "Pipeline", "Contracts", "AppStore", "Signatures", "StrictJSON",
             "TestSupport", logging, lifecycle, hummingbird,
         ]),
     tests(
         "StateUpdaterTests", "Services/StateUpdater",
         [
+            "Development",
             "StateUpdater", "Pipeline", "Kafka", "Contracts", "Subscriptions", "AppStore", "Storage", "Postgres",
             "TestSupport", logging,
         ]),
     tests(
         "RecoveryTests", "Services/Recovery",
         [
+            "Development",
             "Recovery", "Verifier", "Simulator", "Interpretation", "Bootstrap", "Chassis", "Pipeline", "Kafka",
             "Contracts", "AppStore", "Signatures", "Subscriptions", "Storage", "Postgres", "TestSupport", hummingbird,
             lifecycle,
@@ -173,12 +196,14 @@ let tests: [Target] = [
     tests(
         "SchedulerTests", "Services/Scheduler",
         [
+            "Development",
             "Scheduler", "Simulator", "Chassis", "Pipeline", "Kafka", "Contracts", "AppStore", "Signatures", "Storage",
             "Postgres", "TestSupport", logging, lifecycle, hummingbird, httpClient,
         ]),
     tests(
         "APITests", "Services/API",
         [
+            "Development",
             "API", "Simulator", "Chassis", "Contracts", "StrictJSON", "Subscriptions", "Storage", "Postgres",
             "TestSupport", "AppStore", "Signatures", "Kafka", "Pipeline", "Interpretation", logging, lifecycle,
             hummingbird, httpClient, nio,
@@ -186,18 +211,21 @@ let tests: [Target] = [
     tests(
         "SimulatorTests", "Services/Simulator",
         [
+            "Development",
             "Simulator", "AppStore", "Signatures", "Contracts", "StrictJSON", "TestSupport", logging, httpClient,
             hummingbird,
         ]),
     tests(
         "StorekeeperTests", "Services/Storekeeper",
         [
+            "Development",
             "Storekeeper", "Operations", "AppStore", "Signatures", "StrictJSON", "Contracts", "Kafka", "Interpretation",
             "Pipeline", "Subscriptions", "Storage", "Postgres", "TestSupport", arguments, logging, hummingbird,
         ]),
     tests(
         "EndToEndTests", "EndToEnd",
         [
+            "Development",
             "Storekeeper", "Operations", "Contracts", "Kafka", "Pipeline", "Storage", "Postgres", "TestSupport",
             logging,
             hummingbird, httpClient,

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Contracts
+import Development
 import Foundation
 import Kafka
 

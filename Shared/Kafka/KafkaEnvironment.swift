@@ -46,7 +46,7 @@ extension KafkaConfiguration {
     }
 
     /// The variable of a setting: `linger.ms` is `KAFKA_LINGER_MS`.
-    static func variable(_ setting: String) -> String {
+    package static func variable(_ setting: String) -> String {
         "KAFKA_" + setting.uppercased().replacingOccurrences(of: ".", with: "_")
     }
 

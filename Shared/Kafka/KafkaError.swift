@@ -34,12 +34,12 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension KafkaError {
-    init(_ error: rd_kafka_resp_err_t, doing: String? = nil, detail: String? = nil, isFatal: Bool = false) {
+    package init(_ error: rd_kafka_resp_err_t, doing: String? = nil, detail: String? = nil, isFatal: Bool = false) {
         self.init(code: error.rawValue, doing: doing, detail: detail, isFatal: isFatal)
     }
 
     /// Throws unless the code says that nothing went wrong.
-    static func check(_ error: rd_kafka_resp_err_t, doing: @autoclosure () -> String) throws {
+    package static func check(_ error: rd_kafka_resp_err_t, doing: @autoclosure () -> String) throws {
         guard error != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
         throw KafkaError(error, doing: doing())
     }

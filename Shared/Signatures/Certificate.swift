@@ -40,7 +40,7 @@ public struct Certificate: Sendable, Hashable {
     public let notBefore: Date
     /// Last second of validity.
     public let notAfter: Date
-    let handle: CertificateHandle
+    package let handle: CertificateHandle
 
     /// Reads one certificate.
     ///
@@ -73,9 +73,12 @@ public struct Certificate: Sendable, Hashable {
     /// The issuer's distinguished name as RFC 2253 writes it.
     public var issuer: String { handle.issuer }
 
+    /// The organization in the subject of every certificate for development.
+    package static let developmentOrganization = "Storekeeper Development"
+
     /// Whether its subject belongs to the organization of our own development certificates.
     public var isForDevelopment: Bool {
-        subject.split(separator: ",").contains { $0 == "O=\(CertificateProfile.developmentOrganization)" }
+        subject.split(separator: ",").contains { $0 == "O=\(Self.developmentOrganization)" }
     }
 
     /// The serial number in upper-case hexadecimal.

@@ -10,7 +10,7 @@ public struct IssuingKey: Sendable {
         case rsa(bits: Int)
     }
 
-    let handle: PrivateKeyHandle
+    package let handle: PrivateKeyHandle
 
     /// A new key from OpenSSL's random number generator.
     public static func generate(_ kind: Kind) throws(OpenSSLFailure) -> IssuingKey {

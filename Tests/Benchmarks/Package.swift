@@ -17,6 +17,7 @@ let package = Package(
             dependencies: [
                 .product(name: "AppStore", package: "storekeeper"),
                 .product(name: "Contracts", package: "storekeeper"),
+                .product(name: "Development", package: "storekeeper"),
                 .product(name: "Pipeline", package: "storekeeper"),
                 .product(name: "Signatures", package: "storekeeper"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -29,6 +30,7 @@ let package = Package(
                 .product(name: "AppStore", package: "storekeeper"),
                 .product(name: "Chassis", package: "storekeeper"),
                 .product(name: "Contracts", package: "storekeeper"),
+                .product(name: "Development", package: "storekeeper"),
                 .product(name: "Interpretation", package: "storekeeper"),
                 .product(name: "Pipeline", package: "storekeeper"),
                 .product(name: "Postgres", package: "storekeeper"),

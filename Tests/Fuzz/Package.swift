@@ -18,11 +18,11 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "storekeeper", path: "../..")],
     targets: [
-        target("JWS", ["AppStore", "Signatures"]),
-        target("Certificates", ["Signatures"]),
-        target("Revocation", ["Signatures"]),
+        target("JWS", ["AppStore", "Development", "Signatures"]),
+        target("Certificates", ["Signatures", "Development"]),
+        target("Revocation", ["Signatures", "Development"]),
         target("JSON", ["StrictJSON"]),
         target("Ingest", ["StrictJSON"]),
-        target("Seeds", ["AppStore", "Signatures", "StrictJSON"]),
+        target("Seeds", ["AppStore", "Development", "Signatures", "StrictJSON"]),
     ]
 )

@@ -1,5 +1,6 @@
 import AppStore
 import Contracts
+import Development
 import Signatures
 
 import struct Foundation.Date

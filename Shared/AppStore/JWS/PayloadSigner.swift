@@ -18,11 +18,6 @@ public struct PayloadSigner: Sendable {
         self.key = key
     }
 
-    /// Signs as the leaf of a development authority.
-    public init(authority: DevelopmentAuthority) {
-        self.init(headerJSON: CompactJWS.headerJSON(x5c: authority.x5c), key: authority.leafKey)
-    }
-
     /// The compact JWS of a payload.
     public func sign(_ payloadJSON: [UInt8]) throws -> [UInt8] {
         let payload = Base64.encode(payloadJSON, .url)

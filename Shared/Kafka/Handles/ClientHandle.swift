@@ -5,15 +5,15 @@ import Logging
 ///
 /// `@unchecked Sendable` because librdkafka's client functions may be called from any thread and the pointer never
 /// changes.
-final class ClientHandle: @unchecked Sendable {
-    enum Role { case producer, consumer }
+package final class ClientHandle: @unchecked Sendable {
+    package enum Role { case producer, consumer }
 
     private let pointer: OpaquePointer
     /// librdkafka's opaque, which its log callback reads until the client is gone.
     private let logReceiver: LogReceiver
 
     /// - Parameter events: a mask of `RD_KAFKA_EVENT_…`: what is delivered through queues rather than callbacks.
-    init(_ role: Role, settings: [String: String], events: Int32, logger: Logger) throws {
+    package init(_ role: Role, settings: [String: String], events: Int32, logger: Logger) throws {
         let configuration = try ConfigurationHandle(settings: settings)
         let logReceiver = LogReceiver(logger)
         configuration.withPointer { pointer in
@@ -33,7 +33,7 @@ final class ClientHandle: @unchecked Sendable {
         self.logReceiver = logReceiver
     }
 
-    func withPointer<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
+    package func withPointer<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
         defer { withExtendedLifetime(self) {} }
         return try body(pointer)
     }

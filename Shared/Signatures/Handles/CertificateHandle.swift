@@ -7,12 +7,12 @@ import COpenSSL
 #endif
 
 /// One owner of one X509.
-final class CertificateHandle: @unchecked Sendable {
+package final class CertificateHandle: @unchecked Sendable {
     // because nothing here changes the X509 after `init`; OpenSSL's own caching of its extensions takes a lock inside.
     private let certificate: OpaquePointer
 
     /// Frees it in deinit.
-    init(takingOwnershipOf certificate: OpaquePointer) { self.certificate = certificate }
+    package init(takingOwnershipOf certificate: OpaquePointer) { self.certificate = certificate }
 
     deinit { X509_free(certificate) }
 
@@ -38,14 +38,14 @@ final class CertificateHandle: @unchecked Sendable {
         else { return nil }
     }
 
-    func withPointer<Result, Failure>(
+    package func withPointer<Result, Failure>(
         _ body: (OpaquePointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try withExtendedLifetime(self) { () throws(Failure) -> Result in try body(certificate) }
     }
 
     /// The DER encoding.
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         let length = i2d_X509(certificate, nil)
         guard length > 0 else { return [] }
         return [UInt8](unsafeUninitializedCapacity: Int(length)) { buffer, count in
@@ -61,7 +61,7 @@ final class CertificateHandle: @unchecked Sendable {
     var serialNumber: String { Self.hexadecimal(X509_get0_serialNumber(certificate)) }
 
     /// The magnitude of a number, upper case.
-    static func hexadecimal(_ number: UnsafePointer<ASN1_INTEGER>?) -> String {
+    package static func hexadecimal(_ number: UnsafePointer<ASN1_INTEGER>?) -> String {
         guard let number = ASN1_INTEGER_to_BN(number, nil) else { return "" }
         defer { BN_free(number) }
         guard let text = BN_bn2hex(number) else { return "" }

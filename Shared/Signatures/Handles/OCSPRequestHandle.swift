@@ -45,7 +45,7 @@ final class OCSPRequestHandle: @unchecked Sendable {
 
 extension OpenSSLFailure {
     /// What an `i2d_…` function writes: asked for the length first, then for the bytes.
-    static func bytes(
+    package static func bytes(
         _ operation: String, _ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
     ) throws(OpenSSLFailure) -> [UInt8] {
         let length = write(nil)

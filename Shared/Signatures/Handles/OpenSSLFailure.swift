@@ -10,7 +10,7 @@ public struct OpenSSLFailure: Error, Sendable, Hashable, CustomStringConvertible
     public let detail: String
 
     /// Takes the queue of this thread and empties it, so that the next failure does not report this one.
-    init(_ operation: String) {
+    package init(_ operation: String) {
         self.operation = operation
         var texts: [String] = []
         var buffer = [CChar](repeating: 0, count: 256)
@@ -25,12 +25,12 @@ public struct OpenSSLFailure: Error, Sendable, Hashable, CustomStringConvertible
     public var description: String { detail.isEmpty ? "\(operation) failed" : "\(operation) failed: \(detail)" }
 
     /// OpenSSL's functions return 1 for success.
-    static func check(_ result: Int32, _ operation: String) throws(OpenSSLFailure) {
+    package static func check(_ result: Int32, _ operation: String) throws(OpenSSLFailure) {
         guard result == 1 else { throw OpenSSLFailure(operation) }
     }
 
     /// OpenSSL's constructors return nil for failure.
-    static func unwrap<Handle>(_ handle: Handle?, _ operation: String) throws(OpenSSLFailure) -> Handle {
+    package static func unwrap<Handle>(_ handle: Handle?, _ operation: String) throws(OpenSSLFailure) -> Handle {
         guard let handle else { throw OpenSSLFailure(operation) }
         return handle
     }

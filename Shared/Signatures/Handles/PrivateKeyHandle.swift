@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// One owner of one EVP_PKEY that holds a private key.
-final class PrivateKeyHandle: @unchecked Sendable {
+package final class PrivateKeyHandle: @unchecked Sendable {
     // because the key is not changed after `init`, and OpenSSL allows signing with one key from several threads.
     private let key: OpaquePointer
     /// The same key in the form that signs without a lookup per message; nil unless on an elliptic curve.
@@ -52,7 +52,9 @@ final class PrivateKeyHandle: @unchecked Sendable {
         return PrivateKeyHandle(takingOwnershipOf: try OpenSSLFailure.unwrap(key, "reading a private key from PEM"))
     }
 
-    func withPointer<Result, Failure>(_ body: (OpaquePointer) throws(Failure) -> Result) throws(Failure) -> Result {
+    package func withPointer<Result, Failure>(_ body: (OpaquePointer) throws(Failure) -> Result) throws(Failure)
+        -> Result
+    {
         try withExtendedLifetime(self) { () throws(Failure) -> Result in try body(key) }
     }
 

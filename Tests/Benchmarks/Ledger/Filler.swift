@@ -8,8 +8,8 @@ struct Filler {
     /// How many patterns there are.
     let patterns: Int
 
-    /// Inserts until there are so many notifications and so many sightings.
-    func fill(notifications: Int, sightings: Int, saying: (String) -> Void) async throws {
+    /// Inserts until there are so many notifications and so many seen notifications.
+    func fill(notifications: Int, seen: Int, saying: (String) -> Void) async throws {
         let connection = Bench.connection(url)
         try await connection.run(unsafeScript: "set synchronous_commit = off")
         try await fill(notifications, "notifications", saying) { passes in
@@ -20,7 +20,7 @@ struct Filler {
                         pattern: "pass % \(patterns)", isCopy: true))
             }
         }
-        try await fill(sightings, "sightings", saying) { passes in
+        try await fill(seen, "seen notifications", saying) { passes in
             try await connection.run(
                 unsafeScript: """
                     insert into seen_notification (seen_at, log_offset, notification_uuid, log_partition, topic)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Development
 import Foundation
 import Postgres
 
@@ -14,31 +15,31 @@ struct LedgerBenchmark: AsyncParsableCommand {
     var seconds = 4.0
     @Option(help: "Notifications in a transaction.")
     var batch = 500
-    @Option(help: "Also measure in a ledger that holds so many notifications and as many sightings.")
+    @Option(help: "Also measure in a ledger that holds so many notifications and as many seen notifications.")
     var fill = 0
-    @Option(help: "Sightings instead of as many; they alone need 130 bytes of disk each.")
-    var sightings: Int?
-    @Option(help: "What the server keeps in memory of its own: the index of the sightings should have room in it.")
+    @Option(help: "Seen notifications, if not as many; they alone need 130 bytes of disk each.")
+    var seen: Int?
+    @Option(help: "What the server keeps in memory of its own: the index of the seen notifications should have room in it.")
     var sharedBuffers = "1GB"
     @Flag(
-        help: "Say nothing to disk before a commit returns. Shows what the processor costs, not what production does.")
+        help: "Commit without waiting for the disk. Shows what the processor costs, not what production does.")
     var noSync = false
 
     func run() async throws {
-        say("signing the letters of 2,000 subscriptions")
-        let lives = try Lives(batch: batch)
+        say("signing the notifications of 2,000 subscriptions")
+        let corpus = try NotificationCorpus(batch: batch)
         let server = try await DevelopmentPostgres.start(
             durability: noSync ? .none : .full, sharedBuffers: sharedBuffers)
         let result: Result<Void, any Error>
-        do { result = .success(try await measure(lives, on: server)) } catch { result = .failure(error) }
+        do { result = .success(try await measure(corpus, on: server)) } catch { result = .failure(error) }
         await server.stop()
         try result.get()
     }
 
-    private func measure(_ lives: Lives, on server: DevelopmentPostgres) async throws {
+    private func measure(_ corpus: NotificationCorpus, on server: DevelopmentPostgres) async throws {
         let bench = Bench(server: server.url)
-        let reference = try await Reference(bench, lives: lives)
-        let literals = try await LiteralReference(reference, patterns: lives.batches)
+        let reference = try await Reference(bench, corpus: corpus)
+        let literals = try await LiteralReference(reference, patterns: corpus.batches)
         defer {
             literals.remove()
             reference.remove()
@@ -49,23 +50,23 @@ struct LedgerBenchmark: AsyncParsableCommand {
             ("pgbench, the same rows, sent as literals", { try await literals.rate(seconds: $0) }),
         ]
         let empty = try await Ledger(bench.create("small"), isMigrated: false)
-        for _ in 0..<10 { _ = try await empty.apply(lives) }
+        for _ in 0..<10 { _ = try await empty.apply(corpus) }
         // Plans that were made for empty tables stay until the server next analyzes them: begin with others.
         await empty.close()
         let ours = try await Ledger(bench.url("small"), isMigrated: true)
-        measured.append(("the one transaction", { try await ours.rate(lives, seconds: $0) }))
+        measured.append(("the one transaction", { try await ours.rate(corpus, seconds: $0) }))
         measured.append(
-            ("the state-updater: read, processed, applied", { try await ours.stateUpdaterRate(lives, seconds: $0) }))
-        measured.append(("the first sighting", { try await ours.sightingRate(lives, seconds: $0) }))
-        let sighted = sightings ?? fill
-        if fill > 0 || sighted > 0 {
+            ("the state-updater: read, processed, applied", { try await ours.stateUpdaterRate(corpus, seconds: $0) }))
+        measured.append(("deduplicator: mark as seen", { try await ours.seenRate(corpus, seconds: $0) }))
+        let seenCount = seen ?? fill
+        if fill > 0 || seenCount > 0 {
             try await bench.copy("reference", to: "filled")
-            let filler = Filler(url: bench.url("filled"), batch: batch, patterns: lives.batches)
-            try await filler.fill(notifications: fill, sightings: sighted) { say($0) }
+            let filler = Filler(url: bench.url("filled"), batch: batch, patterns: corpus.batches)
+            try await filler.fill(notifications: fill, seen: seenCount) { say($0) }
             let full = try await Ledger(bench.url("filled"), isMigrated: true)
-            measured.append(("the one transaction, \(fill) in the ledger", { try await full.rate(lives, seconds: $0) }))
+            measured.append(("the one transaction, \(fill) in the ledger", { try await full.rate(corpus, seconds: $0) }))
             measured.append(
-                ("the first sighting, \(sighted) sighted", { try await full.sightingRate(lives, seconds: $0) }))
+                ("deduplicator: mark as seen, \(seenCount) seen", { try await full.seenRate(corpus, seconds: $0) }))
             print(try await filler.sizes())
         }
         var rates = [[Double]](repeating: [], count: measured.count)

@@ -6,7 +6,7 @@ import Postgres
 /// indexes, in one transaction; payloads are given uncompressed, so that both compress them. It reads nothing of what
 /// is known, transfers nothing and decides nothing.
 ///
-/// Which rows a batch writes was looked at right after our code had applied it, for every batch that lives are cut into: a
+/// Which rows a batch writes was looked at right after our code had applied it, for every batch of the corpus: a
 /// batch of purchases that begin writes twice as much of a timeline as one of renewals. pgbench takes any of them. It inserts
 /// what ours updates, and does not touch the rows that ours only locks.
 struct Reference {
@@ -20,22 +20,22 @@ struct Reference {
     let batch: Int
     private let script: String
 
-    /// Fills an empty ledger with every batch of the lives, keeps what each wrote as a pattern, and empties it.
-    init(_ bench: Bench, lives: Lives) async throws {
+    /// Fills an empty ledger with every batch of the corpus, keeps what each wrote as a pattern, and empties it.
+    init(_ bench: Bench, corpus: NotificationCorpus) async throws {
         url = try await bench.create("reference")
-        batch = lives.batch
+        batch = corpus.batch
         let ledger = try await Ledger(url, isMigrated: false)
         let connection = Bench.connection(url)
         try await connection.run(unsafeScript: Self.emptyPatterns)
-        for pattern in 0..<lives.batches {
-            _ = try await ledger.apply(lives)
+        for pattern in 0..<corpus.batches {
+            _ = try await ledger.apply(corpus)
             try await connection.run(unsafeScript: Self.keeping(pattern))
         }
         await ledger.close()
         try await connection.run(unsafeScript: "truncate \(Self.tables.joined(separator: ", ")), shared_account_notice")
         try await connection.run(unsafeScript: "analyze")
         var statements = [
-            "\\set pass random(1, 4000000000000000)", "\\set pattern random(0, \(lives.batches - 1))", "begin;",
+            "\\set pass random(1, 4000000000000000)", "\\set pattern random(0, \(corpus.batches - 1))", "begin;",
             "update consumer_position set next_offset = next_offset + 1;",
         ]
         for table in Self.tables { statements.append(try await Self.insertion(into: table, connection)) }

@@ -1,6 +1,7 @@
 import AppStore
 import ArgumentParser
 import Contracts
+import Development
 import Foundation
 import Pipeline
 import Signatures
@@ -22,16 +23,16 @@ struct VerifierBenchmark: AsyncParsableCommand {
     var applePython: String?
 
     func run() async throws {
-        let letters = try Letters(count: batch)
+        let records = try SignedRecords(count: batch)
         let cores = ProcessInfo.processInfo.activeProcessorCount
         var measured: [(String, (Double) async throws -> Double)] = [
             ("openssl speed ecdsap256, 1 core, divided by 3", { try Self.curve(seconds: $0) / 3 }),
-            ("verifier stage, 1 core", { try await letters.rate(cores: 1, seconds: $0) }),
-            ("verifier stage, \(cores) cores", { try await letters.rate(cores: cores, seconds: $0) }),
-            ("verifier stage, 1 core, nothing proven before", { try await letters.coldRate(seconds: $0) }),
+            ("verifier stage, 1 core", { try await records.rate(cores: 1, seconds: $0) }),
+            ("verifier stage, \(cores) cores", { try await records.rate(cores: cores, seconds: $0) }),
+            ("verifier stage, 1 core, nothing proven before", { try await records.coldRate(seconds: $0) }),
         ]
         if let applePython {
-            let files = try letters.written()
+            let files = try records.written()
             measured.append(
                 ("Apple's Python library, 1 core", { try Self.apple(applePython, files, seconds: $0) }))
         }
@@ -41,7 +42,7 @@ struct VerifierBenchmark: AsyncParsableCommand {
             for (index, (_, measure)) in measured.enumerated() { rates[index].append(try await measure(seconds)) }
         }
         let medians = rates.map { $0.sorted()[$0.count / 2] }
-        print("\(letters.bytes / letters.count) bytes a notification, median of \(rounds) rounds of \(seconds) s")
+        print("\(records.bytes / records.count) bytes a notification, median of \(rounds) rounds of \(seconds) s")
         print("notifications/s    ratio  what")
         for (median, (name, _)) in zip(medians, measured) {
             print(String(format: "%15.0f %8.2f  ", median, median / medians[0]) + name)
@@ -87,8 +88,8 @@ struct VerifierBenchmark: AsyncParsableCommand {
     }
 }
 
-/// Genuine notifications of many lives, as the records that ingest writes.
-struct Letters {
+/// Genuine notifications of many corpus, as the records that ingest writes.
+struct SignedRecords {
     let batch: Batch
     let authority: DevelopmentAuthority
     private let now: Date
@@ -99,15 +100,15 @@ struct Letters {
     init(count: Int) throws {
         let now = Date()
         let authority = try DevelopmentAuthority(now: now)
-        let writer = LetterWriter(authority: authority, impostor: authority)
+        let writer = NotificationSigner(authority: authority, impostor: authority)
         let app = App(bundleId: "com.example.app", appAppleId: 1_234_567_890, environment: .production)
-        var population = Population(apps: [app], size: count, timeScale: 1, seed: 1, now: now)
+        var population = Population(apps: [app], size: count, seed: 1, now: now)
         var records: [Batch.Record] = []
         while records.count < count {
-            let notice = population.next(now: now)
-            guard notice.renewal != nil else { continue }
+            let event = population.next(now: now)
+            guard event.renewal != nil else { continue }
             let received = ReceivedNotification(
-                signedPayload: try writer.sign(notice), source: .webhook, receivedAt: now)
+                signedPayload: try writer.sign(event), source: .webhook, receivedAt: now)
             records.append(
                 Batch.Record(
                     wire: received.record(),
@@ -119,15 +120,15 @@ struct Letters {
         self.now = now
     }
 
-    /// The root in DER and the letters, one a line, as files.
+    /// The root in DER and the records, one a line, as files.
     func written() throws -> [String] {
         let directory = FileManager.default.temporaryDirectory.appending(path: "verifier-benchmark")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let root = directory.appending(path: "root.der")
         try Data(authority.root).write(to: root)
-        let letters = directory.appending(path: "letters")
-        try Data(batch.records.map(\.wire.value).joined(separator: [UInt8(ascii: "\n")])).write(to: letters)
-        return [root.path, letters.path]
+        let records = directory.appending(path: "records")
+        try Data(batch.records.map(\.wire.value).joined(separator: [UInt8(ascii: "\n")])).write(to: records)
+        return [root.path, records.path]
     }
 
     /// Notifications per second with the certificates proven before, as it is all day long.
@@ -155,7 +156,7 @@ struct Letters {
     private func process(_ batch: Batch, by verifier: SignedDataVerifier, cores: Int) async throws -> Int {
         let stage = Verify(verifier: { verifier }, now: { now }, cores: cores)
         let forwarded = try await batch.processed(by: stage).forwarded.map { $0.output.record() }
-        guard forwarded.count == batch.records.count else { throw ValidationError("a genuine one was refused") }
+        guard forwarded.count == batch.records.count else { throw ValidationError("a genuine notification was rejected") }
         return forwarded.count
     }
 

@@ -1,6 +1,7 @@
 import AppStore
 import Chassis
 import Contracts
+import Development
 import Foundation
 import Interpretation
 import Kafka

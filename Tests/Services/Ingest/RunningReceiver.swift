@@ -1,5 +1,6 @@
 import Chassis
 import Contracts
+import Development
 import Foundation
 import Kafka
 import ServiceLifecycle

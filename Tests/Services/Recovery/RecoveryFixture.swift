@@ -2,6 +2,7 @@ import AppStore
 import Bootstrap
 import Chassis
 import Contracts
+import Development
 import Foundation
 import Interpretation
 import Pipeline

@@ -1,4 +1,5 @@
 import Contracts
+import Development
 import Foundation
 import Kafka
 import Logging

@@ -1,5 +1,6 @@
 import AppStore
 import Contracts
+import Development
 import Foundation
 import Pipeline
 import Signatures

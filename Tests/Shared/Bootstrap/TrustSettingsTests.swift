@@ -1,6 +1,7 @@
 import AppStore
 import Bootstrap
 import Chassis
+import Development
 import Foundation
 import Signatures
 import Testing
@@ -58,7 +59,7 @@ import Testing
         let found = problems(roots: [file])
         #expect(found.count == 1)
         #expect(found.first?.contains(file) == true)
-        #expect(found.first?.contains(CertificateProfile.developmentOrganization) == true)
+        #expect(found.first?.contains(Certificate.developmentOrganization) == true)
         #expect(found.first?.contains("STOREKEEPER_DEVELOPMENT_MODE") == true)
         #expect(problems(roots: [file], developmentMode: true).isEmpty)
     }

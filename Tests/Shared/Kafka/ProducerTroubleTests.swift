@@ -1,4 +1,5 @@
 import CRDKafka
+import Development
 import Testing
 
 @testable import Kafka

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Postgres
@@ -12,8 +13,8 @@ import Testing
     }
 
     @Test func `the password file outweighs the URL and loses its newline`() throws {
-        let directory = try TemporaryDirectory.make(prefix: "storekeeper-test-")
-        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let temporary = try TemporaryDirectory()
+        let directory = temporary.path
         try Data("sesame\n".utf8).write(to: URL(fileURLWithPath: directory + "/password"))
         let configuration = PostgresConfiguration(
             url: "postgres://u:old@h/d", applicationName: "x", passwordFile: directory + "/password")

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Development
 import Foundation
 import Signatures
 import TestSupport

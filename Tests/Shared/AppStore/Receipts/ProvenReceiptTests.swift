@@ -1,3 +1,4 @@
+import Development
 import Foundation
 import Signatures
 import Testing

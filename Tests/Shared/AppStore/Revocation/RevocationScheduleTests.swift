@@ -1,4 +1,5 @@
 import AppStore
+import Development
 import Foundation
 import Signatures
 import Testing

@@ -1,3 +1,4 @@
+import Development
 import Testing
 
 @testable import AppStore

@@ -1,7 +1,8 @@
+import Development
 import Foundation
+import Postgres
+import TestSupport
 import Testing
-
-@testable import Postgres
 
 @Suite struct DevelopmentPostgresTests {
     static func connection(_ server: DevelopmentPostgres) -> PostgresConnection {
@@ -18,9 +19,9 @@ import Testing
         #expect(kill(process, 0) == -1 && errno == ESRCH)
     }
 
-    @Test func `a directory of one's own keeps its data, also when the server was killed`() async throws {
-        let parent = try TemporaryDirectory.make(prefix: "storekeeper-test-")
-        defer { try? FileManager.default.removeItem(atPath: parent) }
+    @Test func `a directory that is given keeps its data, also when the server was killed`() async throws {
+        let temporary = try TemporaryDirectory()
+        let parent = temporary.path
         // The server's user must be able to pass through.
         chmod(parent, 0o755)
         let first = try await DevelopmentPostgres.start(directory: parent + "/postgres", durability: .none)

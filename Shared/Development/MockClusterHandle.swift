@@ -1,4 +1,5 @@
 import CRDKafka
+import Kafka
 import Logging
 
 /// Owns an `rd_kafka_mock_cluster_t` and holds the client that it lives in.

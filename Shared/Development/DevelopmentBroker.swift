@@ -1,4 +1,5 @@
 import CRDKafka
+import Kafka
 import Logging
 
 /// A Kafka cluster inside this process, for one's desk and for tests: librdkafka's own mock cluster.

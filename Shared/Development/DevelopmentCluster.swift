@@ -1,5 +1,6 @@
 import CPQ
 import Foundation
+import Postgres
 
 /// The directory of a development server and the programs run on it.
 struct DevelopmentCluster: Sendable {

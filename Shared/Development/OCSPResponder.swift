@@ -1,3 +1,5 @@
+import Signatures
+
 import struct Foundation.Date
 
 /// Answers questions about the revocation of certificates that authorities of our own issued: the simulator's half of
@@ -58,7 +60,8 @@ extension CertificateProfile {
     /// A certificate with which its holder may sign an authority's OCSP responses (RFC 6960, 4.2.2.2).
     public static func responder(notBefore: Date, notAfter: Date) -> CertificateProfile {
         CertificateProfile(
-            commonName: "Development OCSP Responder", organization: developmentOrganization, notBefore: notBefore,
+            commonName: "Development OCSP Responder", organization: Certificate.developmentOrganization,
+            notBefore: notBefore,
             notAfter: notAfter, isAuthority: false, keyUsage: .digitalSignature,
             extensions: [
                 // Extended key usage: a sequence of the one identifier 1.3.6.1.5.5.7.3.9.

@@ -1,4 +1,5 @@
 import COpenSSL
+import Signatures
 
 import struct Foundation.Date
 

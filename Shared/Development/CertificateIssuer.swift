@@ -1,3 +1,5 @@
+import Signatures
+
 /// An authority of our own: issues the simulator's certificates, and every deviation from them that must be refused.
 public struct CertificateIssuer: Sendable {
     /// The authority's own certificate.

@@ -1,4 +1,5 @@
 import Foundation
+import Signatures
 
 /// A whole chain of certificates like Apple's with its keys: what the simulator signs with on one's desk.
 ///

@@ -1,3 +1,5 @@
+import Signatures
+
 import struct Foundation.Date
 
 /// What a certificate to be issued shall say.
@@ -81,13 +83,10 @@ public struct CertificateProfile: Sendable {
 }
 
 extension CertificateProfile {
-    /// O of every certificate that is made here. By it a root of the simulator's kind is known wherever it turns up.
-    public static let developmentOrganization = "Storekeeper Development"
-
     /// A root like Apple Root CA - G3, under a name that nobody can take for Apple's.
     public static func root(notBefore: Date, notAfter: Date) -> CertificateProfile {
         var profile = CertificateProfile(
-            commonName: "Development Root CA", organization: developmentOrganization, notBefore: notBefore,
+            commonName: "Development Root CA", organization: Certificate.developmentOrganization, notBefore: notBefore,
             notAfter: notAfter,
             isAuthority: true,
             keyUsage: [.keyCertSign, .crlSign])
@@ -99,7 +98,8 @@ extension CertificateProfile {
     public static func intermediate(notBefore: Date, notAfter: Date) -> CertificateProfile {
         var profile = CertificateProfile(
             commonName: "Development Worldwide Developer Relations CA", organizationalUnit: "G6",
-            organization: developmentOrganization, notBefore: notBefore, notAfter: notAfter, isAuthority: true,
+            organization: Certificate.developmentOrganization, notBefore: notBefore, notAfter: notAfter,
+            isAuthority: true,
             pathLength: 0,
             keyUsage: [.keyCertSign, .crlSign], extensions: [Extension(AppleExtension.intermediate)])
         profile.paddedTo = 794
@@ -110,7 +110,8 @@ extension CertificateProfile {
     public static func leaf(notBefore: Date, notAfter: Date) -> CertificateProfile {
         var profile = CertificateProfile(
             commonName: "Development App Store Receipt Signing",
-            organizationalUnit: "Development Worldwide Developer Relations", organization: developmentOrganization,
+            organizationalUnit: "Development Worldwide Developer Relations",
+            organization: Certificate.developmentOrganization,
             notBefore: notBefore, notAfter: notAfter, isAuthority: false, keyUsage: .digitalSignature,
             extensions: [Extension(AppleExtension.leaf)])
         profile.paddedTo = 1077
