@@ -131,7 +131,7 @@ let tests: [Target] = [
     ),
     tests("StrictJSONTests", "Shared/StrictJSON", ["StrictJSON", "TestSupport"]),
     tests("KafkaTests", "Shared/Kafka", ["Development", "Kafka", "CRDKafka", "TestSupport", logging]),
-    tests("PostgresTests", "Shared/Postgres", ["Postgres", "TestSupport"]),
+    tests("PostgresTests", "Shared/Postgres", ["Development", "Postgres", "TestSupport"]),
     tests("DevelopmentTests", "Shared/Development", ["Development", "Postgres", "TestSupport"]),
     tests("SignaturesTests", "Shared/Signatures", ["Development", "Signatures"]),
     tests("ContractsTests", "Shared/Contracts", ["Contracts"], exclude: ["Golden"]),
@@ -175,8 +175,8 @@ let tests: [Target] = [
         "VerifierTests", "Services/Verifier",
         [
             "Development",
-            "Verifier", "Simulator", "Chassis", "Pipeline", "Contracts", "AppStore", "Signatures", "StrictJSON",
-            "TestSupport", logging, lifecycle, hummingbird,
+            "Verifier", "Simulator", "Bootstrap", "Chassis", "Pipeline", "Contracts", "AppStore", "Signatures",
+            "StrictJSON", "TestSupport", logging, lifecycle, hummingbird,
         ]),
     tests(
         "StateUpdaterTests", "Services/StateUpdater",

@@ -89,11 +89,10 @@ struct FetchCustomerHistory: Stage {
         _ client: AppStoreServerAPI, _ request: RecoveryRequest
     ) async throws -> [ComparedItem] {
         let now = now()
-        // An hour less than Apple's history, because the request may wait.
-        let reach = Double((request.environment == .production ? 180 : 30) * 86_400 - 3600)
         let pages = client.notificationHistory(
             NotificationHistoryRequest(
-                startDate: now.addingTimeInterval(-reach), endDate: now, transactionId: request.originalTransactionId))
+                startDate: request.environment.earliestHistory(at: now), endDate: now,
+                transactionId: request.originalTransactionId))
         var listed: [ComparedItem] = []
         for try await page in pages { listed += page.items.compactMap { HistoryPage.Item($0) }.map(ComparedItem.init) }
         return listed.compared(with: try await items.recorded(listed.named))

@@ -29,28 +29,17 @@ enum RetryDecision: Equatable {
     /// Retrying cannot help.
     case impossible(CustomerHistoryReason, because: String)
 
-    private static let longest = 300.0
-
     init(_ error: APIError, now: Date) {
         let said = error.description
-        func pause(_ seconds: Double, affectsApp: Bool) -> RetryDecision {
-            // The server's clock may be wrong by any amount.
-            let length = Duration.seconds(min(Self.longest, max(1, seconds.rounded(.up))))
-            return .pause(Postponement(length: length, reason: said), affectsApp: affectsApp)
-        }
-        switch error {
-        case .unreadable: self = .impossible(.unreadable, because: said)
-        case .invalidRequest: self = .impossible(.unaskable, because: said)
-        case .rateLimited(let until): self = pause(until.timeIntervalSince(now), affectsApp: true)
-        // Until the key or the network is repaired.
-        case .unauthorized: self = pause(60, affectsApp: true)
-        case .unreachable, .unsettled: self = pause(15, affectsApp: true)
-        // A proxy answered instead of Apple, or Apple does not know the app yet: this may change.
-        case .refused where error.code == nil || error.code == .appNotFound:
-            self = pause(Self.longest, affectsApp: true)
-        case .refused where error.isRetryable:
-            self = pause(error.retryAfter?.timeIntervalSince(now) ?? 1, affectsApp: false)
-        case .refused: self = .impossible(.refused, because: said)
+        if case .unreadable = error {
+            self = .impossible(.unreadable, because: said)
+        } else if let pause = RetryPause(after: error, now: now) {
+            self = .pause(
+                Postponement(length: .seconds(pause.seconds), reason: said), affectsApp: pause.affectsApp)
+        } else if case .invalidRequest = error {
+            self = .impossible(.unaskable, because: said)
+        } else {
+            self = .impossible(.refused, because: said)
         }
     }
 

@@ -71,7 +71,7 @@ struct CoveragePlanner: Sendable {
     /// Coverage begins where the ledger does; an operator decides about earlier times (`storekeeper recover`,
     /// `storekeeper backfill`).
     private func begin(_ app: CoverageStore.App) async throws {
-        let earliest = HistoryRetention.earliest(app.environment, now: now())
+        let earliest = app.environment.earliestHistory(at: now())
         let first = try await coverage.firstRecorded(app.environment, app.bundleId) ?? now()
         let start = max(first, now().addingTimeInterval(-reach), earliest)
         // A day that Apple lists only in part cannot be proven.

@@ -1,3 +1,4 @@
+import Development
 import Kafka
 
 /// A fault of the embedded broker, as one line of text.

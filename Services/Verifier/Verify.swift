@@ -2,6 +2,7 @@ import AppStore
 import Contracts
 import Interpretation
 import Pipeline
+import Signatures
 import StrictJSON
 
 import struct Foundation.Date

@@ -1,3 +1,5 @@
+import Signatures
+
 /// Reads what `SignedOriginalWriter` wrote; anything else is damage, never a crash.
 struct SignedOriginalReader {
     var rest: ArraySlice<UInt8>
@@ -9,10 +11,10 @@ struct SignedOriginalReader {
         }
         var text = try header()
         text.append(UInt8(ascii: "."))
-        Base64URL.encode(try payload(depth: depth)[...], into: &text)
+        text += Base64.encode(try payload(depth: depth)[...], .url)
         text.append(UInt8(ascii: "."))
         let length = try varint()
-        Base64URL.encode(try take(length), into: &text)
+        text += Base64.encode(try take(length), .url)
         return text
     }
 

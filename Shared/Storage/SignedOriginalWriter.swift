@@ -1,3 +1,5 @@
+import Signatures
+
 /// Writes the compact form: header reference or header text, payload in pieces, signature.
 struct SignedOriginalWriter {
     private(set) var bytes: [UInt8] = [SignedOriginalFormat.compact]
@@ -7,8 +9,8 @@ struct SignedOriginalWriter {
     mutating func append(jws: ArraySlice<UInt8>, depth: Int) -> Bool {
         // Dots are looked for from both ends, where they are near; a third one is no digit and fails below.
         guard let first = jws.firstIndex(of: UInt8(ascii: ".")), let last = jws.lastIndex(of: UInt8(ascii: ".")),
-            first < last, let payload = Base64URL.decode(jws[(first + 1)..<last]),
-            let signature = Base64URL.decode(jws[(last + 1)...])
+            first < last, let payload = Base64.decode(jws[(first + 1)..<last], .url),
+            let signature = Base64.decode(jws[(last + 1)...], .url)
         else { return false }
         append(header: jws[..<first])
         append(payload: payload, depth: depth)
@@ -67,12 +69,38 @@ enum NestedJWS {
                 continue
             }
             let start = index + 1
-            let run = Base64URL.run(in: payload[start...])
+            let run = run(in: payload[start...])
             let end = start + run.length
             if run.dots == 2, end < payload.count, payload[end] == UInt8(ascii: "\"") { ranges.append(start..<end) }
             index = end
         }
         return ranges
+    }
+
+    private static let isDigit: [Bool] = {
+        var isDigit = [Bool](repeating: false, count: 256)
+        for digit in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8 {
+            isDigit[Int(digit)] = true
+        }
+        return isDigit
+    }()
+
+    /// The length of the run of base64url digits and dots at the start of `text`, and how many dots it holds.
+    private static func run(in text: ArraySlice<UInt8>) -> (length: Int, dots: Int) {
+        // Buffers instead of subscripts: this reads some 20 KB per notification, and bounds checks double the time.
+        text.withUnsafeBufferPointer { text in
+            isDigit.withUnsafeBufferPointer { isDigit in
+                var (length, dots) = (0, 0)
+                while length < text.count {
+                    if !isDigit[Int(text[length])] {
+                        guard text[length] == UInt8(ascii: ".") else { break }
+                        dots += 1
+                    }
+                    length += 1
+                }
+                return (length, dots)
+            }
+        }
     }
 }
 

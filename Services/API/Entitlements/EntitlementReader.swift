@@ -20,7 +20,7 @@ struct EntitlementReader: Sendable {
             json.beginObject()
             account.write(to: &json, states: states)
             var text = Array("W/\"".utf8)
-            Base64URL.encode(SHA256Hash.digest(json.bytes)[..<15], into: &text)
+            text += Base64.encode(SHA256Hash.digest(json.bytes)[..<15], .url)
             text.append(UInt8(ascii: "\""))
             return String(decoding: text, as: UTF8.self)
         }

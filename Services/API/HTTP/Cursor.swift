@@ -16,12 +16,12 @@ struct Cursor: Sendable {
         var bytes = Array(position.utf8)
         bytes += try proof(of: bytes, list)
         var text: [UInt8] = []
-        Base64URL.encode(bytes[...], into: &text)
+        text += Base64.encode(bytes[...], .url)
         return String(decoding: text, as: UTF8.self)
     }
 
     func position(_ text: String, of list: String) throws(Problem) -> String {
-        guard let bytes = Base64URL.decode(Array(text.utf8)[...]), bytes.count > Self.proofLength,
+        guard let bytes = Base64.decode(Array(text.utf8)[...], .url), bytes.count > Self.proofLength,
             try proof(of: Array(bytes.dropLast(Self.proofLength)), list).elementsEqual(bytes.suffix(Self.proofLength)),
             let position = String(validating: bytes.dropLast(Self.proofLength), as: UTF8.self)
         else {

@@ -1,4 +1,5 @@
 import Chassis
+import Signatures
 import Storage
 
 import struct Foundation.UUID
@@ -17,7 +18,7 @@ struct ReadAfter: Sendable {
     static func token(_ parts: [UUID]) -> String {
         var text: [UInt8] = []
         let bytes = parts.flatMap { part in withUnsafeBytes(of: part.uuid) { Array($0) } }
-        Base64URL.encode(bytes[...], into: &text)
+        text += Base64.encode(bytes[...], .url)
         return String(decoding: text, as: UTF8.self)
     }
 
@@ -36,7 +37,7 @@ struct ReadAfter: Sendable {
     }
 
     private static func parts(_ token: String) throws(Problem) -> [UUID] {
-        guard let bytes = Base64URL.decode(Array(token.utf8)[...]), !bytes.isEmpty, bytes.count % 16 == 0,
+        guard let bytes = Base64.decode(Array(token.utf8)[...], .url), !bytes.isEmpty, bytes.count % 16 == 0,
             bytes.count <= most * 16
         else {
             throw Problem(

@@ -14,9 +14,6 @@ enum RetryDecision: Equatable {
     /// Retrying cannot help.
     case impossible(because: String)
 
-    /// After Apple rejected a key; other windows continue meanwhile.
-    private static let keyPause: Int64 = 60
-    private static let longestPause: Int64 = 300
     /// Apple lists by first attempt and does not guarantee the order of close ones.
     private static let blur: TimeInterval = 600
     /// Retries of an unexplained bad request.
@@ -44,35 +41,18 @@ enum RetryDecision: Equatable {
         let reached = (claim.reachedAt ?? claim.start).addingTimeInterval(shrinking < 1 ? 0 : -shrinking)
         let start = claim.restarts < whole ? claim.start : max(claim.start, reached)
         // Without progress, back off: the same pages must not be requested in a tight loop.
-        let pause = start > claim.start ? 1 : min(longestPause, Int64(1) << min(Int64(claim.restarts), 20) - 1)
+        let pause = start > claim.start ? 1 : min(RetryPause.longest, Int64(1) << min(Int64(claim.restarts), 20) - 1)
         return .restart(from: start, pause: pause, because: said)
     }
 
     private static func other(_ error: APIError, setbacks: Int, now: Date) -> RetryDecision {
-        switch error {
-        case .unauthorized(let text):
-            return .later(seconds: keyPause, because: text)
-        case .rateLimited(let until):
-            return .later(seconds: seconds(to: until, from: now), because: error.description)
-        case .invalidRequest(let text):
-            return .impossible(because: text)
-        // A proxy answered instead of Apple, or Apple does not know the app yet: this may change.
-        case .refused where error.code == nil || error.code == .appNotFound:
-            return .later(seconds: longestPause, because: error.description)
         // Apple also returns this for temporary problems.
-        case .refused where error.code == .generalBadRequest && setbacks < patience:
-            return .later(seconds: longestPause, because: error.description)
-        case .refused where !error.isRetryable:
-            return .impossible(because: error.description)
-        case .refused, .unreachable, .unsettled, .unreadable:
-            let doubled = Int64(1) << min(Int64(max(0, setbacks)), 20)
-            let asked = error.retryAfter.map { seconds(to: $0, from: now) } ?? 0
-            return .later(seconds: min(longestPause, max(asked, doubled)), because: error.description)
+        if error.code == .generalBadRequest, setbacks < patience {
+            return .later(seconds: RetryPause.longest, because: error.description)
         }
-    }
-
-    /// The server's clock may be wrong by any amount.
-    private static func seconds(to date: Date, from now: Date) -> Int64 {
-        Int64(min(Double(longestPause), max(1, date.timeIntervalSince(now).rounded(.up))))
+        guard let pause = RetryPause(after: error, failures: setbacks, now: now) else {
+            return .impossible(because: error.description)
+        }
+        return .later(seconds: pause.seconds, because: error.description)
     }
 }

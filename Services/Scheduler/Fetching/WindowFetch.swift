@@ -37,7 +37,7 @@ struct WindowFetch: Sendable {
 
     func fetch(_ claim: WindowClaim) async throws -> End {
         var claim = claim
-        let earliest = HistoryRetention.earliest(claim.scope.environment, now: now())
+        let earliest = claim.scope.environment.earliestHistory(at: now())
         guard claim.scope.to > earliest else { return try await giveUp(claim) }
         if claim.partOf == nil, claim.pageToken == nil {
             let parts = partitioner.parts(of: claim.scope, reason: claim.reason, priority: claim.priority, id: newId)

@@ -22,7 +22,7 @@ struct FailuresPlan {
         else { return nil }
         let from = max(
             coverage.plannedUntil.addingTimeInterval(-overlap), coverage.beginsAt,
-            HistoryRetention.earliest(coverage.environment, now: now))
+            coverage.environment.earliestHistory(at: now))
         guard from < now else { return nil }
         return RecoveryWindow.Scope(
             environment: coverage.environment, bundleId: coverage.bundleId, from: from, to: now, onlyFailures: true)

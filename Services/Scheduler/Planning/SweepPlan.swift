@@ -21,7 +21,7 @@ struct SweepPlan {
 
     /// Nil where no day is over.
     func due(_ coverage: Coverage, now: Date) -> Due? {
-        let earliest = HistoryRetention.earliest(coverage.environment, now: now)
+        let earliest = coverage.environment.earliestHistory(at: now)
         var due = Due(until: coverage.plannedUntil)
         while now.timeIntervalSince(due.until) >= HistoryRetention.day + delay, due.days.count < limit {
             if due.until < earliest { due.lost.append(due.until) } else { due.days.append(due.until) }

@@ -1,4 +1,5 @@
 import AppStore
+import Signatures
 
 /// A signed notification without what all of them share: three kilobytes instead of twenty.
 ///

@@ -45,9 +45,8 @@ struct NotificationsHistory: Subcommand {
     func run(in context: CommandContext) async throws {
         let now = context.now()
         let items = try await apple.withClient(in: context) { client in
-            // An hour less than Apple's history, because the request takes its time.
-            let reach = Double((client.environment == .production ? 180 : 30) * 86_400 - 3600)
-            let earliest = now.addingTimeInterval(-reach)
+            let environment = StoreEnvironment(rawValue: client.environment.rawValue) ?? .production
+            let earliest = environment.earliestHistory(at: now)
             let request = NotificationHistoryRequest(
                 startDate: max(from?.date(now: now) ?? earliest, earliest), endDate: now, transactionId: transaction)
             var items: [NotificationHistoryItem] = []

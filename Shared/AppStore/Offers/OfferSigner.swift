@@ -1,3 +1,4 @@
+import Signatures
 import StrictJSON
 
 import struct Foundation.Date

@@ -1,3 +1,5 @@
+import Signatures
+
 /// What an app receipt of the time before signed transactions names, read without any proof: ids to ask Apple about, whose
 /// answer is then proven. Never a reason to grant access.
 ///

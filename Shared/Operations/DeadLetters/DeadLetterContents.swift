@@ -1,5 +1,6 @@
 import AppStore
 import Contracts
+import Signatures
 import StrictJSON
 
 /// The readable contents of a dead letter. Unverified: a stage rejected it.

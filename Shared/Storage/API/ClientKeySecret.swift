@@ -14,8 +14,8 @@ package struct ClientKeySecret: Sendable, Equatable {
     package init(environment: StoreEnvironment, random: [UInt8]) {
         precondition(random.count == Self.randomBytes, "a key has 256 random bits")
         var text = Array(Self.prefix(of: environment).utf8)
-        Base64URL.encode(random[...], into: &text)
-        Base64URL.encode(Self.checksum(of: text[...]), into: &text)
+        text += Base64.encode(random[...], .url)
+        text += Base64.encode(Self.checksum(of: text[...]), .url)
         self.text = String(decoding: text, as: UTF8.self)
     }
 
@@ -23,8 +23,8 @@ package struct ClientKeySecret: Sendable, Equatable {
     package init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
         guard bytes.count == Self.length, bytes.starts(with: "sk_live_".utf8) || bytes.starts(with: "sk_test_".utf8),
-            let random = Base64URL.decode(bytes[8..<51]), random.count == Self.randomBytes,
-            let sum = Base64URL.decode(bytes[51...]), sum[...] == Self.checksum(of: bytes[..<51])
+            let random = Base64.decode(bytes[8..<51], .url), random.count == Self.randomBytes,
+            let sum = Base64.decode(bytes[51...], .url), sum[...] == Self.checksum(of: bytes[..<51])
         else { return nil }
         self.text = String(text)
     }

@@ -34,6 +34,42 @@ struct Filler {
         await connection.close()
     }
 
+    /// Inserts purchases with their periods and claims until there are so many, and a narrow table of as many rows.
+    /// - Returns: account tokens of some of them.
+    func fill(subscriptions: Int, saying: (String) -> Void) async throws -> [String] {
+        let connection = Bench.connection(url)
+        try await connection.run(unsafeScript: "set synchronous_commit = off")
+        let known = try await connection.execute(
+            Statement(unsafeSQL: "select count(*) / \(patterns) as each from pattern_subscription"))
+        let passes = subscriptions / Int(try known[0].value("each", as: Int64.self)) + 1
+        for first in stride(from: 0, to: passes, by: 500) {
+            let last = min(first + 500, passes) - 1
+            for table in ["subscription", "access_period", "account_claim"] {
+                try await connection.run(
+                    unsafeScript: try await Reference.insertion(
+                        into: table, connection, pass: "pass::text",
+                        from: " cross join generate_series(\(first), \(last)) as pass",
+                        pattern: "pass % \(patterns)", isCopy: true))
+            }
+            saying("\(last + 1) of \(passes) portions of subscriptions")
+        }
+        try await connection.run(
+            unsafeScript: """
+                create table narrow as
+                select row_number() over () as id, status from subscription limit \(subscriptions);
+                alter table narrow add primary key (id);
+                """)
+        for statement in ["vacuum analyze", "checkpoint"] { try await connection.run(unsafeScript: statement) }
+        let tokens = try await connection.execute(
+            Statement(
+                unsafeSQL: """
+                    select app_account_token::text as token from account_claim tablesample system (1) limit 10000
+                    """)
+        ).map { row in try row.value("token", as: String.self) }
+        await connection.close()
+        return tokens
+    }
+
     private func fill(
         _ count: Int, _ noun: String, _ saying: (String) -> Void, _ insert: (String) async throws -> Void
     ) async throws {

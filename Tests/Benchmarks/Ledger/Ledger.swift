@@ -61,6 +61,21 @@ struct Ledger {
         }
     }
 
+    /// Answers per second about what one account may use now.
+    func accessRate(of tokens: [String], seconds: Double) async throws -> Double {
+        let store = AccessStore(connection)
+        var next = 0
+        return try await perSecond(seconds) {
+            let token = tokens[next % tokens.count]
+            next += 1
+            guard
+                try await store.access(
+                    ofAccount: token, of: "com.example.app", in: .production, at: Date()) != nil
+            else { throw Unexpected() }
+            return 1
+        }
+    }
+
     func seenRate(_ corpus: NotificationCorpus, seconds: Double) async throws -> Double {
         try await perSecond(seconds) {
             let now = Date()

@@ -19,7 +19,10 @@ struct LedgerBenchmark: AsyncParsableCommand {
     var fill = 0
     @Option(help: "Seen notifications, if not as many; they alone need 130 bytes of disk each.")
     var seen: Int?
-    @Option(help: "What the server keeps in memory of its own: the index of the seen notifications should have room in it.")
+    @Option(help: "Measure instead how fast one account among so many subscriptions is answered.")
+    var access = 0
+    @Option(
+        help: "What the server keeps in memory of its own: the index of the seen notifications should have room in it.")
     var sharedBuffers = "1GB"
     @Flag(
         help: "Commit without waiting for the disk. Shows what the processor costs, not what production does.")
@@ -44,6 +47,7 @@ struct LedgerBenchmark: AsyncParsableCommand {
             literals.remove()
             reference.remove()
         }
+        if access > 0 { return try await measureAccess(on: bench, reference, patterns: corpus.batches) }
         let rows = try await reference.rowsPerNotification()
         var measured: [(String, (Double) async throws -> Double)] = [
             ("pgbench, the same rows, which the server has", { try await reference.rate(seconds: $0) }),
@@ -64,22 +68,48 @@ struct LedgerBenchmark: AsyncParsableCommand {
             let filler = Filler(url: bench.url("filled"), batch: batch, patterns: corpus.batches)
             try await filler.fill(notifications: fill, seen: seenCount) { say($0) }
             let full = try await Ledger(bench.url("filled"), isMigrated: true)
-            measured.append(("the one transaction, \(fill) in the ledger", { try await full.rate(corpus, seconds: $0) }))
+            measured.append(
+                ("the one transaction, \(fill) in the ledger", { try await full.rate(corpus, seconds: $0) }))
             measured.append(
                 ("deduplicator: mark as seen, \(seenCount) seen", { try await full.seenRate(corpus, seconds: $0) }))
             print(try await filler.sizes())
         }
+        let medians = try await medians(of: measured)
+        print("rows per notification: \(rows)")
+        print("batches of \(batch), one connection, \(sharedBuffers) of shared buffers")
+        report(measured.map(\.0), medians, "notifications/s")
+    }
+
+    private func measureAccess(on bench: Bench, _ reference: Reference, patterns: Int) async throws {
+        let tokens = try await Filler(url: reference.url, batch: batch, patterns: patterns)
+            .fill(subscriptions: access) { say($0) }
+        let ledger = try await Ledger(reference.url, isMigrated: true)
+        let measured: [(String, (Double) async throws -> Double)] = [
+            (
+                "pgbench, select of one narrow row by key",
+                { try await Reference.selects(on: reference.url, rows: access, seconds: $0) }
+            ),
+            (
+                "what one account among \(access) subscriptions may use",
+                { try await ledger.accessRate(of: tokens, seconds: $0) }
+            ),
+        ]
+        report(measured.map(\.0), try await medians(of: measured), "answers/s")
+    }
+
+    private func medians(of measured: [(String, (Double) async throws -> Double)]) async throws -> [Double] {
         var rates = [[Double]](repeating: [], count: measured.count)
         for round in 1...rounds {
             say("round \(round) of \(rounds)")
             for (index, (_, measure)) in measured.enumerated() { rates[index].append(try await measure(seconds)) }
         }
-        let medians = rates.map { $0.sorted()[$0.count / 2] }
-        print("rows per notification: \(rows)")
-        print("batches of \(batch), one connection, \(sharedBuffers) of shared buffers")
+        return rates.map { $0.sorted()[$0.count / 2] }
+    }
+
+    private func report(_ names: [String], _ medians: [Double], _ unit: String) {
         print("median of \(rounds) rounds of \(seconds) s")
-        print("notifications/s    ratio  what")
-        for (median, (name, _)) in zip(medians, measured) {
+        print("\(unit)    ratio  what")
+        for (median, name) in zip(medians, names) {
             print(String(format: "%15.0f %8.2f  ", median, median / medians[0]) + name)
         }
     }

@@ -33,8 +33,9 @@ struct LiteralReference {
         let names = try await Reference.columns(of: table, connection)
         let values = names.map { name in
             switch name {
-            case "notification_uuid", "before_uuid", "after_uuid": "md5(\(name) || pass)::uuid"
-            case "original_transaction_id", "transaction_id": "\(name) || '-' || pass"
+            case "notification_uuid", "before_uuid", "after_uuid", "app_account_token", "owner_account_token":
+                "md5(\(name) || pass)::uuid"
+            case "original_transaction_id", "transaction_id", "app_transaction_id": "\(name) || '-' || pass"
             default: name
             }
         }

@@ -103,8 +103,9 @@ struct Reference {
         let names = try await columns(of: table, connection)
         let values = names.map { name in
             switch name {
-            case "notification_uuid", "before_uuid", "after_uuid": "md5(\(name)::text || \(pass))::uuid"
-            case "original_transaction_id", "transaction_id": "\(name) || '-' || \(pass)"
+            case "notification_uuid", "before_uuid", "after_uuid", "app_account_token", "owner_account_token":
+                "md5(\(name)::text || \(pass))::uuid"
+            case "original_transaction_id", "transaction_id", "app_transaction_id": "\(name) || '-' || \(pass)"
             case "decoded" where !isCopy: "decoded::text::json"
             case "signed_original" where !isCopy: "signed_original || ''::bytea"
             default: name
@@ -117,6 +118,13 @@ struct Reference {
     /// Rows of `notification` per second.
     func rate(seconds: Double) async throws -> Double {
         try await Self.transactions(on: url, scripts: [script], mode: "prepared", seconds: seconds) * Double(batch)
+    }
+
+    /// Selects of one narrow row by key per second, among so many rows.
+    static func selects(on url: String, rows: Int, seconds: Double) async throws -> Double {
+        let script = try file(of: ["\\set id random(1, \(rows))", "select status from narrow where id = :id;"])
+        defer { remove(script) }
+        return try await transactions(on: url, scripts: [script], mode: "prepared", seconds: seconds)
     }
 
     /// Transactions of pgbench per second.

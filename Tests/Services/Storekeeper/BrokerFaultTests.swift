@@ -1,3 +1,4 @@
+import Development
 import Kafka
 import Logging
 import Testing

@@ -1,3 +1,4 @@
+import Signatures
 import TestSupport
 import Testing
 
@@ -5,9 +6,7 @@ import Testing
 
 @Suite struct SignedOriginalTests {
     static func segment(_ text: some Sequence<UInt8>) -> String {
-        var segment: [UInt8] = []
-        Base64URL.encode(Array(text)[...], into: &segment)
-        return String(decoding: segment, as: UTF8.self)
+        String(decoding: Base64.encode(Array(text), .url), as: UTF8.self)
     }
 
     static func random(_ count: Int, _ generator: inout SeededGenerator) -> [UInt8] {

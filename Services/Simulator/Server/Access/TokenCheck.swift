@@ -1,5 +1,6 @@
 import AppStore
 import Foundation
+import Signatures
 import StrictJSON
 
 /// Whether a request may be answered: the JWT of its Authorization header, by Apple's rules.

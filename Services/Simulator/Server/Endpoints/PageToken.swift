@@ -1,6 +1,7 @@
 import AppStore
 import Contracts
 import Foundation
+import Signatures
 
 /// How far somebody has read: a paginationToken or a revision. Opaque to its reader, and good for one question only.
 struct PageToken: Sendable, Equatable {

@@ -222,7 +222,7 @@ import Testing
     @Test func `a day of which Apple lists only a part is given up with the reason, and never proven`() async throws {
         try await SchedulerFixture.open { fixture in
             // Apple's limit lies within it.
-            let day = HistoryRetention.earliest(SchedulerFixture.app.environment, now: SchedulerFixture.now).startOfDay
+            let day = SchedulerFixture.app.environment.earliestHistory(at: SchedulerFixture.now).startOfDay
             let id = try await Self.sweep(day, fixture)
             #expect(try await fixture.fetchAll(fixture.fetch()) == [.failed])
             #expect(try await fixture.window(id)?.state == .failed)
@@ -259,7 +259,7 @@ import Testing
             #expect(try await fixture.pages(until: fixture.book).uuids == fixture.book)
             let window = try #require(try await fixture.window(id))
             #expect(window.state == .fetched)
-            #expect(window.start == HistoryRetention.earliest(.production, now: SchedulerFixture.now))
+            #expect(window.start == StoreEnvironment.production.earliestHistory(at: SchedulerFixture.now))
         }
     }
 

@@ -1,3 +1,4 @@
+import Contracts
 import Foundation
 import Storage
 import Testing
@@ -60,6 +61,6 @@ import Testing
         #expect(from(Self.coverage(begins: -500, planned: -500)) == -500)
         let longAgo = plan.due(
             Self.coverage(begins: -400 * 86_400, planned: -300 * 86_400), asked: [], now: Self.now)
-        #expect(longAgo?.from == HistoryRetention.earliest(.production, now: Self.now))
+        #expect(longAgo?.from == StoreEnvironment.production.earliestHistory(at: Self.now))
     }
 }

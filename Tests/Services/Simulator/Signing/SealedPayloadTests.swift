@@ -1,6 +1,7 @@
 import AppStore
 import Development
 import Foundation
+import Signatures
 import Testing
 
 @testable import Simulator

@@ -23,7 +23,8 @@ import Testing
 
     /// What the deduplicator would hand on: decoded payloads of few purchases, some of the same moment, and TESTs.
     static func notifications(
-        _ count: Int, seed: UInt64, environment: AppStoreEnvironment = .production
+        _ count: Int, seed: UInt64, environment: AppStoreEnvironment = .production,
+        kind: TransactionType = .autoRenewableSubscription
     ) -> [VerifiedNotification] {
         var generator = SeededGenerator(state: seed)
         return (0..<count).map { index in
@@ -37,10 +38,12 @@ import Testing
             transaction.transactionId = "\(purchase)-\(period)"
             transaction.bundleId = bundleId
             transaction.productId = "gold.\(period)"
-            transaction.type = .autoRenewableSubscription
+            transaction.type = kind
             transaction.subscriptionGroupIdentifier = "metals"
             transaction.purchaseDate = epoch.addingTimeInterval(Double(period) * 86_400 * 7)
-            transaction.expiresDate = epoch.addingTimeInterval(Double(period + 1) * 86_400 * 7)
+            if kind == .autoRenewableSubscription {
+                transaction.expiresDate = epoch.addingTimeInterval(Double(period + 1) * 86_400 * 7)
+            }
             transaction.revocationDate = type == .refund ? signedDate : nil
             transaction.signedDate = signedDate
             transaction.appAccountToken =
@@ -126,6 +129,23 @@ import Testing
             #expect(outcome.text.contains("180 notifications applied"), "\(outcome.text)")
             #expect(outcome.text.contains("no differences"))
             #expect(try await Self.schemas(connection) == 0)
+        }
+    }
+
+    @Test func `rebuild decides access by the durations that are configured`() async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            try await ProductStore(connection).setDurations(
+                ["gold.1": .days(30), "gold.2": ProductDuration("P1M")], ofApp: Self.bundleId)
+            try await Self.apply(
+                Self.entries(Self.notifications(80, seed: 716, kind: .nonRenewingSubscription)), connection)
+            let reasons = try await connection.execute(
+                Statement(unsafeSQL: "select reason from access_period group by reason order by reason"))
+            #expect(try reasons.map { row in try row.value("reason") as String } == ["durationUnknown", "nonRenewing"])
+            let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            #expect(outcome.code == 0, "\(outcome.text) \(outcome.errorOutput)")
+            #expect(outcome.text.contains("no differences"), "\(outcome.text)")
+            await connection.close()
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Signatures
 import Testing
 
 @testable import AppStore

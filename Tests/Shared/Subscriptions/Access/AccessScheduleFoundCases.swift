@@ -93,6 +93,17 @@ extension AccessScheduleTests {
                     renewal("platinum", 0.06, signed: 0.0399), environment: .sandbox),
             ], access: [(0.01, "gold"), (0.03, "platinum"), (0.05, "platinum"), (0.06, nil), (0.1, nil)]),
         Case(
+            name: "sandbox: charged minutes early, then an upgrade before that renewal begins",
+            events: [
+                tell("SUBSCRIBED/INITIAL_BUY", 0, 1, bought("1", "silver", 0, 0.02), environment: .sandbox),
+                tell(
+                    "DID_RENEW", 0.017, 1, bought("2", "silver", 0.02, 0.04, signed: 0.017, reason: "RENEWAL"),
+                    environment: .sandbox),
+                tell(
+                    "DID_CHANGE_RENEWAL_PREF/UPGRADE", 0.018, 1, bought("3", "gold", 0.018, 0.038),
+                    renewal("gold", 0.038, signed: 0.018), environment: .sandbox),
+            ], access: [(0.017, "silver"), (0.019, "gold"), (0.021, "gold"), (0.037, "gold"), (0.039, nil)]),
+        Case(
             name: "a renewal within a known period: an upgrade between them is unknown, and ended that period",
             events: [
                 start, tell("TRANSACTION", 12, nil, bought("3", "platinum", 17, 24, signed: 17, reason: "RENEWAL")),

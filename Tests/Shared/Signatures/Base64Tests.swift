@@ -1,3 +1,4 @@
+import Signatures
 import AppStore
 import Foundation
 import Testing
