@@ -154,8 +154,8 @@ let tests: [Target] = [
     tests(
         "VerifierTests", "Services/Verifier",
         [
-            "Verifier", "Simulator", "Chassis", "Pipeline", "Contracts", "AppStore", "Signatures", "StrictJSON",
-            "TestSupport", logging, lifecycle, hummingbird,
+            "Verifier", "Simulator", "Bootstrap", "Chassis", "Pipeline", "Contracts", "AppStore", "Signatures",
+            "StrictJSON", "TestSupport", logging, lifecycle, hummingbird,
         ]),
     tests(
         "StateUpdaterTests", "Services/StateUpdater",

@@ -42,10 +42,15 @@ extension Settings<Configuration> {
     /// How many records may be proven at the same time.
     var usableCores: Int { self.cores == 0 ? ProcessInfo.processInfo.activeProcessorCount : self.cores }
 
-    /// What the files say now.
+    /// What the files of roots and apps say, now and later.
     /// - Throws: `ConfigurationProblems` with all that is wrong in them.
-    func trusted() throws(ConfigurationProblems) -> TrustSettings {
-        try TrustSettings(apps: self.apps, roots: self.roots ?? [], developmentMode: self.developmentMode)
+    func trustWatcher(
+        revocations: RevocationRegister = RevocationRegister(), logger: Logger,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) throws -> TrustWatcher {
+        try TrustWatcher(
+            apps: self.apps, roots: self.roots ?? [], developmentMode: self.developmentMode, revocations: revocations,
+            logger: logger, clock: clock)
     }
 
     /// When which certificate is asked about.

@@ -12,7 +12,7 @@ await ServiceProcess(
 ) { context in
     let settings = context.settings
     let revocations = RevocationRegister(isHard: settings.revocation == .hard)
-    let trusted = try Reloading(settings, revocations: revocations, logger: context.logger)
+    let trusted = try settings.trustWatcher(revocations: revocations, logger: context.logger)
     let producer = try ProducerService(try settings.kafka(), for: .verifier, logger: context.logger)
     let connection = try await WorkerConnection(
         context, stage: .verifier, reading: Topics.received.route, sharing: producer)

@@ -1,14 +1,15 @@
 import AppStore
-import Bootstrap
 import Chassis
 import Foundation
 import Synchronization
 
 /// The verifier of the moment. Looks at the files of roots and apps every few seconds and takes over what changed.
 ///
-/// A file with a mistake changes nothing: the line goes on with what was right before, and the log says what is wrong.
-final class Reloading: Service {
-    private let settings: Settings<Configuration>
+/// A file with a mistake changes nothing: what was right before goes on, and the log says what is wrong.
+package final class TrustWatcher: Service {
+    private let apps: String
+    private let roots: [String]
+    private let developmentMode: Bool
     private let clock: any Clock<Duration>
     private let logger: Logger
     private let revocations: RevocationRegister
@@ -16,32 +17,40 @@ final class Reloading: Service {
     /// Of the files before they were read first: a change in between is noticed.
     private let firstSeen: [String]
 
-    /// - Parameter revocations: outlives every verifier that is made here.
+    /// - Parameters:
+    ///   - apps: the value of `STOREKEEPER_APPS_FILE`.
+    ///   - roots: the values of `STOREKEEPER_ROOT_FILES`.
+    ///   - revocations: outlives every verifier that is made here.
     /// - Throws: `ConfigurationProblems` with all that is wrong in the files.
-    init(
-        _ settings: Settings<Configuration>, revocations: RevocationRegister = RevocationRegister(), logger: Logger,
-        clock: any Clock<Duration> = ContinuousClock()
+    package init(
+        apps: String, roots: [String], developmentMode: Bool, revocations: RevocationRegister = RevocationRegister(),
+        logger: Logger, clock: any Clock<Duration> = ContinuousClock()
     ) throws {
-        self.settings = settings
+        self.apps = apps
+        self.roots = roots
+        self.developmentMode = developmentMode
         self.revocations = revocations
         self.logger = logger
         self.clock = clock
-        firstSeen = Self.fingerprint(of: settings)
-        current = Mutex(Self.verifier(try settings.trusted(), revocations))
-        guard settings.developmentMode else { return }
+        firstSeen = Self.fingerprint(of: [apps] + roots)
+        let trusted = try TrustSettings(apps: apps, roots: roots, developmentMode: developmentMode)
+        current = Mutex(
+            SignedDataVerifier(trust: trusted.trust, apps: trusted.apps, revocations: revocations))
+        guard developmentMode else { return }
         logger.warning(
-            "DEVELOPMENT MODE: purchases that cost nothing are believed. Never run this in production.",
-            metadata: ["roots": "\(settings.roots ?? [])"])
+            "DEVELOPMENT MODE: purchases that cost nothing are trusted. Never run this in production.",
+            metadata: ["roots": "\(roots)"])
     }
 
-    var verifier: SignedDataVerifier { current.withLock { $0 } }
+    /// With what the files said when they were last right.
+    package var verifier: SignedDataVerifier { current.withLock { $0 } }
 
-    func run() async throws {
+    package func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
             var seen = firstSeen
             while !Task.isCancelled {
                 try? await clock.sleep(for: .seconds(2))
-                let found = Self.fingerprint(of: settings)
+                let found = Self.fingerprint(of: [apps] + roots)
                 if found != seen { reload() }
                 seen = found
             }
@@ -50,10 +59,11 @@ final class Reloading: Service {
 
     private func reload() {
         do throws(ConfigurationProblems) {
-            let verifier = Self.verifier(try settings.trusted(), revocations)
+            let trusted = try TrustSettings(apps: apps, roots: roots, developmentMode: developmentMode)
+            let verifier = SignedDataVerifier(trust: trusted.trust, apps: trusted.apps, revocations: revocations)
             current.withLock { $0 = verifier }
             Metric.trustReloads.counter("used").increment()
-            logger.notice("Roots and apps read anew")
+            logger.notice("Roots and apps reloaded")
         } catch {
             Metric.trustReloads.counter("unusable").increment()
             logger.error("The files of roots or apps changed and cannot be used; the former content stays: \(error)")
@@ -61,8 +71,8 @@ final class Reloading: Service {
     }
 
     /// Changes whenever a file does, whether it was written in place or replaced.
-    private static func fingerprint(of settings: Settings<Configuration>) -> [String] {
-        ([settings.apps] + (settings.roots ?? [])).map { file in
+    private static func fingerprint(of files: [String]) -> [String] {
+        files.map { file in
             let attributes = (try? FileManager.default.attributesOfItem(atPath: file)) ?? [:]
             let parts: [Any?] = [
                 attributes[.modificationDate].map { ($0 as? Date)?.timeIntervalSince1970 ?? 0 },
@@ -70,9 +80,5 @@ final class Reloading: Service {
             ]
             return parts.map { "\($0 ?? "")" }.joined(separator: "/")
         }
-    }
-
-    private static func verifier(_ trusted: TrustSettings, _ revocations: RevocationRegister) -> SignedDataVerifier {
-        SignedDataVerifier(trust: trusted.trust, apps: trusted.apps, revocations: revocations)
     }
 }

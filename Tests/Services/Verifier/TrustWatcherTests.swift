@@ -1,4 +1,5 @@
 import AppStore
+import Bootstrap
 import Chassis
 import Foundation
 import Signatures
@@ -6,7 +7,7 @@ import Testing
 
 @testable import Verifier
 
-@Suite struct ReloadingTests {
+@Suite struct TrustWatcherTests {
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)
     private let files: TrustFiles
     private let material: ForgeryMaterial
@@ -18,19 +19,19 @@ import Testing
         material = try ForgeryMaterial(now: Self.now)
     }
 
-    private func reason(_ reloading: Reloading, _ jws: [UInt8]) -> RefusalReason? {
-        switch reloading.verifier.notification(jws, now: Self.now) {
+    private func reason(_ watcher: TrustWatcher, _ jws: [UInt8]) -> RefusalReason? {
+        switch watcher.verifier.notification(jws, now: Self.now) {
         case .success: nil
         case .failure(let refusal): refusal.reason
         }
     }
 
-    /// Runs the reloading while the body runs.
+    /// Runs the watcher while the body runs.
     private func running(
-        _ reloading: Reloading, _ body: @Sendable () async throws -> Void
+        _ watcher: TrustWatcher, _ body: @Sendable () async throws -> Void
     ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await reloading.run() }
+            group.addTask { try await watcher.run() }
             await clock.someoneSleeps()
             try await body()
             group.cancelAll()
@@ -42,19 +43,19 @@ import Testing
     {
         let roots = try files.write("roots.pem", material.stranger.rootPEM)
         let settings = try files.settings(roots: [roots], developmentMode: true)
-        let reloading = try Reloading(settings, logger: log.logger, clock: clock)
+        let watcher = try settings.trustWatcher(logger: log.logger, clock: clock)
         let genuine = try material.signed(material.envelope())
-        #expect(reason(reloading, genuine) == .chainUntrusted)
-        try await running(reloading) {
+        #expect(reason(watcher, genuine) == .chainUntrusted)
+        try await running(watcher) {
             try files.write("roots.pem", material.authority.rootPEM)
             await clock.turn(by: .seconds(2))
-            #expect(reason(reloading, genuine) == nil)
+            #expect(reason(watcher, genuine) == nil)
             try files.write("roots.pem", material.stranger.rootPEM)
             await clock.turn(by: .seconds(2))
             // Proven a moment ago, but not by what is trusted now.
-            #expect(reason(reloading, genuine) == .chainUntrusted)
+            #expect(reason(watcher, genuine) == .chainUntrusted)
         }
-        #expect(log.containing("read anew").count == 2)
+        #expect(log.containing("Roots and apps reloaded").count == 2)
     }
 
     @Test func `an app that is added is ours without a restart`() async throws {
@@ -62,34 +63,34 @@ import Testing
         try files.write(
             "apps.json", #"[{"bundleId": "com.example.else", "appAppleId": 1, "environments": ["Production"]}]"#)
         let settings = try files.settings(roots: [roots], developmentMode: true)
-        let reloading = try Reloading(settings, logger: log.logger, clock: clock)
+        let watcher = try settings.trustWatcher(logger: log.logger, clock: clock)
         let production = try material.signed(material.envelope())
         let sandbox = try material.signed(material.envelope { $0.data?.environment = .sandbox })
-        #expect(reason(reloading, production) == .appUnknown)
-        try await running(reloading) {
+        #expect(reason(watcher, production) == .appUnknown)
+        try await running(watcher) {
             try files.write("apps.json", TrustFiles.reader)
             await clock.turn(by: .seconds(2))
-            #expect(reason(reloading, production) == nil)
-            #expect(reason(reloading, sandbox) == .environment)
+            #expect(reason(watcher, production) == nil)
+            #expect(reason(watcher, sandbox) == .environment)
         }
     }
 
     @Test func `a file with a mistake changes nothing, and is read once it is right`() async throws {
         let roots = try files.write("roots.pem", material.authority.rootPEM)
         let settings = try files.settings(roots: [roots], developmentMode: true)
-        let reloading = try Reloading(settings, logger: log.logger, clock: clock)
+        let watcher = try settings.trustWatcher(logger: log.logger, clock: clock)
         let genuine = try material.signed(material.envelope())
-        try await running(reloading) {
+        try await running(watcher) {
             try files.write("apps.json", #"[{"bundleId": "com.example.reader""#)
             await clock.turn(by: .seconds(2))
-            #expect(reason(reloading, genuine) == nil)
+            #expect(reason(watcher, genuine) == nil)
             #expect(log.containing("error The files of roots or apps changed and cannot be used").count == 1)
             // The same mistake is not told every two seconds.
             await clock.turn(by: .seconds(2))
             #expect(log.containing("cannot be used").count == 1)
             try files.write("apps.json", TrustFiles.reader.replacingOccurrences(of: "1234567890", with: "5"))
             await clock.turn(by: .seconds(2))
-            #expect(reason(reloading, genuine) == .appMismatch)
+            #expect(reason(watcher, genuine) == .appMismatch)
         }
     }
 
@@ -97,26 +98,26 @@ import Testing
         let roots = try files.write("roots.pem", material.authority.rootPEM)
         let revocations = RevocationRegister()
         let settings = try files.settings(roots: [roots], developmentMode: true)
-        let reloading = try Reloading(settings, revocations: revocations, logger: log.logger, clock: clock)
+        let watcher = try settings.trustWatcher(revocations: revocations, logger: log.logger, clock: clock)
         let genuine = try material.signed(material.envelope())
-        #expect(reason(reloading, genuine) == nil)
+        #expect(reason(watcher, genuine) == nil)
         revocations.note(.revoked, ofCertificate: try Certificate(der: material.authority.leaf).sha256)
-        try await running(reloading) {
+        try await running(watcher) {
             try files.write("apps.json", TrustFiles.reader + "\n")
             await clock.turn(by: .seconds(2))
-            #expect(log.containing("read anew").count == 1)
-            #expect(reason(reloading, genuine) == .revoked)
+            #expect(log.containing("Roots and apps reloaded").count == 1)
+            #expect(reason(watcher, genuine) == .revoked)
         }
     }
 
     @Test func `development mode cannot be overlooked, and production says nothing of it`() throws {
         let roots = try files.write("roots.pem", material.authority.rootPEM)
-        _ = try Reloading(
-            try files.settings(roots: [roots], developmentMode: true), logger: log.logger, clock: clock)
+        _ = try files.settings(roots: [roots], developmentMode: true).trustWatcher(
+            logger: log.logger, clock: clock)
         #expect(log.containing("warning DEVELOPMENT MODE").count == 1)
         #expect(log.containing(roots).count == 1)
         let production = LogLines()
-        _ = try Reloading(try files.settings(), logger: production.logger, clock: clock)
+        _ = try files.settings().trustWatcher(logger: production.logger, clock: clock)
         #expect(production.all.isEmpty)
     }
 }
