@@ -176,7 +176,7 @@ struct RunOptions: ParsableArguments {
         if TimeScale.SandboxSpeed(rawValue: sandboxSpeed) == nil {
             problems.append("--sandbox-speed must be 5, 30 or 60")
         }
-        if sandboxRenewals < 0 { problems.append("--sandbox-renewals must not be negative") }
+        if !(0...12).contains(sandboxRenewals) { problems.append("--sandbox-renewals must lie between 0 and 12") }
         if ![0, 3, 16, 28].contains(gracePeriod) { problems.append("--grace-period must be 0, 3, 16 or 28") }
         if let scenario, Scenario.named(scenario) == nil {
             problems.append("--scenario \(scenario) is none of those that `simulator scenarios` lists")
@@ -186,6 +186,12 @@ struct RunOptions: ParsableArguments {
         }
         if plays < 1 { problems.append("--plays must be at least 1") }
         if !problems.isEmpty { throw ValidationError(problems.joined(separator: "; ")) }
+    }
+
+    /// The simulated present: Apple's clock may differ from this one by --clock-skew.
+    func present(on clock: @escaping @Sendable () -> Date) -> @Sendable () -> Date {
+        let (fixed, skew) = (now.map { Date(milliseconds: $0) }, clockSkew)
+        return { fixed ?? clock().addingTimeInterval(skew) }
     }
 
     /// What a purchase may do, and how fast.

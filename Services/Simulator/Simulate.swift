@@ -25,9 +25,14 @@ struct Simulate: Sendable {
     let now: @Sendable () -> Date
     /// Where Apple's API orders what is to be sent; nil where there is none.
     var deliveryService: DeliveryService?
+    /// Nil where simulated apps upload nothing.
+    var uploadTarget: UploadTarget?
 
     private enum Event: Sendable {
-        case answered(Delivery, Answer)
+        /// With the answers to uploads beside it.
+        case answered(Delivery, Answer, uploads: [Answer])
+        /// Instead of a delivery.
+        case uploaded(Answer)
         case woke
     }
 
@@ -89,8 +94,14 @@ struct Simulate: Sendable {
                 case .finished: break loop
                 }
                 switch try await group.next() {
-                case .answered(let delivery, let answer):
+                case .uploaded(let answer):
                     underway -= 1
+                    lastAnswer = clock.now
+                    count.addUpload(answer)
+                    deliveryService.withOutbox { $0.uploaded() }
+                case .answered(let delivery, let answer, let uploads):
+                    underway -= 1
+                    for upload in uploads { count.addUpload(upload) }
                     let instant = clock.now
                     lastAnswer = instant
                     count.end(
@@ -128,15 +139,36 @@ struct Simulate: Sendable {
     private func deliver(_ work: Work) async throws -> Event {
         switch work {
         case .new(let pending):
+            let before = pending.upload == .after ? nil : try await upload(pending)
+            if pending.upload == .instead, let before { return .uploaded(before) }
             let notification = try signer.write(pending)
             try record?.write(.notification(notification.entry))
-            return try await deliver(Delivery(notification: notification))
+            let delivery = Delivery(notification: notification)
+            let answer = try await answer(to: delivery)
+            let after = pending.upload == .after ? try await upload(pending) : nil
+            return .answered(delivery, answer, uploads: [before, after].compactMap(\.self))
         case .again(let delivery):
-            return try await deliver(delivery)
+            return .answered(delivery, try await answer(to: delivery), uploads: [])
         }
     }
 
-    private func deliver(_ delivery: Delivery) async throws -> Event {
+    /// - Returns: nil where the app does not upload this.
+    private func upload(_ pending: PendingNotification) async throws -> Answer? {
+        guard let moment = pending.upload, let uploadTarget, uploadTarget.takes(pending.event.app.environment),
+            let purchase = pending.event.shownPurchase
+        else { return nil }
+        let sent = now()
+        let answer = await uploadTarget.post(try signer.sign(purchase, in: pending.event), of: pending.event)
+        try record?.write(
+            .upload(
+                .init(
+                    uuid: pending.event.uuid.uuidString.lowercased(), moment: moment.rawValue,
+                    transactionId: purchase.transactionId, at: sent.milliseconds, status: answer.status,
+                    failure: answer.failure)))
+        return answer
+    }
+
+    private func answer(to delivery: Delivery) async throws -> Answer {
         let sent = historyStore?.begin(delivery, at: now) ?? now()
         let answer = await target.post(delivery.notification.body)
         historyStore?.end(delivery, answer, sentAt: sent)
@@ -145,7 +177,7 @@ struct Simulate: Sendable {
                 .init(
                     uuid: delivery.notification.entry.uuid, attempt: delivery.attempt, at: sent.milliseconds,
                     status: answer.status, failure: answer.failure, isRepetition: delivery.isRepetition)))
-        return .answered(delivery, answer)
+        return answer
     }
 }
 

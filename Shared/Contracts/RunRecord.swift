@@ -4,7 +4,8 @@
 ///
 /// - `{"line":"notification", …}`, a ``Notification``, before its first attempt;
 /// - `{"line":"attempt", …}`, an ``Attempt``, after its answer or its failure, so that a killed simulator loses at most
-///   the answers that were on their way. A notification without an attempt may have arrived or not.
+///   the answers that were on their way. A notification without an attempt may have arrived or not;
+/// - `{"line":"upload", …}`, an ``Upload``, after its answer or its failure.
 ///
 /// Lines of other kinds may join later: a reader skips a `line` it does not know. The last line may be torn by a kill.
 public struct RunRecord: Sendable {
@@ -159,6 +160,7 @@ public struct RunRecord: Sendable {
     public enum Line: Sendable, Equatable {
         case notification(Notification)
         case attempt(Attempt)
+        case upload(Upload)
     }
 
     /// Whether the receiver has a notification.
@@ -175,6 +177,9 @@ public struct RunRecord: Sendable {
     public private(set) var notifications: [Notification] = []
     /// By uuid, in the order of the answers.
     public private(set) var attempts: [String: [Attempt]] = [:]
+
+    /// In the order of the answers.
+    public private(set) var uploads: [Upload] = []
 
     /// An empty record.
     public init() {}
@@ -200,6 +205,7 @@ public struct RunRecord: Sendable {
         switch line {
         case .notification(let notification): notifications.append(notification)
         case .attempt(let attempt): attempts[attempt.uuid, default: []].append(attempt)
+        case .upload(let upload): uploads.append(upload)
         }
     }
 
@@ -236,7 +242,7 @@ public struct RunRecord: Sendable {
     /// - Parameter isStored: whether the ledger has this uuid (lower case).
     public func expectedFacts(where isStored: (String) -> Bool) -> [Purchase: Facts] {
         histories(where: isStored).compactMapValues { history in
-            guard var facts = history.stored.last?.facts else { return nil }
+            guard var facts = history.stored.last(where: { $0.facts != nil })?.facts else { return nil }
             let newest = history.stored.max { left, right in
                 guard left.facts != nil, right.facts != nil else { return left.facts == nil }
                 // The simulator counts ids up as it charges, whatever date a period has.

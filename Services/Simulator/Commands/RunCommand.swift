@@ -32,6 +32,9 @@ struct RunCommand: SimulatorWork {
     @Flag(help: "End with a JSON object instead of a sentence.")
     var json = false
 
+    @OptionGroup(title: "Uploads")
+    var uploads: UploadOptions
+
     @OptionGroup(title: "The App Store Server API")
     var api: APIOptions
 
@@ -49,9 +52,8 @@ struct RunCommand: SimulatorWork {
 
     func run(in surroundings: Surroundings) async throws {
         var plan = try options.plan(for: signing.apps)
-        let present = options.now.map { Date(milliseconds: $0) }
-        let skew = options.clockSkew
-        let now: @Sendable () -> Date = { present ?? surroundings.now().addingTimeInterval(skew) }
+        plan.uploads = uploads.plan
+        let now = options.present(on: surroundings.now)
         let signer = try signing.notificationSigner(now: surroundings.now())
         let recordWriter = try record.map { try RunRecordWriter(path: $0) }
         let client = Target.client(concurrency: plan.concurrency)
@@ -59,9 +61,13 @@ struct RunCommand: SimulatorWork {
         plan.isOpenEnded = api.hostAndPort != nil
         // What Apple remembers is kept anyway: what waits for its retry takes little more.
         if plan.isOpenEnded { plan.retryLimit = max(plan.retryLimit, api.remember) }
-        let simulate = Simulate(
+        var simulate = Simulate(
             plan: plan, signer: signer, target: Target(client: client, url: target, timeout: .seconds(timeout)),
             record: recordWriter, backlog: backlog, stop: surroundings.stop, present: now, now: surroundings.now)
+        if let url = uploads.url {
+            simulate.uploadTarget = UploadTarget(
+                target: Target(client: client, url: url, timeout: .seconds(timeout)), keys: try uploads.tokens())
+        }
         let result: Result<Tally, any Error>
         do { result = .success(try await run(simulate)) } catch { result = .failure(error) }
         try await client.shutdown()

@@ -20,7 +20,7 @@ struct Coverage: Sendable {
     mutating func add(_ event: EventPayload) {
         let key = Key(
             notificationType: event.kind.type.rawValue, subtype: event.kind.subtype?.rawValue,
-            productType: event.purchase?.product.kind.type.rawValue)
+            productType: event.shownPurchase?.product.kind.type.rawValue)
         counts[key, default: [:]][event.app.environment, default: 0] += 1
     }
 
@@ -64,14 +64,16 @@ struct Coverage: Sendable {
             NotificationKind(.gracePeriodExpired), NotificationKind(.priceIncrease, .pending),
             NotificationKind(.priceIncrease, .accepted), .extended, .extensionFailure,
             NotificationKind(.metadataUpdate),
-            NotificationKind(.migration), NotificationKind(.priceChange), NotificationKind(.unclaimSeats),
+            NotificationKind(.migration), NotificationKind(.priceChange),
+            .seatsAdded, NotificationKind(.refund, .seats),
         ]
         let ofEverything: [NotificationKind] = [
             .refund, NotificationKind(.refundDeclined), NotificationKind(.refundReversed),
             NotificationKind(.consumptionRequest),
         ]
         let ofNothing: [NotificationKind] = [
-            .test, .extensionSummary, NotificationKind(.externalPurchaseToken, .created),
+            .test, .extensionSummary, NotificationKind(.unclaimSeats),
+            NotificationKind(.externalPurchaseToken, .created),
             NotificationKind(.externalPurchaseToken, .activeTokenReminder),
             NotificationKind(.externalPurchaseToken, .unreported), NotificationKind(.rescindConsent),
         ]

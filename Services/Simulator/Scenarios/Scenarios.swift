@@ -135,6 +135,14 @@ extension Scenario {
         Scenario(
             name: "seats-given-back", summary: "A volume purchase of which seats are given back.",
             steps: [first(Product.team), then(.unclaimSeats, hours: 48), atEnd(.renew)]),
+        Scenario(
+            name: "seats-added-and-refunded",
+            summary:
+                "Seats are added to a volume purchase, and only they are refunded; later one seat of the purchase is.",
+            steps: [
+                first(Product.team), then(.addSeats, hours: 48), then(.refundEarlierPeriod, hours: 24),
+                then(.refundSeats, hours: 24), atEnd(.renew),
+            ]),
     ]
 
     private static let offers = [

@@ -34,6 +34,10 @@ struct Count: Sendable {
         }
     }
 
+    mutating func addUpload(_ answer: Answer) {
+        tally.uploads[answer.status.map(String.init) ?? answer.failure ?? "no answer", default: 0] += 1
+    }
+
     func tally(unfinished: Int, duration: Duration) -> Tally {
         var tally = tally
         if toldPurchases > 0 { tally.expectedAccess = access }

@@ -27,6 +27,7 @@ struct Outbox: Sendable {
     private let plan: Plan
     private var population: Population
     private var random: SeededRandom
+    private var uploadRandom: SeededRandom
     private var shuffled: [PendingNotification] = []
     private var ordered = PendingQueue()
     private var made = 0
@@ -42,6 +43,7 @@ struct Outbox: Sendable {
             now: now)
         // A stream of its own: repeating and reordering do not change the purchases.
         random = SeededRandom(seed: ~plan.seed)
+        uploadRandom = SeededRandom(seed: plan.seed &+ 0x9E37_79B9_7F4A_7C15)
     }
 
     /// Retries not yet due or not yet sent.
@@ -112,6 +114,9 @@ struct Outbox: Sendable {
         return .retried(at: instant + delay)
     }
 
+    /// Takes note that what was taken is uploaded and never sent.
+    mutating func uploaded() { underway -= 1 }
+
     /// Takes nothing more; what is underway is still to be answered.
     mutating func stop() { isStopped = true }
 
@@ -137,7 +142,10 @@ struct Outbox: Sendable {
         let kind = random.element(of: InvalidVariant.allCases)
         let isToBeRepeated = random.chance(plan.repeatedShare)
         guard isForged else {
-            return PendingNotification(event: population.next(now: now), isToBeRepeated: isToBeRepeated)
+            let event = population.next(now: now)
+            return PendingNotification(
+                event: event, isToBeRepeated: isToBeRepeated,
+                upload: plan.uploads?.moment(for: event, using: &uploadRandom))
         }
         let event = population.counterfeit(now: now)
         return PendingNotification(

@@ -15,6 +15,8 @@ struct Plan: Sendable {
     var reorderWindow = 0
     /// Share of notifications that are forged, 0 to 1.
     var invalidShare = 0.0
+    /// Nil where simulated apps upload nothing.
+    var uploads: UploadPlan?
     var retries = RetrySchedule(scale: 3600, retriesSandbox: false, retriesBadRequests: true)
     /// Nothing new is made while so many wait to be retried: each holds about 4 kB.
     var retryLimit = 25_000

@@ -17,6 +17,8 @@ struct Tally: Sendable, Codable, Equatable {
     var unfinished = 0
     /// By HTTP status or kind of failure.
     var answers: [String: Int] = [:]
+    /// Transactions that simulated apps uploaded, by HTTP status or kind of failure.
+    var uploads: [String: Int] = [:]
     var seconds = 0.0
     var perSecond = 0.0
     /// From request to answer, milliseconds, over all deliveries that were answered.
@@ -29,18 +31,23 @@ struct Tally: Sendable, Codable, Equatable {
 
     /// One line for people.
     var sentence: String {
-        let codes = answers.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+        let codes = Self.list(answers)
+        let uploaded = uploads.isEmpty ? "" : "; uploads \(Self.list(uploads))"
         return """
             \(notifications) notifications (\(forgeries) forged), \(deliveries) deliveries (\(retries) retries, \
             \(repetitions) repetitions) in \(seconds.rounded(to: 1)) s = \(perSecond.rounded(to: 0))/s; \
             answers \(codes.isEmpty ? "none" : codes); accepted \(accepted), given up \(givenUp), \
-            unfinished \(unfinished); p50 \(p50.rounded(to: 1)) ms, p95 \(p95.rounded(to: 1)) ms, \
+            unfinished \(unfinished)\(uploaded); p50 \(p50.rounded(to: 1)) ms, p95 \(p95.rounded(to: 1)) ms, \
             p99 \(p99.rounded(to: 1)) ms
             """
     }
 }
 
 extension Tally {
+    private static func list(_ counts: [String: Int]) -> String {
+        counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+    }
+
     /// One line for programs.
     func json() throws -> String {
         let encoder = JSONEncoder()

@@ -24,11 +24,14 @@ struct Target: Sendable {
     }
 
     /// Posts a request body as Apple does. Whatever goes wrong is an answer.
-    func post(_ body: [UInt8]) async -> Answer {
+    func post(
+        _ body: [UInt8],
+        headers: [(String, String)] = [("user-agent", "App Store Server Notifications/2.0 (simulator)")]
+    ) async -> Answer {
         var request = HTTPClientRequest(url: url)
         request.method = .POST
         request.headers.add(name: "content-type", value: "application/json; charset=UTF-8")
-        request.headers.add(name: "user-agent", value: "App Store Server Notifications/2.0 (simulator)")
+        for (name, value) in headers { request.headers.add(name: name, value: value) }
         request.body = .bytes(body)
         let start = clock.now
         do {

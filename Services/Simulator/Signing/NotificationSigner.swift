@@ -55,6 +55,11 @@ struct NotificationSigner: Sendable {
         try forged(event, invalidVariant).jws
     }
 
+    /// The compact JWS of a transaction, as StoreKit hands it to the app.
+    func sign(_ purchase: Purchase, in event: EventPayload) throws -> [UInt8] {
+        try signer(at: event.signedDate).sign(PayloadBuilder.transaction(purchase, in: event).json)
+    }
+
     /// The compact JWS of what an answer of Apple's API says.
     func sign(_ payload: some Payload) throws -> [UInt8] { try signer.sign(payload.json) }
 
@@ -93,7 +98,7 @@ struct NotificationSigner: Sendable {
     ) throws -> SealedPayload {
         var transaction: [UInt8]?
         var renewal: [UInt8]?
-        if let purchase = event.purchase {
+        if let purchase = event.shownPurchase {
             let signed = try signer.sign(PayloadBuilder.transaction(purchase, in: event).json)
             transaction = SealedPayload.shortened(signed, by: signer)
             if let facts = event.renewal {
@@ -111,7 +116,9 @@ struct NotificationSigner: Sendable {
             signedAppTransactionInfo: appTransaction)
         if omitsSignedDate { payload.signedDate = nil }
         var claims = payload.json
-        if event.object == .unknown { claims = PayloadBuilder.addingUnknownObject(to: claims, of: event) }
+        if case .other(let name, let members) = event.object {
+            claims = PayloadBuilder.adding(object: name, members: members, to: claims, of: event)
+        }
         return try SealedPayload(claims: claims, signer: signer)
     }
 
@@ -137,9 +144,9 @@ struct NotificationSigner: Sendable {
             subtype: event.kind.subtype?.rawValue, environment: event.app.environment,
             bundleId: event.app.bundleId,
             originalTransactionId: event.purchase?.originalTransactionId,
-            transactionId: event.purchase?.transactionId, signedDate: event.signedDate.milliseconds,
+            transactionId: event.shownPurchase?.transactionId, signedDate: event.signedDate.milliseconds,
             expectedRejection: pending.invalidVariant?.reason.rawValue, facts: event.facts,
-            productType: event.purchase?.product.kind.type.rawValue,
+            productType: event.shownPurchase?.product.kind.type.rawValue,
             access: pending.invalidVariant == nil ? event.recordedAccess : nil)
     }
 }
@@ -153,9 +160,12 @@ extension EventPayload {
         }
     }
 
+    /// The purchase whose transaction it holds.
+    var shownPurchase: Purchase? { object == .data ? purchase : nil }
+
     /// What it says of its purchase, in the words of the record.
     var facts: RunRecord.Facts? {
-        guard let purchase else { return nil }
+        guard let purchase = shownPurchase else { return nil }
         return RunRecord.Facts(
             status: status, productId: purchase.product.id(in: app.bundleId),
             purchaseDate: purchase.purchaseDate.milliseconds, expiresDate: purchase.expiresDate?.milliseconds,

@@ -41,9 +41,8 @@ enum PayloadBuilder {
             payload.offerPeriod = (offer.period ?? purchase.product.period)?.rawValue
         }
         if purchase.product.hasCommitment { payload.billingPlanType = .monthly }
-        if let seats = purchase.product.seats {
-            payload.multiSeatInfo = RawJSON(Array(#"{"quantity":\#(seats)}"#.utf8))
-        }
+        if purchase.product.seats != nil { payload.multiSeatInfo = multiSeatInfo(of: purchase, in: event) }
+        if purchase.sharesPeriod { payload.additionalTransactionReason = .seatAddition }
         if event.kind.isAdvancedCommerce { payload.advancedCommerceInfo = advancedCommerceInfo(of: purchase) }
         return payload
     }
@@ -99,7 +98,7 @@ enum PayloadBuilder {
         case .summary(let summary): payload.summary = summary
         case .externalPurchaseToken(let token): payload.externalPurchaseToken = token
         case .appData: payload.appData = appData(of: event, signedAppTransactionInfo)
-        case .unknown: break
+        case .other: break
         }
         payload.version = "2.0"
         payload.signedDate = event.signedDate
@@ -131,13 +130,13 @@ enum PayloadBuilder {
         return data
     }
 
-    /// A notification whose only object is one that no client knows: all the same, Apple signed it.
-    static func addingUnknownObject(to json: [UInt8], of event: EventPayload) -> [UInt8] {
+    /// A notification whose only object is one that clients may not know: all the same, Apple signed it.
+    static func adding(object name: String, members: String, to json: [UInt8], of event: EventPayload) -> [UInt8] {
         var number = ""
         if event.app.environment == .production { number = #","appAppleId":\#(event.app.appAppleId)"# }
         let object =
-            #","unclaimInfo":{"environment":"\#(event.app.environment.rawValue)"\#(number)"#
-            + #","bundleId":"\#(event.app.bundleId)","count":1}}"#
+            #","\#(name)":{"environment":"\#(event.app.environment.rawValue)"\#(number)"#
+            + #","bundleId":"\#(event.app.bundleId)",\#(members)}}"#
         return json.dropLast() + Array(object.utf8)
     }
 
@@ -154,6 +153,13 @@ enum PayloadBuilder {
         payload.appTransactionId = event.customer?.appTransactionId
         payload.originalPlatform = .iOS
         return payload
+    }
+
+    private static func multiSeatInfo(of purchase: Purchase, in event: EventPayload) -> RawJSON {
+        let management = event.customer?.ownership == .assigned ? "APPLE" : "DEVELOPER"
+        let revoked = purchase.revokedSeats > 0 ? #","revokedSeatQuantity":\#(purchase.revokedSeats)"# : ""
+        let tiers = #"[{"price":\#(purchase.price),"quantity":\#(purchase.quantity)}]"#
+        return RawJSON(Array(#"{"invitationManagement":"\#(management)","priceTiers":\#(tiers)\#(revoked)}"#.utf8))
     }
 
     /// What apps that manage their own catalogue are told beside.

@@ -61,7 +61,8 @@ struct EventGenerator: Sendable {
         (.keepProduct, 4), (.requestRefund, 4), (.requestRefundOfEarlierPeriod, 4), (.refund, 2),
         (.refundEarlierPeriod, 3), (.redeemOffer, 3), (.redeemOfferAndUpgrade, 2), (.redeemOfferAndDowngrade, 2),
         (.announcePriceIncrease, 6), (.acceptPriceIncrease, 10), (.raisePrice, 2), (.extend, 2), (.failToExtend, 2),
-        (.revoke, 10), (.unclaimSeats, 12), (.updateMetadata, 1), (.migrate, 1), (.changePrice, 1),
+        (.revoke, 10), (.unclaimSeats, 8), (.addSeats, 16), (.refundSeats, 8), (.updateMetadata, 1), (.migrate, 1),
+        (.changePrice, 1),
         (.somethingNew, 1),
     ]
 

@@ -14,8 +14,8 @@ struct EventPayload: Sendable, Equatable {
         case externalPurchaseToken(ExternalPurchaseToken)
         /// About the app on a customer's device.
         case appData
-        /// An object that Apple does not have yet.
-        case unknown
+        /// An object that clients may not know: its name, and its members beside the app and the environment.
+        case other(name: String, members: String)
     }
 
     var uuid: UUID

@@ -22,12 +22,13 @@ extension Population {
     }
 
     mutating func appEvent(now: Date) -> EventPayload {
-        switch random.index(below: 8) {
+        switch random.index(below: 9) {
         case 0: return externalPurchaseToken(.created, now: now)
         case 1: return externalPurchaseToken(.activeTokenReminder, now: now)
         case 2: return externalPurchaseToken(.unreported, now: now)
         case 3: return rescindedConsent(now: now)
         case 4: return extensionSummary(now: now)
+        case 5: return objectOfTomorrow(now: now)
         default: return test(now: now)
         }
     }
@@ -61,6 +62,13 @@ extension Population {
         var payload = payload(NotificationKind(.rescindConsent), now: now)
         payload.customer = Customer(of: payload.app, random: &random, identities: &identities)
         payload.object = .appData
+        return payload
+    }
+
+    /// Of a type that Apple does not have yet, with nothing but an object that no client knows.
+    private mutating func objectOfTomorrow(now: Date) -> EventPayload {
+        var payload = payload(.unknownObject, now: now)
+        payload.object = .other(name: "giftInfo", members: #""count":1"#)
         return payload
     }
 

@@ -17,7 +17,12 @@ struct Purchase: Sendable, Equatable {
     var expiresDate: Date?
     var reason: Reason
     var price: Int64
+    /// Of a volume purchase, its seats.
     var quantity: Int64 = 1
+    /// More than one transaction represents its period, because seats were added.
+    var sharesPeriod = false
+    /// Seats that a refund took back; the transaction stands.
+    var revokedSeats: Int64 = 0
     var offer: Offer?
     var revocation: Revocation?
     /// Replaced by something better before it ended.

@@ -40,6 +40,8 @@ extension SimulatedPurchase {
         case .reverseRefund: reverseRefund(at: date)
         case .extend: extend(by: timeScale.scaled(7 * 86_400))
         case .revoke: revoke(at: date)
+        case .addSeats: return addSeats(at: date, identities: &identities)
+        case .refundSeats: refundSeats()
         case .repeatConsumptionRequest, .failToExtend, .unclaimSeats, .updateMetadata, .migrate, .changePrice,
             .somethingNew:
             break
@@ -56,7 +58,8 @@ extension SimulatedPurchase {
             product: product, purchaseDate: date, originalPurchaseDate: date,
             expiresDate: end(of: product, offer, from: date), reason: .purchase,
             price: offer?.price(of: product) ?? product.price,
-            quantity: product.kind == .consumable ? 1 + Int64(now.milliseconds % 3) : 1, offer: offer)
+            quantity: product.seats ?? (product.kind == .consumable ? 1 + Int64(now.milliseconds % 3) : 1), offer: offer
+        )
         transactions = [purchase]
         // What is used up gives no access.
         if product.kind != .consumable { access.grant(purchase) }
@@ -116,7 +119,8 @@ extension SimulatedPurchase {
             transactionId: identities.transactionId(in: environment),
             webOrderLineItemId: identities.webOrderLineItemId(in: environment), product: product, purchaseDate: date,
             originalPurchaseDate: first.originalPurchaseDate, expiresDate: end(of: product, offer, from: date),
-            reason: reason, price: offer?.price(of: product) ?? price ?? product.price, offer: offer)
+            reason: reason, price: offer?.price(of: product) ?? price ?? product.price,
+            quantity: product.seats.map { reason == .renewal ? seats : $0 } ?? 1, offer: offer)
         transactions.append(purchase)
         access.grant(purchase)
         renewal = Renewal(
@@ -222,6 +226,33 @@ extension SimulatedPurchase {
         transactions[place].expiresDate = later
         renewal?.date = later
         access.extend(transactions[place].transactionId, until: later)
+    }
+
+    /// Seats take effect at once: another transaction represents the period, and the one that began it stays the newest of
+    /// those that renew.
+    private mutating func addSeats(at date: Date, identities: inout Identities) -> String? {
+        guard let place = transactions.indices.last else { return nil }
+        transactions[place].sharesPeriod = true
+        var added = transactions[place]
+        added.transactionId = identities.transactionId(in: customer.app.environment)
+        added.webOrderLineItemId = identities.webOrderLineItemId(in: customer.app.environment)
+        added.purchaseDate = date
+        added.reason = .purchase
+        added.quantity = 2
+        added.offer = nil
+        added.revokedSeats = 0
+        transactions.insert(added, at: place)
+        return added.transactionId
+    }
+
+    private mutating func refundSeats() {
+        guard let place = transactions.indices.last else { return }
+        transactions[place].revokedSeats = 1
+    }
+
+    /// All seats of the period that runs.
+    private var seats: Int64 {
+        [purchase, addedSeats].reduce(0) { $0 + ($1.map { $0.quantity - $0.revokedSeats } ?? 0) }
     }
 
     private mutating func revoke(at date: Date) {

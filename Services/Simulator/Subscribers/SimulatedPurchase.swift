@@ -56,6 +56,13 @@ struct SimulatedPurchase: Sendable, Equatable {
         transactions.dropLast().last.flatMap { $0.revocation == nil && !$0.isUpgraded ? $0 : nil }
     }
 
+    /// The transaction by which seats were added in the period that runs; nil once its money was given back.
+    var addedSeats: Purchase? {
+        transactions.dropLast().last.flatMap { added in
+            added.sharesPeriod && added.revocation == nil && added.expiresDate == purchase?.expiresDate ? added : nil
+        }
+    }
+
     /// Lets an event happen.
     /// - Parameters:
     ///   - date: later than ``now``, not earlier than what the event waits for (see ``EventGenerator``).
@@ -70,6 +77,7 @@ struct SimulatedPurchase: Sendable, Equatable {
         let shown = change(event, at: date, product: product, offer: offer, identities: &identities)
         now = date
         var payload = payload(event.kind, showing: shown, identities: &identities)
+        if event == .unclaimSeats { payload.object = unclaimedSeat(identities: &identities) }
         if access != before { payload.access = access.periods }
         return payload
     }
@@ -77,7 +85,7 @@ struct SimulatedPurchase: Sendable, Equatable {
     /// The developer gives time away: the period that runs ends later.
     /// - Returns: the payload Apple would send; nil, and nothing happens, unless the subscription is active.
     mutating func extend(by seconds: TimeInterval, at date: Date, identities: inout Identities) -> EventPayload? {
-        guard phase == .active, date > now, purchase?.expiresDate != nil else { return nil }
+        guard phase == .active, date > now, purchase?.expiresDate != nil, addedSeats == nil else { return nil }
         extend(by: seconds)
         now = date
         var payload = payload(.extended, identities: &identities)
@@ -114,6 +122,13 @@ struct SimulatedPurchase: Sendable, Equatable {
         return EventPayload(
             uuid: identities.uuid(), kind: kind, app: customer.app, customer: customer, signedDate: now,
             status: status, purchase: transaction, renewal: renewal)
+    }
+
+    private func unclaimedSeat(identities: inout Identities) -> EventPayload.Object {
+        .other(
+            name: "unclaimInfo",
+            members: #""originalTransactionId":"\#(purchase?.originalTransactionId ?? "")","unclaimSeatIds":["#
+                + #""\#(identities.uuid().uuidString.lowercased())"]"#)
     }
 
     /// Apple's `status`; nil for what is bought once.
@@ -169,14 +184,21 @@ extension SimulatedPurchase {
         case (.repeatConsumptionRequest, .active), (.repeatConsumptionRequest, .owned):
             refundRequest.map { !$0.isAnswered } ?? false
         case (.declineRefund, .active), (.declineRefund, .owned): refundRequest != nil
-        case (.refund, .active), (.refund, .owned): isBuyer && !hasRenewedEarly
+        case (.refund, .active), (.refund, .owned):
+            // While added seats stand, the period does: Apple refunds either all of its transactions or seats.
+            isBuyer && !hasRenewedEarly && addedSeats == nil
         case (.refund, .expired): isBuyer && purchase?.revocation == nil
         case (.refundEarlierPeriod, .active), (.refundEarlierPeriod, .expired):
             isBuyer && refundRequest == nil && earlierPurchase != nil && !hasRenewedEarly
         case (.reverseRefund, .revoked): isBuyer
-        case (.extend, .active), (.failToExtend, .active): isBuyer && !hasRenewedEarly
+        case (.extend, .active), (.failToExtend, .active): isBuyer && !hasRenewedEarly && addedSeats == nil
         case (.revoke, .active), (.revoke, .owned), (.revoke, .grace): !isBuyer
-        case (.unclaimSeats, .active): purchase?.product.seats != nil
+        case (.addSeats, .active):
+            isBuyer && willRenew && purchase?.product.seats != nil && purchase?.sharesPeriod == false
+                && !hasRenewedEarly
+        case (.refundSeats, .active):
+            isBuyer && purchase?.product.seats != nil && purchase?.revokedSeats == 0 && !hasRenewedEarly
+        case (.unclaimSeats, .active): isBuyer && purchase?.product.seats != nil
         case (.updateMetadata, .active), (.migrate, .active), (.changePrice, .active), (.somethingNew, .active): true
         default: false
         }

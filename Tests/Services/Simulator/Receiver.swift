@@ -10,8 +10,16 @@ final class Receiver: Sendable {
         var contentType: String?
     }
 
+    struct Upload: Sendable {
+        var body: [UInt8]
+        var authorization: String?
+        /// Notifications that had arrived before.
+        var requestsBefore: Int
+    }
+
     private struct State {
         var requests: [Request] = []
+        var uploads: [Upload] = []
         var questions = 0
         var requestsBeforeRoom = 0
     }
@@ -35,6 +43,8 @@ final class Receiver: Sendable {
 
     var requests: [Request] { state.withLock { $0.requests } }
 
+    var uploads: [Upload] { state.withLock { $0.uploads } }
+
     /// How many had arrived when the backlog was last said to be full.
     var requestsBeforeRoom: Int { state.withLock { $0.requestsBeforeRoom } }
 
@@ -57,6 +67,11 @@ final class Receiver: Sendable {
             let content = try await request.body.collect(upTo: 1 << 20)
             return receiver.receive(
                 Request(body: Array(content.readableBytesView), contentType: request.headers[.contentType]))
+        }
+        router.post("/v1/transactions") { request, _ in
+            let content = try await request.body.collect(upTo: 1 << 20)
+            receiver.upload(Array(content.readableBytesView), authorization: request.headers[.authorization])
+            return HTTPResponse.Status.ok
         }
         router.get("/backlog") { _, _ in #"{"waiting": \#(receiver.asked())}"# }
         // It is told to stop by cancellation, which it calls an error.
@@ -86,6 +101,13 @@ final class Receiver: Sendable {
         }
         defer { arrived.yield(number) }
         return answer(number, request)
+    }
+
+    private func upload(_ body: [UInt8], authorization: String?) {
+        state.withLock {
+            let upload = Upload(body: body, authorization: authorization, requestsBefore: $0.requests.count)
+            $0.uploads.append(upload)
+        }
     }
 
     private func asked() -> Int {

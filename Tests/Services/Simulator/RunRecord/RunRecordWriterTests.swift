@@ -33,6 +33,15 @@ import Testing
         }
     }
 
+    @Test(arguments: [(200, nil), (nil, "timed out")] as [(Int?, String?)])
+    func `an upload survives the file`(status: Int?, failure: String?) throws {
+        let upload = RunRecord.Upload(
+            uuid: genuine.uuid, moment: "after", transactionId: "1", at: 5, status: status, failure: failure)
+        let line = RunRecord.Line.upload(upload)
+        #expect(try RunRecord.Line(decoding: line.encoded.dropLast()) == line)
+        #expect(try RunRecord(reading: line.encoded).uploads == [upload])
+    }
+
     @Test func `each line can be read by others before the record is closed`() throws {
         try withBook { path in
             let signer = try RunRecordWriter(path: path)

@@ -64,6 +64,23 @@ import Testing
         #expect(Set(requests.map { $0.purchase?.transactionId }).count == 1)
     }
 
+    @Test func `added seats that are refunded, and a seat that is, leave the access alone`() throws {
+        let (events, play) = try Self.play("seats-added-and-refunded")
+        let purchases = events.compactMap(\.purchase)
+        #expect(purchases.map(\.quantity) == [5, 2, 2, 5, 4])
+        #expect(purchases.map { $0.revocation != nil } == [false, false, true, false, false])
+        #expect(purchases.map(\.revokedSeats) == [0, 0, 0, 1, 0])
+        #expect(events.map(\.status) == [1, 1, 1, 1, 1])
+        #expect(
+            play.purchases[0].access.periods.map(\.transactionId) == [purchases[0], purchases[4]].map(\.transactionId))
+        let added = PayloadBuilder.transaction(purchases[1], in: events[1])
+        #expect(added.additionalTransactionReason == .seatAddition)
+        #expect(added.expiresDate == purchases[0].expiresDate)
+        let seat = PayloadBuilder.transaction(purchases[3], in: events[3])
+        #expect(seat.multiSeatInfo?.text.contains(#""revokedSeatQuantity":1"#) == true)
+        #expect(seat.additionalTransactionReason == .seatAddition)
+    }
+
     @Test func `two accounts of the app on one Apple account have tokens of their own`() throws {
         let (events, _) = try Self.play("two-accounts-one-apple-account")
         #expect(Set(events.map { $0.customer?.appTransactionId }).count == 1)

@@ -30,9 +30,10 @@ import Testing
         #expect(outbox.waitingRetries == 1)
     }
 
-    @Test func `retries are due in order and the sixth failure is the last`() throws {
+    @Test func `retries are due in order, with the same bytes, and the sixth failure is the last`() throws {
         var outbox = outbox { $0.count = 1 }
         var delivery = try #require(new(outbox.next(at: start, now: moment)))
+        let first = delivery.notification
         var instant = start
         for (attempt, wait) in [1, 12, 24, 48, 72].enumerated() {
             let due = instant + .seconds(wait)
@@ -42,6 +43,7 @@ import Testing
             }
             delivery = try #require(again(outbox.next(at: due, now: moment)))
             #expect(delivery.attempt == attempt + 2)
+            #expect(delivery.notification.entry == first.entry && delivery.notification.body == first.body)
             instant = due
         }
         #expect(outbox.answered(delivery, with: unavailable, at: instant) == .givenUp)

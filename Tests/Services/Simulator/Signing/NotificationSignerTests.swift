@@ -54,7 +54,8 @@ import Testing
             let notification = try Self.signer().write(PendingNotification(event: event))
             let body = try JSONDocument(notification.body).root
             let payload = try Self.claims(of: Array(try #require(body["signedPayload"]?.string).utf8))
-            let objects = ["data", "summary", "externalPurchaseToken", "appData"].compactMap { payload[$0] }
+            let names = ["data", "summary", "externalPurchaseToken", "appData", "unclaimInfo", "giftInfo"]
+            let objects = names.compactMap { payload[$0] }
             #expect(objects.count == 1)
             let data = try #require(objects.first)
             let entry = notification.entry

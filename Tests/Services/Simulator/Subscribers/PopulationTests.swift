@@ -53,6 +53,8 @@ import Testing
         NotificationKind("RENEWAL_EXTENSION", "FAILURE"): ([1], [1]),
         NotificationKind("REVOKE"): ([1, 4], [5]),
         NotificationKind("UNCLAIM_SEATS"): ([1], [1]),
+        NotificationKind("DID_CHANGE_RENEWAL_PREF", "INCREASE_QUANTITY"): ([1], [1]),
+        NotificationKind("REFUND", "SEATS"): ([1], [1]),
         NotificationKind("METADATA_UPDATE"): ([1], [1]),
         NotificationKind("MIGRATION"): ([1], [1]),
         NotificationKind("PRICE_CHANGE"): ([1], [1]),
@@ -119,6 +121,7 @@ import Testing
             NotificationKind("DID_RENEW"), NotificationKind("DID_RENEW", "EARLY_BIRD"),
             NotificationKind("DID_RENEW", "BILLING_RECOVERY"), NotificationKind("SUBSCRIBED", "RESUBSCRIBE"),
             NotificationKind("DID_CHANGE_RENEWAL_PREF", "UPGRADE"), NotificationKind("OFFER_REDEEMED", "UPGRADE"),
+            NotificationKind("DID_CHANGE_RENEWAL_PREF", "INCREASE_QUANTITY"),
         ]
         for event in Self.events(10_000, seed: 9) {
             guard let purchase = event.purchase else { continue }
@@ -135,6 +138,7 @@ import Testing
             .test, .extensionSummary, NotificationKind("EXTERNAL_PURCHASE_TOKEN", "CREATED"),
             NotificationKind("EXTERNAL_PURCHASE_TOKEN", "ACTIVE_TOKEN_REMINDER"),
             NotificationKind("EXTERNAL_PURCHASE_TOKEN", "UNREPORTED"), NotificationKind("RESCIND_CONSENT"),
+            NotificationKind("GIFT_OFFERED"),
         ]
         #expect(seen == Set(LifecycleEvent.allCases.map(\.kind) + ofApps))
     }

@@ -48,7 +48,17 @@ import Testing
             ofBasic.filter { ![.announcePriceIncrease, .raisePrice].contains($0) }
                 + [.acceptPriceIncrease, .expireAfterPriceIncrease]
         ),
-        ([.subscribe], Product.team, renewing + always + [.unclaimSeats]),
+        ([.subscribe], Product.team, renewing + always + [.unclaimSeats, .addSeats, .refundSeats]),
+        (
+            [.subscribe, .addSeats], Product.team,
+            renewing + always.filter { ![.refund, .extend, .failToExtend].contains($0) }
+                + [.unclaimSeats, .refundSeats] + back
+        ),
+        (
+            [.subscribe, .addSeats, .refundEarlierPeriod], Product.team,
+            renewing + always + [.unclaimSeats, .refundSeats]
+        ),
+        ([.subscribe, .refundSeats], Product.team, renewing + always + [.unclaimSeats, .addSeats]),
         ([.buy], Product.nonConsumable, [.requestRefund, .refund]),
         ([.buy, .refund], Product.consumables[0], [.reverseRefund]),
         ([.buy, .requestRefund], Product.nonRenewing, [.repeatConsumptionRequest, .declineRefund, .refund]),
