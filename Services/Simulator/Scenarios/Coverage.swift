@@ -3,7 +3,7 @@ import Contracts
 
 /// Which kinds of notifications occurred, by product type and environment, and which are still missing.
 struct Coverage: Sendable {
-    /// What Apple can send: a kind of notification about a type of product, or about none.
+    /// What Apple can send: a kind of notification about a type of product, or without one.
     struct Key: Sendable, Hashable, Comparable {
         var notificationType: String
         var subtype: String?
@@ -24,7 +24,7 @@ struct Coverage: Sendable {
         counts[key, default: [:]][event.app.environment, default: 0] += 1
     }
 
-    /// What a run sent; a repetition counts once, what must be refused does not.
+    /// Counts what a run sent; a repetition counts once, a forgery does not.
     init(of record: RunRecord) {
         for notification in record.notifications where notification.expectedRejection == nil {
             let key = Key(
@@ -43,10 +43,10 @@ struct Coverage: Sendable {
         }
     }
 
-    /// All kinds in their order: the documented ones and whatever else occurred.
+    /// All kinds in their order: the documented ones and others that occurred.
     var keys: [Key] { Set(counts.keys).union(Self.documented).sorted() }
 
-    /// Apple's table: what can be announced of what.
+    /// Apple's table: which kinds exist for which product types.
     static let documented: Set<Key> = {
         let oneTime: [TransactionType] = [.consumable, .nonConsumable, .nonRenewingSubscription]
         let all = oneTime + [.autoRenewableSubscription]

@@ -1,19 +1,19 @@
 import Foundation
 
-/// How a run went: what the last line says.
+/// The summary of a run.
 struct Tally: Sendable, Codable, Equatable {
     /// Distinct notifications made, forgeries included.
     var notifications = 0
     var forgeries = 0
-    /// Deliveries begun and ended.
+    /// Finished deliveries.
     var deliveries = 0
     var retries = 0
     var repetitions = 0
-    /// Notifications accepted at last.
+    /// Notifications that were accepted.
     var accepted = 0
-    /// Notifications Apple would not send again.
+    /// Notifications whose retries are exhausted.
     var givenUp = 0
-    /// Notifications whose retry was still to come when the run was stopped.
+    /// Notifications whose retry was still due when the run was stopped.
     var unfinished = 0
     /// By HTTP status or kind of failure.
     var answers: [String: Int] = [:]
@@ -26,10 +26,10 @@ struct Tally: Sendable, Codable, Equatable {
     var p95 = 0.0
     var p99 = 0.0
 
-    /// By purchase, what a receiver should make of it; nil where nobody asked.
+    /// By purchase, the access that a receiver should have computed; nil where it is not reported.
     var expectedAccess: [String: [String]]?
 
-    /// One line for people.
+    /// One line of text.
     var sentence: String {
         let codes = Self.list(answers)
         let uploaded = uploads.isEmpty ? "" : "; uploads \(Self.list(uploads))"
@@ -48,7 +48,7 @@ extension Tally {
         counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
     }
 
-    /// One line for programs.
+    /// One line of JSON.
     func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]

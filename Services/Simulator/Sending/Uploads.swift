@@ -1,8 +1,8 @@
 import Contracts
 
-/// Which purchases a simulated app hands to its own backend, besides what Apple sends.
+/// Which purchases a simulated app uploads to its own backend, beside Apple's notifications.
 struct UploadPlan: Sendable, Equatable {
-    /// When an app uploads a transaction, seen from the notification about it.
+    /// When an app uploads a transaction, relative to its notification.
     enum Moment: String, Sendable, CaseIterable {
         case before
         /// After the first attempt to send the notification was answered.
@@ -50,7 +50,7 @@ struct UploadTarget: Sendable {
 }
 
 extension EventPayload {
-    /// Whether an app sees the transaction at once: StoreKit hands it over where its customer buys.
+    /// Whether the app gets the transaction at once: StoreKit hands it over where its customer buys.
     fileprivate var isPurchaseInTheApp: Bool {
         guard object == .data, let purchase, customer?.ownership == .purchased else { return false }
         return purchase.reason == .purchase && purchase.revocation == nil && purchase.purchaseDate == signedDate

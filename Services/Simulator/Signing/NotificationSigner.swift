@@ -4,19 +4,19 @@ import Signatures
 
 import struct Foundation.Date
 
-/// Writes and signs notifications as the App Store does.
+/// Builds and signs notifications as the App Store does.
 struct NotificationSigner: Sendable {
     private let signer: PayloadSigner
-    /// Signs with a younger intermediate and leaf what is dated from a day on: Apple's certificates change every other
-    /// year or so, and a receiver meets both.
+    /// Signs with a younger intermediate and leaf what is dated from a day on: Apple's certificates change every other year or so,
+    /// and a receiver gets both.
     private let successor: (signer: PayloadSigner, from: Date)?
-    /// Looks like Apple's to everyone who does not check the root.
+    /// Looks like Apple's unless the root is checked.
     private let impostor: PayloadSigner
-    /// Its header says that nothing is signed.
+    /// Its header says `none`.
     private let denier: PayloadSigner
 
     /// - Parameters:
-    ///   - authority: the one to be believed.
+    ///   - authority: the one that a verifier trusts.
     ///   - impostor: any other.
     ///   - successor: the same root with a new intermediate and leaf, and from when it signs; nil where nothing changes.
     init(
@@ -50,17 +50,17 @@ struct NotificationSigner: Sendable {
         if let successor, date >= successor.from { successor.signer } else { signer }
     }
 
-    /// The compact JWS of a notification that must be refused.
+    /// The compact JWS of a notification that must be rejected.
     func forge(_ event: EventPayload, _ invalidVariant: InvalidVariant) throws -> [UInt8] {
         try forged(event, invalidVariant).jws
     }
 
-    /// The compact JWS of a transaction, as StoreKit hands it to the app.
+    /// The compact JWS of a transaction, as StoreKit gives it to the app.
     func sign(_ purchase: Purchase, in event: EventPayload) throws -> [UInt8] {
         try signer(at: event.signedDate).sign(PayloadBuilder.transaction(purchase, in: event).json)
     }
 
-    /// The compact JWS of what an answer of Apple's API says.
+    /// The compact JWS of a signed object in an answer of the API.
     func sign(_ payload: some Payload) throws -> [UInt8] { try signer.sign(payload.json) }
 
     private func forged(_ event: EventPayload, _ invalidVariant: InvalidVariant) throws -> SealedPayload {
@@ -128,7 +128,7 @@ struct NotificationSigner: Sendable {
         return purchase
     }
 
-    /// Other claims under the signature of the true ones: still good JSON, so that it can be told whose it was.
+    /// Other claims under the signature of the original ones, still valid JSON with the app and the uuid.
     private func tampered(_ event: EventPayload) throws -> SealedPayload {
         var changed = event
         changed.signedDate = event.signedDate.adding(0.001)
@@ -136,7 +136,7 @@ struct NotificationSigner: Sendable {
         return try seal(changed, with: signer).bearingSignature(of: original)
     }
 
-    /// What the record says of it.
+    /// Its entry in the record.
     static func entry(for pending: PendingNotification) -> RunRecord.Notification {
         let event = pending.event
         return RunRecord.Notification(
@@ -163,7 +163,7 @@ extension EventPayload {
     /// The purchase whose transaction it holds.
     var shownPurchase: Purchase? { object == .data ? purchase : nil }
 
-    /// What it says of its purchase, in the words of the record.
+    /// What it says of its purchase, in the form of the record.
     var facts: RunRecord.Facts? {
         guard let purchase = shownPurchase else { return nil }
         return RunRecord.Facts(

@@ -2,7 +2,7 @@ import AppStore
 import Contracts
 import StrictJSON
 
-/// Writes an event in Apple's words.
+/// Builds Apple's payloads of an event.
 enum PayloadBuilder {
     static func transaction(_ purchase: Purchase, in event: EventPayload) -> JWSTransactionDecodedPayload {
         var payload = JWSTransactionDecodedPayload()
@@ -110,7 +110,7 @@ enum PayloadBuilder {
     ) -> NotificationData {
         var data = NotificationData()
         data.environment = environment(of: event)
-        // Apple's number exists for what was bought in the real store only.
+        // Apple's number exists in production only.
         if event.app.environment == .production { data.appAppleId = event.app.appAppleId }
         data.bundleId = event.app.bundleId
         data.bundleVersion = "241"
@@ -130,7 +130,7 @@ enum PayloadBuilder {
         return data
     }
 
-    /// A notification whose only object is one that clients may not know: all the same, Apple signed it.
+    /// A notification whose only object is one that clients may not know; it is genuine all the same.
     static func adding(object name: String, members: String, to json: [UInt8], of event: EventPayload) -> [UInt8] {
         var number = ""
         if event.app.environment == .production { number = #","appAppleId":\#(event.app.appAppleId)"# }
@@ -140,7 +140,7 @@ enum PayloadBuilder {
         return json.dropLast() + Array(object.utf8)
     }
 
-    /// How the app itself came to the device.
+    /// The app transaction: how the app was installed.
     static func appTransaction(of event: EventPayload) -> AppTransaction {
         var payload = AppTransaction()
         payload.receiptType = environment(of: event)
@@ -162,7 +162,7 @@ enum PayloadBuilder {
         return RawJSON(Array(#"{"invitationManagement":"\#(management)","priceTiers":\#(tiers)\#(revoked)}"#.utf8))
     }
 
-    /// What apps that manage their own catalogue are told beside.
+    /// What Advanced Commerce adds.
     private static func advancedCommerceInfo(of purchase: Purchase) -> RawJSON {
         RawJSON(
             Array(
@@ -178,7 +178,7 @@ enum PayloadBuilder {
 }
 
 extension Product.Kind {
-    /// Apple's name of it.
+    /// Apple's product type.
     var type: TransactionType {
         switch self {
         case .autoRenewable: .autoRenewableSubscription
@@ -195,6 +195,6 @@ extension NotificationKind {
 }
 
 extension Renewal {
-    /// Apple says something of billing retry only where payment failed or the subscription ended.
+    /// Apple mentions billing retry only where payment failed or the subscription ended.
     var spokenBillingRetry: Bool? { isInBillingRetry || expirationIntent != nil ? isInBillingRetry : nil }
 }

@@ -1,9 +1,9 @@
 import AppStore
 
-/// What can happen to a purchase.
+/// An event of a purchase.
 enum LifecycleEvent: String, Sendable, CaseIterable {
     case subscribe
-    /// Buys what is no auto-renewable subscription.
+    /// Buys something that does not renew.
     case buy
     /// The next period is charged, up to a day before it begins or after.
     case renew
@@ -33,7 +33,7 @@ enum LifecycleEvent: String, Sendable, CaseIterable {
     case expireOtherwise
     case resubscribe
     case requestRefund
-    /// Asks for the money of the period before the newest.
+    /// Requests a refund of the period before the newest.
     case requestRefundOfEarlierPeriod
     /// Apple asks for consumption information once more.
     case repeatConsumptionRequest
@@ -58,7 +58,7 @@ enum LifecycleEvent: String, Sendable, CaseIterable {
     /// A known type with a subtype that Apple does not have yet.
     case renewInANewWay
 
-    /// Apple's event table: what is announced, and how.
+    /// Apple's event table: the type and subtype of each event.
     var kind: NotificationKind {
         switch self {
         case .subscribe: NotificationKind(.subscribed, .initialBuy)

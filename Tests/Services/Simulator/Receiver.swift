@@ -3,7 +3,7 @@ import Hummingbird
 import Logging
 import Synchronization
 
-/// A real HTTP server of a test's own, which keeps what was posted and answers as told.
+/// An HTTP server of a test, which keeps what was posted and answers as the test says.
 final class Receiver: Sendable {
     struct Request: Sendable {
         var body: [UInt8]
@@ -32,7 +32,7 @@ final class Receiver: Sendable {
 
     /// - Parameters:
     ///   - answer: given the number of the request, from 1, and the request.
-    ///   - waiting: what the page of the backlog says, given the number of the question, from 1.
+    ///   - waiting: the answer of the backlog page, given the number of the request, from 1.
     private init(
         answer: @escaping @Sendable (Int, Request) -> HTTPResponse.Status, waiting: @escaping @Sendable (Int) -> Int
     ) {
@@ -45,7 +45,7 @@ final class Receiver: Sendable {
 
     var uploads: [Upload] { state.withLock { $0.uploads } }
 
-    /// How many had arrived when the backlog was last said to be full.
+    /// How many notifications had arrived when the backlog was last full.
     var requestsBeforeRoom: Int { state.withLock { $0.requestsBeforeRoom } }
 
     /// Returns when so many requests have arrived since the start. Called by one task only.
@@ -74,7 +74,7 @@ final class Receiver: Sendable {
             return HTTPResponse.Status.ok
         }
         router.get("/backlog") { _, _ in #"{"waiting": \#(receiver.asked())}"# }
-        // It is told to stop by cancellation, which it calls an error.
+        // Cancellation stops it, which it reports as an error.
         var logger = Logger(label: "receiver")
         logger.logLevel = .critical
         let application = Application(

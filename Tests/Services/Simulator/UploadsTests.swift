@@ -6,7 +6,7 @@ import Testing
 
 @testable import Simulator
 
-/// Simulated apps hand what StoreKit signed for them to a URL of their developer.
+/// Simulated apps post what StoreKit signed for them to a URL of their developer.
 @Suite struct UploadsTests {
     @Test(arguments: [UploadPlan.Moment.before, .after])
     func `an app uploads its purchase before or after the notification`(moment: UploadPlan.Moment) async throws {

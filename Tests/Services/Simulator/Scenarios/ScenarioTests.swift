@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `names are unique`() {
+    @Test func `names of scenarios are unique`() {
         #expect(Set(Scenario.all.map(\.name)).count == Scenario.all.count)
     }
 
@@ -91,12 +91,12 @@ import Testing
         ("[]", "must be a JSON object"), (#"{"nonsense": 1}"#, "no scenario"), (#"{"win-back": -1}"#, "0 or more"),
         (#"{"win-back": 0}"#, "weighs nothing"),
     ])
-    func `a mix that cannot be told says why`(json: String, reason: String) throws {
+    func `an invalid mix is refused with the reason`(json: String, reason: String) throws {
         let failure = try #require(throws: Failure.self) { try ScenarioMix(json: Data(json.utf8)) }
         #expect(failure.description.contains(reason))
     }
 
-    @Test func `a mix is told by its weights, and nothing else is`() throws {
+    @Test func `a mix chooses scenarios by their weights, and no others`() throws {
         let mix = try ScenarioMix(json: Data(#"{"win-back": 3, "anything": 1}"#.utf8))
         var random = SeededRandom(seed: 3)
         let chosen = (0..<4_000).map { _ in mix.choose(using: &random)?.name }

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: [0, 3, 12])
-    func `a subscription renews as often as the setting says, and no more`(limit: Int) {
+    func `a subscription renews as often as the setting allows, and no more`(limit: Int) {
         var renewals: [String: Int] = [:]
         var most = 0
         for event in Self.events(20_000, Conditions(sandboxRenewals: limit, hasSandboxQuirks: false)) {
@@ -28,7 +28,7 @@ import Testing
         #expect(most == limit)
     }
 
-    @Test func `twelve renewals are the most that can be selected`() throws {
+    @Test func `--sandbox-renewals accepts at most twelve`() throws {
         #expect(try RunOptions.parse(["--sandbox-renewals", "12"]).conditions.sandboxRenewals == 12)
         #expect(throws: (any Error).self) { try RunOptions.parse(["--sandbox-renewals", "13"]) }
         #expect(throws: (any Error).self) { try RunOptions.parse(["--sandbox-renewals", "-1"]) }
@@ -45,7 +45,7 @@ import Testing
         #expect(cancelled == 0)
     }
 
-    @Test func `an account with many purchases fails to renew from some renewal on`() throws {
+    @Test func `an account with many purchases fails to renew after a while`() throws {
         var renewals = 0
         for event in Self.events(20_000, Conditions()) where event.kind.type == .didRenew {
             guard case .renewalsFail(let limit) = event.customer?.quirk, event.kind.subtype == nil else { continue }
