@@ -9,16 +9,18 @@ import Testing
     private static let now = PopulationTests.now
     private static let app = App(bundleId: "com.example.app", appAppleId: 1, environment: .sandbox)
 
-    private static func events(_ count: Int, _ conditions: Conditions) -> [EventPayload] {
-        var population = Population(apps: [app], size: 200, conditions: conditions, seed: 3, now: now)
+    /// Without scenarios, which renew as they say.
+    private static func events(_ count: Int, _ conditions: Conditions) throws -> [EventPayload] {
+        let mix = try ScenarioMix(json: Data(#"{"anything": 1}"#.utf8))
+        var population = Population(apps: [app], size: 200, conditions: conditions, mix: mix, seed: 3, now: now)
         return (0..<count).map { _ in population.next(now: now) }
     }
 
     @Test(arguments: [0, 3, 12])
-    func `a subscription renews as often as the setting allows, and no more`(limit: Int) {
+    func `a subscription renews as often as the setting allows, and no more`(limit: Int) throws {
         var renewals: [String: Int] = [:]
         var most = 0
-        for event in Self.events(20_000, Conditions(sandboxRenewals: limit, hasSandboxQuirks: false)) {
+        for event in try Self.events(20_000, Conditions(sandboxRenewals: limit, hasSandboxQuirks: false)) {
             guard let id = event.purchase?.originalTransactionId else { continue }
             if event.kind.type == .subscribed { renewals[id] = 0 }
             guard event.kind.type == .didRenew, event.kind.subtype != .billingRecovery else { continue }
@@ -36,7 +38,7 @@ import Testing
 
     @Test func `an account that cannot cancel never turns renewal off`() throws {
         var (cancelled, quirky) = (0, 0)
-        for event in Self.events(20_000, Conditions()) where event.renewal != nil {
+        for event in try Self.events(20_000, Conditions()) where event.renewal != nil {
             guard event.customer?.quirk == .cannotCancel else { continue }
             quirky += 1
             if event.kind.subtype == .autoRenewDisabled { cancelled += 1 }
@@ -47,7 +49,7 @@ import Testing
 
     @Test func `an account with many purchases fails to renew after a while`() throws {
         var renewals = 0
-        for event in Self.events(20_000, Conditions()) where event.kind.type == .didRenew {
+        for event in try Self.events(20_000, Conditions()) where event.kind.type == .didRenew {
             guard case .renewalsFail(let limit) = event.customer?.quirk, event.kind.subtype == nil else { continue }
             renewals += 1
             #expect(limit > 0)
@@ -55,8 +57,8 @@ import Testing
         #expect(renewals > 0)
     }
 
-    @Test func `without quirks every account behaves`() {
+    @Test func `without quirks every account behaves`() throws {
         #expect(
-            Self.events(5_000, Conditions(hasSandboxQuirks: false)).allSatisfy { $0.customer?.quirk == nil })
+            try Self.events(5_000, Conditions(hasSandboxQuirks: false)).allSatisfy { $0.customer?.quirk == nil })
     }
 }
