@@ -7,7 +7,7 @@ import Postgres
 import Storage
 
 await ServiceProcess(
-    name: "deduplicator", summary: "Passes the first sighting of each notification on and drops its repetitions.",
+    name: "deduplicator", summary: "Drops repeated notificationUUIDs and passes on the rest.",
     adminAddress: "127.0.0.1:9103", variables: Configuration()
 ).run(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()

@@ -3,7 +3,7 @@ import Chassis
 import Foundation
 import Synchronization
 
-/// The verifier of the moment. Looks at the files of roots and apps every few seconds and takes over what changed.
+/// The current verifier. Checks the files of roots and apps every few seconds and applies changes.
 ///
 /// A file with a mistake changes nothing: what was right before goes on, and the log says what is wrong.
 package final class TrustWatcher: Service {
@@ -14,7 +14,7 @@ package final class TrustWatcher: Service {
     private let logger: Logger
     private let revocations: RevocationRegister
     private let current: Mutex<SignedDataVerifier>
-    /// Of the files before they were read first: a change in between is noticed.
+    /// Taken before the first read: a change in between is noticed.
     private let firstSeen: [String]
 
     /// - Parameters:
@@ -66,7 +66,7 @@ package final class TrustWatcher: Service {
             logger.notice("Roots and apps reloaded")
         } catch {
             Metric.trustReloads.counter("unusable").increment()
-            logger.error("The files of roots or apps changed and cannot be used; the former content stays: \(error)")
+            logger.error("Changed files of roots or apps are invalid; keeping the former content: \(error)")
         }
     }
 

@@ -14,7 +14,7 @@ enum InvalidVariant: Sendable, CaseIterable {
     case foreignTransaction
 
     /// The reason that a verifier must give.
-    var reason: RefusalReason {
+    var reason: VerificationFailureReason {
         switch self {
         case .tampered: .signature
         case .wrongRoot: .chainUntrusted

@@ -19,7 +19,7 @@ struct IdentityCheck {
     /// environment the notification counts as one of production, as an external purchase token without Apple's sandbox
     /// prefix does. Where nothing names an app it is stored for none: everybody's such notifications look alike, so it is
     /// no app's, and it can concern no purchase.
-    func check(_ envelope: NotificationEnvelope) throws(Refusal) -> Identity {
+    func check(_ envelope: NotificationEnvelope) throws(VerificationFailure) -> Identity {
         for bundleId in envelope.bundleIds where registry.app(bundleId) == nil { throw unknown(bundleId) }
         guard let subject = envelope.subject else {
             return Identity(bundleId: ProvenNotification.noApp, environment: .production)
@@ -36,8 +36,8 @@ struct IdentityCheck {
         return .sandbox
     }
 
-    private func unknown(_ bundleId: String) -> Refusal {
-        Refusal(
+    private func unknown(_ bundleId: String) -> VerificationFailure {
+        VerificationFailure(
             .appUnknown, "for the app \(bundleId.prefix(155)), which is not configured; add it if it is yours",
             bundleId: bundleId)
     }
@@ -46,10 +46,10 @@ struct IdentityCheck {
     /// - Parameter namesAppAppleId: Whether this kind of payload has an Apple id at all: transactions have none.
     func check(
         bundleId: String, appAppleId: Int64?, environment: AppStoreEnvironment, namesAppAppleId: Bool = true
-    ) throws(Refusal) {
+    ) throws(VerificationFailure) {
         guard let app = registry.app(bundleId) else { throw unknown(bundleId) }
-        func refuse(_ reason: RefusalReason, _ message: String) -> Refusal {
-            Refusal(reason, message, bundleId: bundleId, concernsOwnApp: true)
+        func refuse(_ reason: VerificationFailureReason, _ message: String) -> VerificationFailure {
+            VerificationFailure(reason, message, bundleId: bundleId, concernsOwnApp: true)
         }
         guard registry.accepts(environment, for: app) else {
             throw refuse(

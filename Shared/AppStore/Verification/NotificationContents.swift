@@ -19,7 +19,7 @@ struct NotificationContents {
     init(
         _ subject: NotificationEnvelope.Subject?, of app: IdentityCheck.Identity, in envelope: PayloadProver.Proof,
         prover: PayloadProver, now: Date, budget: ChainBudget? = nil
-    ) throws(Refusal) {
+    ) throws(VerificationFailure) {
         guard let subject, let object = subject.object else { return }
         guard subject.isKnown else {
             // Nothing is documented of it: what it says of a purchase in plain text is where it is shown.
@@ -27,8 +27,8 @@ struct NotificationContents {
             transactionId = object["transactionId"]?.string
             return
         }
-        func refuse(_ reason: RefusalReason, _ message: String) -> Refusal {
-            Refusal(reason, "\(subject.member).\(message)", bundleId: app.bundleId, concernsOwnApp: true)
+        func refuse(_ reason: VerificationFailureReason, _ message: String) -> VerificationFailure {
+            VerificationFailure(reason, "\(subject.member).\(message)", bundleId: app.bundleId, concernsOwnApp: true)
         }
         for (name, dateField) in Self.members {
             guard let member = object[name], !member.isNull else { continue }

@@ -31,9 +31,11 @@ struct NotificationEnvelope {
 
     private static let subjects = ["data", "summary", "externalPurchaseToken", "appData"]
 
-    init(_ root: JSONValue) throws(Refusal) {
+    init(_ root: JSONValue) throws(VerificationFailure) {
         let known = try Self.knownSubject(of: root)
-        func refuse(_ message: String) -> Refusal { Refusal(.body, message, bundleId: known?.bundleId) }
+        func refuse(_ message: String) -> VerificationFailure {
+            VerificationFailure(.body, message, bundleId: known?.bundleId)
+        }
         guard let type = root["notificationType"]?.string, !type.isEmpty else {
             throw refuse("signed, but not a notification: notificationType is missing or not a string")
         }
@@ -75,18 +77,18 @@ struct NotificationEnvelope {
             environment: object["environment"]?.string.map(AppStoreEnvironment.init(rawValue:)))
     }
 
-    private static func knownSubject(of root: JSONValue) throws(Refusal) -> Subject? {
+    private static func knownSubject(of root: JSONValue) throws(VerificationFailure) -> Subject? {
         var found: [(String, JSONValue)] = []
         for member in subjects {
             guard let value = root[member], !value.isNull else { continue }
             guard value.kind == .object else {
-                throw Refusal(.body, "signed, but not a notification: \(member) is not an object")
+                throw VerificationFailure(.body, "signed, but not a notification: \(member) is not an object")
             }
             found.append((member, value))
         }
         guard let (member, object) = found.first else { return nil }
         guard let bundleId = object["bundleId"]?.string, !bundleId.isEmpty else {
-            throw Refusal(.body, "\(member).bundleId is missing or not a string")
+            throw VerificationFailure(.body, "\(member).bundleId is missing or not a string")
         }
         return Subject(
             member: member, object: object, isKnown: true, bundleId: bundleId,
@@ -96,25 +98,26 @@ struct NotificationEnvelope {
 
     private static func identifier(
         of object: JSONValue, member: String, bundleId: String
-    ) throws(Refusal) -> Int64? {
+    ) throws(VerificationFailure) -> Int64? {
         guard let value = object["appAppleId"], !value.isNull else { return nil }
         guard let number = value.int64 else {
-            throw Refusal(.body, "\(member).appAppleId is not an integer", bundleId: bundleId)
+            throw VerificationFailure(.body, "\(member).appAppleId is not an integer", bundleId: bundleId)
         }
         return number
     }
 
     private static func environment(
         of object: JSONValue, member: String, bundleId: String
-    ) throws(Refusal) -> AppStoreEnvironment {
+    ) throws(VerificationFailure) -> AppStoreEnvironment {
         if member == "externalPurchaseToken" {
             guard let token = object["externalPurchaseId"]?.string else {
-                throw Refusal(.body, "\(member).externalPurchaseId is missing or not a string", bundleId: bundleId)
+                throw VerificationFailure(
+                    .body, "\(member).externalPurchaseId is missing or not a string", bundleId: bundleId)
             }
             return token.hasPrefix("SANDBOX") ? .sandbox : .production
         }
         guard let environment = object["environment"]?.string else {
-            throw Refusal(.body, "\(member).environment is missing or not a string", bundleId: bundleId)
+            throw VerificationFailure(.body, "\(member).environment is missing or not a string", bundleId: bundleId)
         }
         return AppStoreEnvironment(rawValue: environment)
     }

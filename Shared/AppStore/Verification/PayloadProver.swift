@@ -27,7 +27,7 @@ final class PayloadProver: Sendable {
     /// this each such header would cost a path verification.
     private let chains: ProofCache<ValidatedChain>
     /// Chains that were refused, by the same digests.
-    private let refused: RefusedChains
+    private let refused: FailedChains
     /// Proven as part of a chain: a leaf that one of them did not sign needs no path verification to be refused.
     private let intermediates: ProofCache<Certificate>
 
@@ -39,7 +39,7 @@ final class PayloadProver: Sendable {
         headers = ProofCache(capacity: policy.cachedHeaders, lifetime: policy.cacheLifetime)
         chains = ProofCache(capacity: policy.cachedHeaders, lifetime: policy.cacheLifetime)
         intermediates = ProofCache(capacity: policy.cachedHeaders, lifetime: policy.cacheLifetime)
-        refused = RefusedChains(capacity: policy.rememberedRefusals)
+        refused = FailedChains(capacity: policy.rememberedRefusals)
     }
 
     /// How many headers and chains are kept; bounded whatever is sent.
@@ -57,30 +57,31 @@ final class PayloadProver: Sendable {
     ///   - budget: For proving chains that are not known; nil is without end.
     func prove(
         _ jws: ArraySlice<UInt8>, dateFields: [String], now: Date, hint: HeaderProof? = nil, budget: ChainBudget? = nil
-    ) throws(Refusal) -> Proof {
+    ) throws(VerificationFailure) -> Proof {
         guard jws.count <= policy.maximumBytes else {
-            throw Refusal(.oversized, "the payload has \(jws.count) bytes; the limit is \(policy.maximumBytes)")
+            throw VerificationFailure(
+                .oversized, "the payload has \(jws.count) bytes; the limit is \(policy.maximumBytes)")
         }
         guard let parts = CompactJWS(jws) else {
-            throw Refusal(.malformed, "not three segments separated by dots")
+            throw VerificationFailure(.malformed, "not three segments separated by dots")
         }
         let known = proven(parts.header, now: now, hint: hint)
         let candidate = known == nil ? try candidate(parts.header, now: now) : nil
         guard let payload = Base64.decode(parts.payload, .url) else {
-            throw Refusal(.malformed, "the payload is not canonical base64url")
+            throw VerificationFailure(.malformed, "the payload is not canonical base64url")
         }
         guard let signature = Base64.decode(parts.signature, .url) else {
-            throw Refusal(.malformed, "the signature is not canonical base64url")
+            throw VerificationFailure(.malformed, "the signature is not canonical base64url")
         }
         guard signature.count == 64 else {
-            throw Refusal(.signature, "the signature has \(signature.count) bytes instead of 64")
+            throw VerificationFailure(.signature, "the signature has \(signature.count) bytes instead of 64")
         }
         var hash = known?.prefixHash ?? HeaderProof.prefixHash(of: parts.header)
         hash.update(parts.payload)
         // Before the chain, which takes twenty times as long: who did not sign with the leaf's key never gets that far.
         if let key = known?.chain.leafKey ?? candidate?.leafKey {
             guard key.isValid(signature: signature, overDigest: hash.digest()) else {
-                throw Refusal(
+                throw VerificationFailure(
                     .signature, "the signature is not by the key of the leaf certificate; the payload was altered")
             }
         }
@@ -99,21 +100,21 @@ final class PayloadProver: Sendable {
     /// From here on Apple signed it, and what is wrong is Apple's doing or ours.
     private func judge(
         _ payload: [UInt8], header: HeaderProof, dateFields: [String], now: Date
-    ) throws(Refusal) -> Proof {
+    ) throws(VerificationFailure) -> Proof {
         let document: JSONDocument
         do {
             document = try JSONDocument(payload)
         } catch {
-            throw Refusal(.body, "signed, but not believable JSON: \(error)")
+            throw VerificationFailure(.body, "signed, but not believable JSON: \(error)")
         }
-        guard document.root.kind == .object else { throw Refusal(.body, "signed, but not a JSON object") }
+        guard document.root.kind == .object else { throw VerificationFailure(.body, "signed, but not a JSON object") }
         var signedDate: Date?
         let dateField = dateFields.first { name in document.root[name].map { !$0.isNull } ?? false }
         if let dateField, let field = document.root[dateField] {
-            guard let number = field.double else { throw Refusal(.body, "\(dateField) is not a number") }
+            guard let number = field.double else { throw VerificationFailure(.body, "\(dateField) is not a number") }
             signedDate = AppleDate.date(from: number)
         }
-        do throws(Refusal) {
+        do throws(VerificationFailure) {
             try judgeTime(header.chain, signedDate: signedDate, now: now)
             if let refusal = revocations.refusal(of: header.chain) { throw refusal }
         } catch {
@@ -122,20 +123,23 @@ final class PayloadProver: Sendable {
         return Proof(document: document, signedDate: signedDate, header: header)
     }
 
-    private func judgeTime(_ chain: ValidatedChain, signedDate: Date?, now: Date) throws(Refusal) {
+    private func judgeTime(_ chain: ValidatedChain, signedDate: Date?, now: Date) throws(VerificationFailure) {
         if let signedDate {
             guard signedDate <= now.addingTimeInterval(policy.maximumLead) else {
-                throw Refusal(.notYetValid, "signed in the future by our clock; check the clock of this machine")
+                throw VerificationFailure(
+                    .notYetValid, "signed in the future by our clock; check the clock of this machine")
             }
             guard signedDate >= now.addingTimeInterval(-policy.maximumAge) else {
-                throw Refusal(
+                throw VerificationFailure(
                     .expiredAtSigning, "signed longer ago than is accepted; raise the maximum age to replay it")
             }
         }
         switch chain.standing(at: signedDate ?? now) {
         case .valid: return
-        case .expired: throw Refusal(.expiredAtSigning, "a certificate had expired when the payload was signed")
-        case .notYetValid: throw Refusal(.notYetValid, "a certificate was not valid yet when the payload was signed")
+        case .expired:
+            throw VerificationFailure(.expiredAtSigning, "a certificate had expired when the payload was signed")
+        case .notYetValid:
+            throw VerificationFailure(.notYetValid, "a certificate was not valid yet when the payload was signed")
         }
     }
 
@@ -150,7 +154,7 @@ final class PayloadProver: Sendable {
         let digest: [UInt8]
     }
 
-    private func candidate(_ segment: ArraySlice<UInt8>, now: Date) throws(Refusal) -> Candidate {
+    private func candidate(_ segment: ArraySlice<UInt8>, now: Date) throws(VerificationFailure) -> Candidate {
         let header = try SignatureHeader(segment, policy: policy)
         let offered = try certificate(header.offeredRoot, place: 2)
         // A third certificate that is not pinned plays no part, so it must not make a new entry either.
@@ -165,12 +169,15 @@ final class PayloadProver: Sendable {
             header: header, offered: offered, leaf: leaf, leafKey: leaf.p256PublicKey, digest: digest)
     }
 
-    private func chain(of candidate: Candidate, now: Date, budget: ChainBudget?) throws(Refusal) -> ValidatedChain {
+    private func chain(of candidate: Candidate, now: Date, budget: ChainBudget?) throws(VerificationFailure)
+        -> ValidatedChain
+    {
         if let chain = chains.proof(for: candidate.digest[...], now: now) { return chain }
         if let refusal = refused.refusal(of: candidate.digest) { throw refusal }
         let intermediate = try certificate(candidate.header.intermediate, place: 1)
         guard budget?.take() ?? true else {
-            throw Refusal(.chainUnproven, "the budget for unknown certificate chains is used up; it is proven later")
+            throw VerificationFailure(
+                .chainUnproven, "the budget for unknown certificate chains is used up; it is proven later")
         }
         switch try validated(candidate, intermediate, now: now) {
         case .success(let chain):
@@ -178,7 +185,7 @@ final class PayloadProver: Sendable {
             intermediates.insert(intermediate, for: intermediate.sha256[...], now: now)
             return chain
         case .failure(let failure):
-            let refusal = Refusal(failure)
+            let refusal = VerificationFailure(failure)
             refused.insert(refusal, for: candidate.digest)
             throw refusal
         }
@@ -186,7 +193,7 @@ final class PayloadProver: Sendable {
 
     private func validated(
         _ candidate: Candidate, _ intermediate: Certificate, now: Date
-    ) throws(Refusal) -> Result<ValidatedChain, ChainFailure> {
+    ) throws(VerificationFailure) -> Result<ValidatedChain, ChainFailure> {
         // A leaf that names another issuer is refused by its name, at no cost.
         if let known = intermediates.proof(for: intermediate.sha256[...], now: now),
             candidate.leaf.issuer == known.subject, !candidate.leaf.isSigned(by: known)
@@ -197,23 +204,23 @@ final class PayloadProver: Sendable {
             return try validator.validate(
                 leaf: candidate.leaf, intermediate: intermediate, offered: candidate.offered)
         } catch {
-            throw Refusal(.chainUntrusted, "the chain could not be judged: \(error)")
+            throw VerificationFailure(.chainUntrusted, "the chain could not be judged: \(error)")
         }
     }
 
-    private func certificate(_ der: [UInt8], place: Int) throws(Refusal) -> Certificate {
+    private func certificate(_ der: [UInt8], place: Int) throws(VerificationFailure) -> Certificate {
         do {
             return try Certificate(der: der)
         } catch {
-            throw Refusal(.certificateMalformed, "x5c[\(place)]: \(error)")
+            throw VerificationFailure(.certificateMalformed, "x5c[\(place)]: \(error)")
         }
     }
 }
 
-extension Refusal {
+extension VerificationFailure {
     /// What a failure of the chain means for a payload.
     init(_ failure: ChainFailure) {
-        let reason: RefusalReason =
+        let reason: VerificationFailureReason =
             switch failure {
             case .untrusted, .basicConstraints: .chainUntrusted
             case .wrongLength, .pathLength: .chainLength

@@ -38,7 +38,7 @@ public final class RevocationRegister: Sendable {
     }
 
     /// Leaf and intermediate are asked about; a root is revoked by taking it out of the trust store.
-    func refusal(of chain: ValidatedChain) -> Refusal? {
+    func refusal(of chain: ValidatedChain) -> VerificationFailure? {
         let (leaf, intermediate) = standings.withLock { standings in
             if standings.isEmpty { return (Standing.unknown, Standing.unknown) }
             return (
@@ -46,10 +46,11 @@ public final class RevocationRegister: Sendable {
             )
         }
         if leaf == .revoked || intermediate == .revoked {
-            return Refusal(.revoked, "a certificate of the chain has been revoked; do not trust its payloads")
+            return VerificationFailure(
+                .revoked, "a certificate of the chain has been revoked; do not trust its payloads")
         }
         if isHard, leaf == .unknown || intermediate == .unknown {
-            return Refusal(
+            return VerificationFailure(
                 .revocationUnknown,
                 "revocation of the chain could not be checked; restore access to the responder or use soft mode")
         }

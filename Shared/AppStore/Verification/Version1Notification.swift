@@ -29,24 +29,24 @@ public struct Version1Notification: Sendable {
     /// Whether the bytes are to be read as version 1: a JWS never begins like an object.
     public static func isWritten(in body: [UInt8]) -> Bool { body.first == UInt8(ascii: "{") }
 
-    init(_ body: [UInt8], identity: IdentityCheck) throws(Refusal) {
+    init(_ body: [UInt8], identity: IdentityCheck) throws(VerificationFailure) {
         let document: JSONDocument
         do {
             document = try JSONDocument(body)
         } catch {
-            throw Refusal(.malformed, "neither signed nor JSON of version 1: \(error)")
+            throw VerificationFailure(.malformed, "neither signed nor JSON of version 1: \(error)")
         }
         let root = document.root
         guard let type = root["notification_type"]?.string, !type.isEmpty, type.utf8.count <= Self.longestText,
             let bundleId = root["bid"]?.string
-        else { throw Refusal(.malformed, "version 1 without notification_type or bid") }
+        else { throw VerificationFailure(.malformed, "version 1 without notification_type or bid") }
         let environment = identity.environment(Self.environment(root["environment"]?.string))
-        do throws(Refusal) {
+        do throws(VerificationFailure) {
             try identity.check(
                 bundleId: bundleId, appAppleId: nil, environment: environment, namesAppAppleId: false)
         } catch {
             // Unsigned: it proves nothing about an app, ours or not.
-            throw Refusal(error.reason, "version 1, \(error.message)")
+            throw VerificationFailure(error.reason, "version 1, \(error.message)")
         }
         notificationType = type
         self.bundleId = bundleId

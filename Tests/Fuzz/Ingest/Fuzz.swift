@@ -18,9 +18,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         precondition(
             object.map { $0["signedPayload"] as? String == String(decoding: payload, as: UTF8.self) } ?? true,
             "another payload than Foundation reads")
-    case .refuse(let refusal):
-        precondition(refusal.status == 400, "a status that says something else")
-        precondition((try? JSONDocument(refusal.json)) != nil, "an answer that is not JSON")
+    case .reject(let rejection):
+        precondition(rejection.status == 400, "a status that says something else")
+        precondition((try? JSONDocument(rejection.json)) != nil, "an answer that is not JSON")
     }
     return 0
 }

@@ -25,7 +25,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     for outcome in Scene.shared.refusals(of: jws) {
         guard let refusal = outcome else { preconditionFailure("believed what was not signed") }
         precondition(!refusal.reason.isProven, "\(refusal.reason) of what was not signed")
-        precondition(refusal.message.utf8.count <= Refusal.maximumMessageBytes)
+        precondition(refusal.message.utf8.count <= VerificationFailure.maximumMessageBytes)
     }
     return 0
 }
@@ -81,8 +81,8 @@ private struct Scene: Sendable {
         }
     }
 
-    func refusals(of jws: [UInt8]) -> [Refusal?] {
-        func refusal<Value>(_ result: Result<Value, Refusal>) -> Refusal? {
+    func refusals(of jws: [UInt8]) -> [VerificationFailure?] {
+        func refusal<Value>(_ result: Result<Value, VerificationFailure>) -> VerificationFailure? {
             if case .failure(let refusal) = result { refusal } else { nil }
         }
         return [

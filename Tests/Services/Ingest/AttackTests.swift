@@ -57,7 +57,7 @@ import Testing
     @Test func `One forwarded address cannot hold every place for requests`() async throws {
         let limits = Limits(inFlight: 16, addressShare: 0.25, acknowledgement: .seconds(60))
         try await RunningReceiver.with(limits: limits) { running in
-            // Nothing but a refusal is answered until the broker is back.
+            // Nothing but a rejection is answered until the broker is back.
             try running.broker.takeDown()
             let body = Array(RunningReceiver.notification.utf8)
             let greedy = try (0..<9).map { _ in try running.client() }

@@ -58,7 +58,7 @@ import Testing
         tally.accepted(after: .zero)
         tally.refused(.empty)
         tally.refused(.noSignedPayload)
-        tally.refused(.logUnavailable)
+        tally.refused(.kafkaUnavailable)
         try await run(Calendar(0, waits: 1))
         let beats = sent.beats.withLock { $0 }
         #expect(beats.map(\.accepted) == [2, 0])

@@ -5,9 +5,9 @@ import Testing
 @Suite struct ReceiveTests {
     private func decide(_ body: String) -> Receive.Decision { Receive().decide(Array(body.utf8)) }
 
-    private func refusal(_ body: String) -> Refusal? {
-        guard case .refuse(let refusal) = decide(body) else { return nil }
-        return refusal
+    private func rejection(_ body: String) -> RequestRejection? {
+        guard case .reject(let rejection) = decide(body) else { return nil }
+        return rejection
     }
 
     @Test(arguments: [
@@ -32,7 +32,7 @@ import Testing
         "äbcd.abcd.abcd", "abcd.abcd.abcd\\n", "abcd,abcd,abcd",
     ])
     func `a signedPayload that is not three base64url segments is refused`(payload: String) {
-        #expect(refusal("{\"signedPayload\":\"\(payload)\"}") == .notThreeSegments)
+        #expect(rejection("{\"signedPayload\":\"\(payload)\"}") == .notThreeSegments)
     }
 
     @Test func `of all bytes, exactly the 64 letters of base64url may stand in a segment`() {
@@ -41,30 +41,30 @@ import Testing
             let payload = Array("abc".utf8) + [byte] + Array(".abcd.abcd".utf8)
             let decision = Receive().decide(Array("{\"signedPayload\":\"".utf8) + payload + Array("\"}".utf8))
             let isLetter = letters.contains(byte)
-            #expect(decision == (isLetter ? .accept(signedPayload: payload) : .refuse(.notThreeSegments)))
+            #expect(decision == (isLetter ? .accept(signedPayload: payload) : .reject(.notThreeSegments)))
         }
     }
 
     @Test(arguments: ["null", "1", "true", "[\"abcd.abcd.abcd\"]", "{\"a\":1}"])
     func `a signedPayload that is not a string is refused`(value: String) {
-        #expect(refusal("{\"signedPayload\":\(value)}") == .signedPayloadNotAString)
+        #expect(rejection("{\"signedPayload\":\(value)}") == .signedPayloadNotAString)
     }
 
     @Test(arguments: ["{}", #"{"SignedPayload":"a.b.c"}"#, #"{"data":{"signedPayload":"abcd.abcd.abcd"}}"#])
     func `an object without a signedPayload of its own is refused`(body: String) {
-        #expect(refusal(body) == .noSignedPayload)
+        #expect(rejection(body) == .noSignedPayload)
     }
 
     @Test func `a notification of version 1 is accepted, without the shared secret (A8)`() {
         let body = #" {"unified_receipt":{"status":0},"password":"s3cr\u0065t","notification_type":"RENEWAL"}"#
         let kept = #"{"unified_receipt":{"status":0},"password":null,"notification_type":"RENEWAL"}"#
         #expect(decide(body) == .accept(signedPayload: Array(kept.utf8)))
-        #expect(refusal(#"{"unified_receipt":{},"notification_type":7}"#) == .noSignedPayload)
+        #expect(rejection(#"{"unified_receipt":{},"notification_type":7}"#) == .noSignedPayload)
     }
 
     @Test(arguments: ["[]", "\"abcd.abcd.abcd\"", "1", "null", #"[{"signedPayload":"abcd.abcd.abcd"}]"#])
     func `JSON that is not an object is refused`(body: String) {
-        #expect(refusal(body) == .notAnObject)
+        #expect(rejection(body) == .notAnObject)
     }
 
     @Test(arguments: [
@@ -73,14 +73,14 @@ import Testing
         #"{"signedPayload":"abcd.abcd.abcd",}"#, "\u{feff}{}", "<xml/>",
     ])
     func `what is not JSON is refused`(body: String) {
-        guard case .notJSON = refusal(body) else {
+        guard case .notJSON = rejection(body) else {
             Issue.record("\(body) was \(decide(body))")
             return
         }
     }
 
     @Test func `bytes that are no text are refused`() {
-        guard case .refuse(.notJSON) = Receive().decide([0x7B, 0xFF, 0xFE, 0x7D]) else {
+        guard case .reject(.notJSON) = Receive().decide([0x7B, 0xFF, 0xFE, 0x7D]) else {
             Issue.record("invalid UTF-8 was taken")
             return
         }
@@ -88,13 +88,13 @@ import Testing
 
     @Test func `depth cannot exhaust anything`() {
         let nested = String(repeating: "[", count: 100_000)
-        guard case .notJSON = refusal("{\"a\":\(nested)") else {
+        guard case .notJSON = rejection("{\"a\":\(nested)") else {
             Issue.record("100,000 brackets were taken")
             return
         }
     }
 
     @Test func `an empty body is refused as such`() {
-        #expect(refusal("") == .empty)
+        #expect(rejection("") == .empty)
     }
 }

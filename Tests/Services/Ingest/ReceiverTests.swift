@@ -232,7 +232,7 @@ import Testing
             let answer = try #require(await client.post(RunningReceiver.notification))
             #expect(answer.status == 503)
             #expect(answer.headers["retry-after"] == "60")
-            #expect(answer.body.contains("log-unavailable"))
+            #expect(answer.body.contains("kafka-unavailable"))
             try running.broker.bringUp()
             var status: Int?
             repeat { status = await client.post(RunningReceiver.notification)?.status } while status == 503

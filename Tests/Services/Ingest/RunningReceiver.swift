@@ -36,7 +36,7 @@ struct RunningReceiver: Sendable {
         let receiver = Receiver(
             address: ListenAddress(host: "127.0.0.1", port: 0), limits: limits, budget: budget,
             shares: AddressShares(places: limits.inFlight, share: limits.addressShare),
-            log: NotificationLog(producer: producer, limits: limits, instant: clock.instant, logger: logger),
+            producer: NotificationProducer(producer: producer, limits: limits, instant: clock.instant, logger: logger),
             tally: tally,
             tracing: Tracing(tracer: tracer), clock: clock,
             logger: logger, onListening: { signal.yield($0) })

@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test func `every reason survives its raw value`() {
-        for reason in RefusalReason.allCases {
+        for reason in VerificationFailureReason.allCases {
             #expect(VerifyReason(rawValue: reason.rawValue)?.rawValue == reason.rawValue)
         }
         #expect(VerifyReason(rawValue: "undecodable") == .undecodable)

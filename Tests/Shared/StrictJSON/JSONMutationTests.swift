@@ -3,7 +3,7 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// Ten thousand documents of chance, the same in every run: whatever we accept, Foundation accepts with the same values.
+/// Ten thousand random documents, the same in every run: whatever we accept, Foundation accepts with the same values.
 @Suite struct JSONMutationTests {
 
     private static let seeds = [
@@ -12,7 +12,7 @@ import Testing
         #"{"signedPayload":"eyJhbGciOiJFUzI1NiIsIng1YyI6WyJNSUlFTURDQ0E3YWdBd0lCQWdJUWFQb1BsZHZwU29FSDBsQnJqRFB2OWpB.e30.AA"}"#,
     ].map { Array($0.utf8) }
 
-    @Test func `what we accept, Foundation accepts, and both read the same`() throws {
+    @Test func `a document that we accept is accepted by Foundation with the same values`() throws {
         var random = SeededGenerator(state: 1)
         var accepted = 0
         for _ in 0..<10_000 {

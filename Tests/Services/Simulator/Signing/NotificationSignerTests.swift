@@ -123,7 +123,7 @@ import Testing
     @Test(arguments: SampleCase.allCases, PopulationTests.apps)
     func `a sample case is accepted or rejected as its name says`(sampleCase: SampleCase, app: App) throws {
         let jws = try sampleCase.signed(by: try Self.signer(), for: app, seed: 11, now: Self.now)
-        let refusals: [SampleCase: RefusalReason] = [
+        let refusals: [SampleCase: VerificationFailureReason] = [
             .tampered: .signature, .wrongRoot: .chainUntrusted, .unsigned: .algorithm, .strangersApp: .appUnknown,
             .foreignTransaction: .nestedMismatch, .tooNew: .notYetValid, .tooOld: .expiredAtSigning,
         ]

@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    private static func reason(_ verifier: SignedDataVerifier, _ jws: [UInt8], _ now: Date) -> RefusalReason? {
+    private static func reason(_ verifier: SignedDataVerifier, _ jws: [UInt8], _ now: Date) -> VerificationFailureReason? {
         if case .failure(let refusal) = verifier.notification(jws, now: now) { refusal.reason } else { nil }
     }
 

@@ -9,7 +9,7 @@ import Testing
             now: material.now)
     }
 
-    private static func reason<Value>(_ item: SignedItem<Value>) -> RefusalReason? {
+    private static func reason<Value>(_ item: SignedItem<Value>) -> VerificationFailureReason? {
         if case .failure(let refusal) = item.proof { refusal.reason } else { nil }
     }
 

@@ -65,14 +65,14 @@ import Testing
             #expect(Self.reason(verifier.notification(forged, now: Self.now, budget: one)) == .chainUntrusted)
         }
         #expect(verifier.rememberedRefusals == 1)
-        let refused = RefusedChains(capacity: 10)
-        for number in 0..<100 { refused.insert(Refusal(.chainUntrusted, "no"), for: [UInt8(number)]) }
+        let refused = FailedChains(capacity: 10)
+        for number in 0..<100 { refused.insert(VerificationFailure(.chainUntrusted, "no"), for: [UInt8(number)]) }
         #expect(refused.count == 10)
         #expect(refused.refusal(of: [99]) != nil)
         #expect(refused.refusal(of: [89]) == nil)
     }
 
-    private static func reason<Value>(_ result: Result<Value, Refusal>) -> RefusalReason? {
+    private static func reason<Value>(_ result: Result<Value, VerificationFailure>) -> VerificationFailureReason? {
         if case .failure(let refusal) = result { refusal.reason } else { nil }
     }
 }

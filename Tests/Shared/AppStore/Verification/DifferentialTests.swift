@@ -10,7 +10,7 @@ import Testing
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["STOREKEEPER_DIFFERENTIAL_PYTHON"] != nil))
 struct DifferentialTests {
     /// What Apple's library accepts and we refuse, and why we do.
-    private static let stricter: [RefusalReason: String] = [
+    private static let stricter: [VerificationFailureReason: String] = [
         .malformed: "it forgives base64 that is not canonical and what is in a header besides alg and x5c",
         .certificateMalformed: "it never looks at the third certificate, and forgives stray bits and BER in the others",
         .chainUntrusted: "it accepts certificates signed over SHA-1, and a leaf that is an authority",

@@ -5,7 +5,7 @@ import Testing
 @Suite struct ProvenPartTests {
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)
 
-    private static func reason(_ result: Result<ProvenPart, Refusal>) -> RefusalReason? {
+    private static func reason(_ result: Result<ProvenPart, VerificationFailure>) -> VerificationFailureReason? {
         guard case .failure(let refusal) = result else { return nil }
         return refusal.reason
     }
@@ -44,7 +44,7 @@ import Testing
         nameless.originalTransactionId = nil
         nameless.transactionId = ""
         let renewal = material.renewal().json
-        let cases: [([UInt8], String?, RefusalReason)] = [
+        let cases: [([UInt8], String?, VerificationFailureReason)] = [
             (foreign.json, nil, .appUnknown), (sandbox.json, ForgeryMaterial.bundleId, .environment),
             (nameless.json, nil, .body), (renewal, nil, .body), (renewal, "com.example.other", .appUnknown),
             (Array(#"{"deviceVerification":"x"}"#.utf8), nil, .body),

@@ -16,7 +16,7 @@ import Testing
             for item in corpus.all {
                 let refusal = item.refusal(by: warm, now: Self.now)
                 #expect(refusal?.reason == item.expected, "\(item.name), \(round): \(refusal?.description ?? "passed")")
-                #expect((refusal?.message.utf8.count ?? 0) <= Refusal.maximumMessageBytes)
+                #expect((refusal?.message.utf8.count ?? 0) <= VerificationFailure.maximumMessageBytes)
             }
         }
         #expect(corpus.forgeries.count >= 200)
@@ -75,7 +75,7 @@ import Testing
                 alphabet[(Int(changed[place]) + place) % 64] == changed[place]
                 ? 0x2E : alphabet[(Int(changed[place]) + place) % 64]
             let result = verifier.notification(changed, now: Self.now)
-            #expect(throws: Refusal.self, "letter \(place)") { try result.get() }
+            #expect(throws: VerificationFailure.self, "letter \(place)") { try result.get() }
             for reason in [result].compactMap({ if case .failure(let refusal) = $0 { refusal.reason } else { nil } }) {
                 #expect(!reason.isProven, "letter \(place): \(reason)")
             }
@@ -93,7 +93,7 @@ import Testing
             #expect(reason == .chainUntrusted, "\(item.name), by another authority")
         }
         let apple = SignedDataVerifier(trust: .apple, apps: material.registry)
-        #expect(throws: Refusal.self) { try apple.notification(jws, now: Self.now).get() }
+        #expect(throws: VerificationFailure.self) { try apple.notification(jws, now: Self.now).get() }
     }
 
     @Test func `Xcode and LocalTesting are accepted in development mode only, and only by apps that name them`() throws
@@ -126,7 +126,7 @@ import Testing
         let apps = AppRegistry(apps: [AcceptedApp(bundleId: ForgeryMaterial.bundleId, appAppleId: nil)])
         let verifier = SignedDataVerifier(trust: try material.trust(), apps: apps)
         let jws = try material.signed(material.envelope())
-        #expect(throws: Refusal.self) { try verifier.notification(jws, now: Self.now).get() }
+        #expect(throws: VerificationFailure.self) { try verifier.notification(jws, now: Self.now).get() }
         let sandbox = try material.signed(material.envelope { $0.data?.environment = .sandbox })
         #expect(try verifier.notification(sandbox, now: Self.now).get().environment == .sandbox)
     }
@@ -139,7 +139,7 @@ import Testing
                 let register = RevocationRegister(isHard: isHard)
                 let verifier = SignedDataVerifier(
                     trust: try material.trust(), apps: material.registry, revocations: register)
-                func reason() -> RefusalReason? {
+                func reason() -> VerificationFailureReason? {
                     if case .failure(let refusal) = verifier.notification(jws, now: Self.now) { return refusal.reason }
                     return nil
                 }
@@ -190,7 +190,7 @@ import Testing
     @Test func `a refusal says whether it concerns our app, and never quotes the payload`() throws {
         let material = try ForgeryMaterial(now: Self.now)
         let verifier = try material.verifier()
-        func refusal(_ payload: ResponseBodyV2DecodedPayload) throws -> Refusal? {
+        func refusal(_ payload: ResponseBodyV2DecodedPayload) throws -> VerificationFailure? {
             if case .failure(let refusal) = verifier.notification(try material.signed(payload), now: Self.now) {
                 return refusal
             }

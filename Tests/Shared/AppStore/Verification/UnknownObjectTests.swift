@@ -9,7 +9,7 @@ import Testing
 
     private static func result(
         _ members: String, type: String = "UNCLAIM_SEATS", developmentMode: Bool = false
-    ) throws -> Result<ProvenNotification, Refusal> {
+    ) throws -> Result<ProvenNotification, VerificationFailure> {
         let material = try ForgeryMaterial(now: now)
         var apps = material.registry.all
         if developmentMode { apps[1].environments.insert(.xcode) }
@@ -22,7 +22,7 @@ import Testing
         return verifier.notification(try material.signed(json: json), now: now)
     }
 
-    private static func reason(_ members: String) throws -> RefusalReason? {
+    private static func reason(_ members: String) throws -> VerificationFailureReason? {
         guard case .failure(let refusal) = try result(members) else { return nil }
         return refusal.reason
     }

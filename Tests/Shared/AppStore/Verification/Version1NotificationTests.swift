@@ -4,7 +4,7 @@ import Testing
 
 /// Notifications of version 1 (A8, L19).
 @Suite struct Version1NotificationTests {
-    private static func result(_ json: String) throws -> Result<Version1Notification, Refusal> {
+    private static func result(_ json: String) throws -> Result<Version1Notification, VerificationFailure> {
         let material = try ForgeryMaterial(now: Date(timeIntervalSince1970: 1_780_000_000))
         return try material.verifier().version1(Array(json.utf8))
     }
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `what is for another app or environment is refused, and proves nothing about any`() throws {
-        let cases: [(String, RefusalReason)] = [
+        let cases: [(String, VerificationFailureReason)] = [
             (Self.body("com.example.other", "PROD"), .appUnknown),
             (Self.body(ForgeryMaterial.bundleId, ""), .environment),
             (#"{"notification_type":"CANCEL"}"#, .malformed), ("{", .malformed),

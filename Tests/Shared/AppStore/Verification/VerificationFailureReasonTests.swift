@@ -3,7 +3,7 @@ import Foundation
 import Signatures
 import Testing
 
-@Suite struct RefusalReasonTests {
+@Suite struct VerificationFailureReasonTests {
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)
 
     @Test func `there is no reason that nothing is refused for`() throws {
@@ -27,11 +27,11 @@ import Testing
         if case .failure(let refusal) = fresh.notification(genuine.jws, now: Self.now, budget: none) {
             reached.insert(refusal.reason)
         }
-        #expect(reached == Set(RefusalReason.allCases))
+        #expect(reached == Set(VerificationFailureReason.allCases))
     }
 
     @Test func `what stands before the body is not proven, and all that stands behind it is`() {
-        let all = RefusalReason.allCases
+        let all = VerificationFailureReason.allCases
         #expect(all.prefix { !$0.isProven }.last == .chainObjectIdentifier)
         #expect(!all.drop { !$0.isProven }.contains { !$0.isProven })
     }

@@ -1,10 +1,10 @@
 /// A signed payload that is not used for anything, and why.
-public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
+public struct VerificationFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The longest message in bytes of UTF-8; it becomes a header of the dead letter.
     public static let maximumMessageBytes = 512
 
     /// The one reason, by which it is counted.
-    public let reason: RefusalReason
+    public let reason: VerificationFailureReason
     /// What was found and what to do about it. Never a part of the payload beyond names of fields, app and environment.
     public let message: String
     /// The app that a payload proven to be Apple's names; nil before that is known.
@@ -12,7 +12,8 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// Apple signed it, and for one of our apps: the one kind of refusal that nobody but Apple and ourselves can cause.
     public let concernsOwnApp: Bool
 
-    init(_ reason: RefusalReason, _ message: String, bundleId: String? = nil, concernsOwnApp: Bool = false) {
+    init(_ reason: VerificationFailureReason, _ message: String, bundleId: String? = nil, concernsOwnApp: Bool = false)
+    {
         self.reason = reason
         var text = message[...]
         while text.utf8.count > Self.maximumMessageBytes { text.removeLast() }
@@ -22,19 +23,19 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The same refusal, found in the JWS of a member.
-    func nested(in member: String, bundleId: String?) -> Refusal {
-        Refusal(reason, "\(member): \(message)", bundleId: bundleId, concernsOwnApp: true)
+    func nested(in member: String, bundleId: String?) -> VerificationFailure {
+        VerificationFailure(reason, "\(member): \(message)", bundleId: bundleId, concernsOwnApp: true)
     }
 
     /// The same refusal of a payload that Apple signed, and that names this app.
-    func naming(_ bundleId: String?) -> Refusal {
-        Refusal(reason, message, bundleId: bundleId ?? self.bundleId, concernsOwnApp: concernsOwnApp)
+    func naming(_ bundleId: String?) -> VerificationFailure {
+        VerificationFailure(reason, message, bundleId: bundleId ?? self.bundleId, concernsOwnApp: concernsOwnApp)
     }
 
     /// The same refusal, which concerns our app if it names one of ours in what Apple signed.
-    func judged(by registry: AppRegistry) -> Refusal {
+    func judged(by registry: AppRegistry) -> VerificationFailure {
         guard reason.isProven, let bundleId, registry.app(bundleId) != nil else { return self }
-        return Refusal(reason, message, bundleId: bundleId, concernsOwnApp: true)
+        return VerificationFailure(reason, message, bundleId: bundleId, concernsOwnApp: true)
     }
 
     /// Reason and message.

@@ -1,7 +1,7 @@
 /// Why a signed payload is refused: metric label, dead-letter header and the tests' expectation in one.
 ///
 /// In the order in which the checks are made.
-public enum RefusalReason: String, Sendable, Hashable, CaseIterable {
+public enum VerificationFailureReason: String, Sendable, Hashable, CaseIterable {
     /// Longer than anything Apple sends.
     case oversized
     /// Not three segments of canonical base64url, or a header that is not the JSON object it must be.
@@ -44,7 +44,7 @@ public enum RefusalReason: String, Sendable, Hashable, CaseIterable {
     /// Whether the failure was found after the signature had been proven to be Apple's.
     ///
     /// A forger never gets this far. Another developer does, with what Apple signed for him: see
-    /// `Refusal.concernsOwnApp` before drawing conclusions about one's own release.
+    /// `VerificationFailure.concernsOwnApp` before drawing conclusions about one's own release.
     public var isProven: Bool {
         switch self {
         case .oversized, .malformed, .algorithm, .certificateMalformed, .chainLength, .chainUntrusted, .chainUnproven,
