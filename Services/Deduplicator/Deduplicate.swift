@@ -6,14 +6,14 @@ import struct Foundation.Date
 
 /// Decides whether a notificationUUID is new, repeated, or repeated with other content.
 struct Deduplicate: Stage {
-    let sightings: SeenNotificationStore
+    let seen: SeenNotificationStore
     let now: @Sendable () -> Date
 
     func process(
         _ deliveries: [Delivery<VerifiedNotification>]
     ) async throws -> [StageResult<UniqueNotification, DeduplicateReason>] {
         let seenAt = now()
-        let isFirst = try await sightings.markSeen(
+        let isFirst = try await seen.markSeen(
             deliveries.map {
                 SeenNotification(
                     notificationUUID: $0.message.notificationUUID, position: $0.position, seenAt: seenAt,

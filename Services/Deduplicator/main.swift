@@ -15,7 +15,7 @@ await ServiceProcess(
     let connection = try await WorkerConnection(context, stage: .deduplicator, reading: Topics.verified.route)
     let database = PostgresConnection(context.settings.postgres(for: "deduplicator"), logger: context.logger)
     let parts = connection.parts(
-        running: Deduplicate(sightings: SeenNotificationStore(database), now: context.clock.now),
+        running: Deduplicate(seen: SeenNotificationStore(database), now: context.clock.now),
         settlement: KafkaSettlement(connection, to: Topics.unique))
     return [SchemaReadiness(context, service: "deduplicator")] + parts
 }

@@ -30,13 +30,18 @@ public struct ProvenReceipt: Sendable, Hashable {
             throw VerificationFailure(.body, "signed, but \(error)")
         }
         guard let bundleId = contents.bundleId, let environment = contents.environment, let date = contents.createdAt
-        else { throw VerificationFailure(.body, "signed, but it names no app, environment or date", bundleId: contents.bundleId) }
+        else {
+            throw VerificationFailure(
+                .body, "signed, but it names no app, environment or date", bundleId: contents.bundleId)
+        }
         // Apple says: judge the certificates at the date on which the receipt was made.
         guard date <= min(message.validUntil, now.addingTimeInterval(86_400)) else {
-            throw VerificationFailure(.expiredAtSigning, "a certificate had expired when the receipt was made", bundleId: bundleId)
+            throw VerificationFailure(
+                .expiredAtSigning, "a certificate had expired when the receipt was made", bundleId: bundleId)
         }
         guard date >= message.validFrom else {
-            throw VerificationFailure(.notYetValid, "a certificate was not valid yet when the receipt was made", bundleId: bundleId)
+            throw VerificationFailure(
+                .notYetValid, "a certificate was not valid yet when the receipt was made", bundleId: bundleId)
         }
         let place = AppStoreEnvironment(receiptType: environment)
         try identity.check(bundleId: bundleId, appAppleId: nil, environment: place, namesAppAppleId: false)
@@ -56,9 +61,11 @@ public struct ProvenReceipt: Sendable, Hashable {
         }
         switch proof {
         case .success(let message): return message
-        case .failure(.malformed): throw VerificationFailure(.malformed, "not PKCS#7 data of one signer, as app receipts are")
+        case .failure(.malformed):
+            throw VerificationFailure(.malformed, "not PKCS#7 data of one signer, as app receipts are")
         case .failure(.signature):
-            throw VerificationFailure(.signature, "the signature is not over this content; the receipt was altered or cut")
+            throw VerificationFailure(
+                .signature, "the signature is not over this content; the receipt was altered or cut")
         case .failure(.chain(let failure)): throw VerificationFailure(failure)
         }
     }

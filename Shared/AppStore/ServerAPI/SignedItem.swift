@@ -66,7 +66,8 @@ struct AnswerProver: Sendable {
                 subscription != proven.value.originalTransactionId
             else { return .success(proven) }
             return .failure(
-                VerificationFailure(.nestedMismatch, "signedRenewalInfo is of another original transaction than its transaction"))
+                VerificationFailure(
+                    .nestedMismatch, "signedRenewalInfo is of another original transaction than its transaction"))
         }
         return SignedItem(jws: jws, proof: proof)
     }
@@ -77,7 +78,8 @@ struct AnswerProver: Sendable {
     ) -> Result<Proven<Value>, VerificationFailure> {
         guard named == bundleId, signed == environment else {
             return .failure(
-                VerificationFailure(.nestedMismatch, "signed for another app or environment than was asked about", bundleId: named))
+                VerificationFailure(
+                    .nestedMismatch, "signed for another app or environment than was asked about", bundleId: named))
         }
         return .success(proven)
     }

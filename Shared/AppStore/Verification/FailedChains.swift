@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Chains that were refused lately, by digest: the same forged leaf costs nothing a second time. Bounded; the oldest goes.
+/// Chains that failed recently, by digest: the same forged leaf costs nothing a second time. Bounded; the oldest is dropped.
 final class FailedChains: Sendable {
     private struct State {
         var refusals: [[UInt8]: VerificationFailure] = [:]
@@ -13,7 +13,7 @@ final class FailedChains: Sendable {
 
     init(capacity: Int) { self.capacity = max(1, capacity) }
 
-    /// How many are remembered.
+    /// Maximum number of chains.
     var count: Int { state.withLock(\.refusals.count) }
 
     func refusal(of digest: [UInt8]) -> VerificationFailure? { state.withLock { $0.refusals[digest] } }

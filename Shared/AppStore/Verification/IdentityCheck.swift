@@ -1,4 +1,4 @@
-/// Whether a payload that Apple signed is for one of our apps, in an environment that app accepts.
+/// Checks that a payload that Apple signed is for a configured app, in an environment that the app accepts.
 struct IdentityCheck {
     let registry: AppRegistry
 
@@ -8,17 +8,17 @@ struct IdentityCheck {
         let environment: AppStoreEnvironment
     }
 
-    /// StoreKit testing in Xcode has left the environment empty (D17); in development mode that is what it means.
+    /// StoreKit testing in Xcode leaves the environment empty (D17); development mode reads that as Xcode.
     func environment(_ told: AppStoreEnvironment) -> AppStoreEnvironment {
         registry.developmentMode && told.rawValue.isEmpty ? .xcode : told
     }
 
-    /// Which app and environment a notification is stored for.
+    /// The app and environment under which a notification is stored.
     ///
-    /// An object that this build does not know may leave out what the documented ones always have. Where it names no
+    /// An object that this release does not know may leave out what the documented ones always have. Where it names no
     /// environment the notification counts as one of production, as an external purchase token without Apple's sandbox
-    /// prefix does. Where nothing names an app it is stored for none: everybody's such notifications look alike, so it is
-    /// no app's, and it can concern no purchase.
+    /// prefix does. Where nothing names an app it is stored for none: such notifications of all developers look alike, so it
+    /// belongs to no app and no purchase.
     func check(_ envelope: NotificationEnvelope) throws(VerificationFailure) -> Identity {
         for bundleId in envelope.bundleIds where registry.app(bundleId) == nil { throw unknown(bundleId) }
         guard let subject = envelope.subject else {
@@ -42,8 +42,8 @@ struct IdentityCheck {
             bundleId: bundleId)
     }
 
-    /// - Parameter appAppleId: What the payload says; in production it must be what the registry says.
-    /// - Parameter namesAppAppleId: Whether this kind of payload has an Apple id at all: transactions have none.
+    /// - Parameter appAppleId: what the payload says; in production it must be what the registry says.
+    /// - Parameter namesAppAppleId: whether this kind of payload has an Apple id at all: transactions have none.
     func check(
         bundleId: String, appAppleId: Int64?, environment: AppStoreEnvironment, namesAppAppleId: Bool = true
     ) throws(VerificationFailure) {

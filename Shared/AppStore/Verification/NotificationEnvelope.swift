@@ -4,24 +4,24 @@ import struct Foundation.UUID
 
 /// What the outer payload of a notification says about itself, strictly read.
 ///
-/// Whatever Apple signed with a type and a UUID is a notification. What it is about stands in one of four objects that Apple
-/// documents; a notification of a kind to come may have another object, or none.
+/// Whatever Apple signed with a type and a UUID is a notification. Apple documents several objects for its content; a
+/// notification of a kind to come may have another object, or none.
 struct NotificationEnvelope {
     let uuid: UUID
     let type: String
     let subtype: String?
     /// Nil where no object names an app.
     let subject: Subject?
-    /// Every app that any object names; none of them may be a stranger's.
+    /// Every app that any object names; each of them must be configured.
     let bundleIds: [String]
 
-    /// The object that says what the notification is about.
+    /// The object with the content of the notification.
     struct Subject {
-        /// `data`, `summary`, `externalPurchaseToken`, `appData`, or a name that this build does not know.
+        /// `data`, `summary`, `externalPurchaseToken`, `appData`, or a name that this release does not know.
         let member: String
         /// Nil where the envelope itself names the app.
         let object: JSONValue?
-        /// Whether Apple's documentation of the object was known when this was built.
+        /// Whether this release knows Apple's documentation of the object.
         let isKnown: Bool
         let bundleId: String
         let appAppleId: Int64?
@@ -54,8 +54,8 @@ struct NotificationEnvelope {
         bundleIds = ([root] + root.members.map(\.value)).compactMap(Self.bundleIdText)
     }
 
-    /// The app of a notification that may be unusable otherwise. What is no notification names none here: transactions
-    /// and the like lie on the customers' devices, and anybody can post them.
+    /// The app of a notification that cannot be used otherwise. Other signed payloads name none here: customers have their
+    /// transactions, and any client can post them.
     static func bundleId(of root: JSONValue) -> String? {
         if let known = try? knownSubject(of: root) { return known.bundleId }
         return root["notificationType"] == nil ? nil : unknownSubject(of: root)?.bundleId
@@ -66,7 +66,7 @@ struct NotificationEnvelope {
         return text
     }
 
-    /// What this build does not know is read as far as it says the usual things.
+    /// An unknown object is read as far as it has the usual members.
     private static func unknownSubject(of root: JSONValue) -> Subject? {
         let named = root.members.first { !subjects.contains($0.key) && bundleIdText($0.value) != nil }
         let object = named?.value ?? root

@@ -5,10 +5,10 @@ import struct Foundation.Date
 
 /// One routine for every JWS: size, segments, header, path, signature, body, time, revocation.
 ///
-/// The body is decoded only after the signature, so nothing in it is believed before; that is why the dates are judged
-/// last, though a certificate is judged at the payload's own date. Safe from any number of threads at once.
+/// The body is decoded only after the signature is verified, so nothing in it is used before; that is why the dates are checked
+/// last, though a certificate is checked at the payload's own date. Safe for any number of threads.
 final class PayloadProver: Sendable {
-    /// A payload of which it is proven that Apple signed it, and when; not yet, for whom.
+    /// A payload that Apple signed, and when; its app is not yet checked.
     struct Proof: Sendable {
         /// The payload's JSON.
         let document: JSONDocument
@@ -23,12 +23,12 @@ final class PayloadProver: Sendable {
     private let revocations: RevocationRegister
     /// By the exact header segment; filled once a signature under the header was valid.
     private let headers: ProofCache<HeaderProof>
-    /// By the certificates that matter. Anybody can put Apple's certificates under a header of his own making; without
+    /// By the certificates that matter. Any client can put Apple's certificates under a header of its own; without
     /// this each such header would cost a path verification.
     private let chains: ProofCache<ValidatedChain>
-    /// Chains that were refused, by the same digests.
+    /// Chains that failed, by the same digests.
     private let refused: FailedChains
-    /// Proven as part of a chain: a leaf that one of them did not sign needs no path verification to be refused.
+    /// Intermediates proven as part of a chain: a leaf that none of them signed is rejected without a path verification.
     private let intermediates: ProofCache<Certificate>
 
     init(trust: TrustStore, policy: VerificationPolicy, revocations: RevocationRegister) {
@@ -42,19 +42,19 @@ final class PayloadProver: Sendable {
         refused = FailedChains(capacity: policy.rememberedRefusals)
     }
 
-    /// How many headers and chains are kept; bounded whatever is sent.
+    /// Number of cached headers and chains; bounded whatever is sent.
     var cached: (headers: Int, chains: Int) { (headers.count, chains.count) }
 
-    /// How many refused chains are remembered; bounded likewise.
+    /// Number of cached failed chains; bounded likewise.
     var refusedChains: Int { refused.count }
 
     /// The chains under which a signature was valid recently.
     var provenChains: [ValidatedChain] { headers.all.map(\.chain) }
 
     /// - Parameters:
-    ///   - dateFields: Where the payload says when it was signed; the first that it has counts.
-    ///   - hint: The proof of the envelope, whose header is usually the same.
-    ///   - budget: For proving chains that are not known; nil is without end.
+    ///   - dateFields: members with the signing date; the first that the payload has counts.
+    ///   - hint: the proof of the envelope, whose header is usually the same.
+    ///   - budget: for proving unknown chains; nil is unlimited.
     func prove(
         _ jws: ArraySlice<UInt8>, dateFields: [String], now: Date, hint: HeaderProof? = nil, budget: ChainBudget? = nil
     ) throws(VerificationFailure) -> Proof {
@@ -78,7 +78,7 @@ final class PayloadProver: Sendable {
         }
         var hash = known?.prefixHash ?? HeaderProof.prefixHash(of: parts.header)
         hash.update(parts.payload)
-        // Before the chain, which takes twenty times as long: who did not sign with the leaf's key never gets that far.
+        // Before the chain, which takes twenty times as long: a forger without the leaf's key never gets that far.
         if let key = known?.chain.leafKey ?? candidate?.leafKey {
             guard key.isValid(signature: signature, overDigest: hash.digest()) else {
                 throw VerificationFailure(
@@ -97,7 +97,7 @@ final class PayloadProver: Sendable {
         return headers.proof(for: segment, now: now)
     }
 
-    /// From here on Apple signed it, and what is wrong is Apple's doing or ours.
+    /// From here on Apple signed it, and a failure is Apple's or of this deployment.
     private func judge(
         _ payload: [UInt8], header: HeaderProof, dateFields: [String], now: Date
     ) throws(VerificationFailure) -> Proof {
@@ -105,7 +105,7 @@ final class PayloadProver: Sendable {
         do {
             document = try JSONDocument(payload)
         } catch {
-            throw VerificationFailure(.body, "signed, but not believable JSON: \(error)")
+            throw VerificationFailure(.body, "signed, but not valid JSON: \(error)")
         }
         guard document.root.kind == .object else { throw VerificationFailure(.body, "signed, but not a JSON object") }
         var signedDate: Date?
@@ -127,7 +127,7 @@ final class PayloadProver: Sendable {
         if let signedDate {
             guard signedDate <= now.addingTimeInterval(policy.maximumLead) else {
                 throw VerificationFailure(
-                    .notYetValid, "signed in the future by our clock; check the clock of this machine")
+                    .notYetValid, "signed in the future by the local clock; check the clock of this machine")
             }
             guard signedDate >= now.addingTimeInterval(-policy.maximumAge) else {
                 throw VerificationFailure(
@@ -143,12 +143,12 @@ final class PayloadProver: Sendable {
         }
     }
 
-    /// What a header names and is not proven.
+    /// The certificates of a header, not yet proven.
     private struct Candidate {
         let header: SignatureHeader
         let offered: Certificate
         let leaf: Certificate
-        /// Nil where the leaf's key is of another kind: path verification has the word for it.
+        /// Nil where the leaf's key is of another kind: path verification reports that.
         let leafKey: P256PublicKey?
         /// Of the certificates that matter.
         let digest: [UInt8]
@@ -194,7 +194,7 @@ final class PayloadProver: Sendable {
     private func validated(
         _ candidate: Candidate, _ intermediate: Certificate, now: Date
     ) throws(VerificationFailure) -> Result<ValidatedChain, ChainFailure> {
-        // A leaf that names another issuer is refused by its name, at no cost.
+        // A leaf that names another issuer is rejected by its name, at no cost.
         if let known = intermediates.proof(for: intermediate.sha256[...], now: now),
             candidate.leaf.issuer == known.subject, !candidate.leaf.isSigned(by: known)
         {
@@ -204,7 +204,7 @@ final class PayloadProver: Sendable {
             return try validator.validate(
                 leaf: candidate.leaf, intermediate: intermediate, offered: candidate.offered)
         } catch {
-            throw VerificationFailure(.chainUntrusted, "the chain could not be judged: \(error)")
+            throw VerificationFailure(.chainUntrusted, "the chain could not be verified: \(error)")
         }
     }
 

@@ -1,9 +1,9 @@
 import Signatures
 import StrictJSON
 
-/// The header of a JWS: that it says ES256, and the three certificates it names.
+/// The header of a JWS: ES256, and its three certificates.
 ///
-/// `kid`, `jku`, `jwk` and `x5u` are not looked at: a key that the payload names itself proves nothing.
+/// `kid`, `jku`, `jwk` and `x5u` are ignored: a key that the payload names itself proves nothing.
 struct SignatureHeader {
     let leaf: [UInt8]
     let intermediate: [UInt8]
@@ -20,7 +20,7 @@ struct SignatureHeader {
         do {
             root = try JSONDocument(bytes).root
         } catch {
-            throw VerificationFailure(.malformed, "the header is not believable JSON: \(error)")
+            throw VerificationFailure(.malformed, "the header is not valid JSON: \(error)")
         }
         guard root.kind == .object else { throw VerificationFailure(.malformed, "the header is not a JSON object") }
         guard root["alg"]?.string == "ES256" else { throw VerificationFailure(.algorithm, "alg is not ES256") }

@@ -3,20 +3,20 @@ import StrictJSON
 
 import struct Foundation.Date
 
-/// The one door through which anything that Apple signed comes in.
+/// Verifies everything that Apple signed; there is no other way in.
 ///
-/// One routine for every kind of JWS, used wherever one arrives: from the webhook, from Apple's API, from the app. What
-/// comes out is proven to be Apple's, and for one of our apps; every other outcome is a `VerificationFailure` with its reason.
-/// Needs no network. Safe from any number of threads at once: share one, because it remembers proven certificates.
-/// Trust, apps and policy do not change in its life; to reload them, make another.
+/// One routine for every kind of JWS, used wherever one arrives: from the webhook, from Apple's API, from the app. A result
+/// is proven to be Apple's, and for a configured app; every other outcome is a `VerificationFailure` with its reason.
+/// Needs no network. Safe for any number of threads: share one, because it caches proven certificates.
+/// Trust, apps and policy never change; to reload them, create another.
 public final class SignedDataVerifier: Sendable {
     private let prover: PayloadProver
     private let identity: IdentityCheck
     private let trust: TrustStore
 
-    /// A verifier that has proven nothing yet.
+    /// A verifier with an empty cache.
     ///
-    /// - Parameter revocations: Filled by whoever asks the responders; empty, it refuses nothing in soft mode.
+    /// - Parameter revocations: filled by the requests to OCSP responders; empty, it rejects nothing in soft mode.
     public init(
         trust: TrustStore, apps: AppRegistry, policy: VerificationPolicy = VerificationPolicy(),
         revocations: RevocationRegister = RevocationRegister()
@@ -26,21 +26,21 @@ public final class SignedDataVerifier: Sendable {
         self.trust = trust
     }
 
-    /// How many proven headers and chains it remembers: bounded by the policy, whatever is sent.
+    /// Number of cached headers and chains: bounded by the policy, whatever is sent.
     public var remembered: (headers: Int, chains: Int) { prover.cached }
 
-    /// How many refused chains it remembers: bounded likewise.
+    /// Number of cached failed chains: bounded likewise.
     public var rememberedRefusals: Int { prover.refusedChains }
 
-    /// The chains under which it has seen a valid signature recently: about whose revocation it is worth asking. A
+    /// The chains with a recent valid signature, whose revocation is worth checking. A
     /// chain occurs once for each header; bounded like ``remembered``.
     public var provenChains: [ValidatedChain] { prover.provenChains }
 
     /// Proves a notification and everything signed inside it.
     ///
     /// - Parameters:
-    ///   - now: For judging dates: the payload's own, or this where it has none.
-    ///   - budget: For proving chains that are not known; where it is used up the refusal is ``VerificationFailureReason/chainUnproven``.
+    ///   - now: for checking dates: the payload's own, or this where it has none.
+    ///   - budget: for proving unknown chains; above it the failure is ``VerificationFailureReason/chainUnproven``.
     public func notification(
         _ jws: [UInt8], now: Date, budget: ChainBudget? = nil
     ) -> Result<ProvenNotification, VerificationFailure> {
@@ -59,10 +59,10 @@ public final class SignedDataVerifier: Sendable {
         }
     }
 
-    /// Proves renewal information.
+    /// Proves renewal info.
     ///
-    /// It names no app: all that can be checked is that some app of ours accepts the environment. Hold the original
-    /// transaction id against the transaction that came with it.
+    /// It names no app: the check is only that some configured app accepts the environment. Compare the original
+    /// transaction id with the transaction that came with it.
     public func renewalInfo(_ jws: [UInt8], now: Date) -> Result<
         Proven<JWSRenewalInfoDecodedPayload>, VerificationFailure
     > {
@@ -71,11 +71,11 @@ public final class SignedDataVerifier: Sendable {
         }
     }
 
-    /// Proves a notification, a transaction, renewal information or an app transaction, whichever it is by what Apple signed.
+    /// Proves a notification, a transaction, renewal info or an app transaction, whichever it is by what Apple signed.
     ///
-    /// Not for what strangers post as a notification: transactions lie on the customers' devices.
-    /// - Parameter claimedApp: The app that renewal information is for; it names none itself, so without it such a part
-    ///   is refused.
+    /// Not for what clients post as a notification: customers have their signed transactions.
+    /// - Parameter claimedApp: the app of renewal info; it names none itself, so without it such an object
+    ///   is rejected.
     public func part(
         _ jws: [UInt8], claimedApp: String?, now: Date, budget: ChainBudget? = nil
     ) -> Result<ProvenPart, VerificationFailure> {
@@ -91,13 +91,13 @@ public final class SignedDataVerifier: Sendable {
             guard root["autoRenewStatus"] != nil || root["autoRenewProductId"] != nil else {
                 throw VerificationFailure(
                     .body,
-                    "signed, but neither a notification nor a transaction nor renewal information nor an app transaction"
+                    "signed, but neither a notification nor a transaction nor renewal info nor an app transaction"
                 )
             }
             let renewal = try renewalInfo(in: proof)
             guard let claimedApp else {
                 throw VerificationFailure(
-                    .body, "renewal information names no app, and nobody else said which it is for")
+                    .body, "renewal info names no app, and its sender did not either")
             }
             try checkIdentity(
                 claimedApp, nil, renewal.value.environment, kind: "renewal information", namesAppAppleId: false)
@@ -105,7 +105,7 @@ public final class SignedDataVerifier: Sendable {
         }
     }
 
-    /// Reads a notification of version 1, of which nothing can be proven: only that it names one of our apps.
+    /// Reads a notification of version 1, of which nothing can be proven: only that it names a configured app.
     public func version1(_ body: [UInt8]) -> Result<Version1Notification, VerificationFailure> {
         Result { () throws(VerificationFailure) in try Version1Notification(body, identity: identity) }
     }
@@ -117,7 +117,7 @@ public final class SignedDataVerifier: Sendable {
         }
     }
 
-    /// Proves an app receipt of StoreKit 1, however old it is: its purchases are asked of Apple.
+    /// Proves an app receipt of StoreKit 1, however old it is: Apple is asked for its purchases.
     ///
     /// - Parameter bytes: PKCS#7, no longer than `VerificationPolicy.maximumBytes`.
     public func receipt(_ bytes: [UInt8], now: Date) -> Result<ProvenReceipt, VerificationFailure> {
@@ -163,7 +163,7 @@ public final class SignedDataVerifier: Sendable {
         return Proven(transaction, proof)
     }
 
-    /// One that can stand alone.
+    /// An object on its own.
     private func ownTransaction(
         in proof: PayloadProver.Proof
     ) throws(VerificationFailure) -> Proven<JWSTransactionDecodedPayload> {
@@ -181,7 +181,7 @@ public final class SignedDataVerifier: Sendable {
         renewal.environment = renewal.environment.map(identity.environment)
         guard renewal.originalTransactionId != nil, let environment = renewal.environment else {
             throw VerificationFailure(
-                .body, "signed, but not renewal information: it names no subscription or environment")
+                .body, "signed, but not renewal info: it names no subscription or environment")
         }
         guard identity.registry.accepts(environment) else {
             throw VerificationFailure(

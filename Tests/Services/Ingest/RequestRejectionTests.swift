@@ -10,17 +10,17 @@ import Testing
     ]
 
     @Test(arguments: all)
-    func `every rejection is a small JSON object that says what is wrong`(rejection: RequestRejection) throws {
+    func `RequestRejection is a small JSON object that says what is wrong`(rejection: RequestRejection) throws {
         let root = try JSONDocument(rejection.json).root
         #expect(root["error"]?.string == rejection.name)
         #expect(root["message"]?.string == rejection.message)
     }
 
-    @Test func `names are unique, because they are counted`() {
+    @Test func `RequestRejection has unique names, because they are counted`() {
         #expect(Set(Self.all.map(\.name)).count == Self.all.count)
     }
 
-    @Test func `what we want and cannot take is never answered 4xx, so that Apple sends it again`() {
+    @Test func `RequestRejection is never 4xx for a notification that cannot be accepted now, so that Apple retries`() {
         #expect(RequestRejection.tooManyInFlight.status == 503)
         #expect(RequestRejection.kafkaUnavailable.status == 503)
     }

@@ -54,7 +54,7 @@ struct RunningReceiver: Sendable {
 
     func client() throws -> RawClient { try RawClient(port: port) }
 
-    /// The first records of the topic, as many as asked for.
+    /// The first records of the topic, as many as requested.
     func records(_ count: Int) async throws -> [ConsumerRecord] {
         try await broker.records(count, of: Topics.received.name)
     }

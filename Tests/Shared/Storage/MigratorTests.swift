@@ -50,7 +50,7 @@ import Testing
             let first = Self.migration(1, "create table a (id integer)")
             _ = try await Migrator(connection, migrations: [first]).migrate()
             let changed = Self.migration(1, "create table a (id bigint)")
-            await #expect(throws: Migrator.VerificationFailure.changed(1, "step")) {
+            await #expect(throws: Migrator.Refusal.changed(1, "step")) {
                 try await Migrator(connection, migrations: [changed, Self.migration(2, "create table b ()")]).migrate()
             }
             #expect(try await Migrator(connection, migrations: [first]).migrate() == [])
@@ -61,12 +61,12 @@ import Testing
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)
             let all = (1...3).map { Self.migration($0, "create table a\($0) ()") }
-            await #expect(throws: Migrator.VerificationFailure.missing([1, 2])) {
+            await #expect(throws: Migrator.Refusal.missing([1, 2])) {
                 try await Migrator(connection, migrations: Array(all[..<2])).check()
             }
             _ = try await Migrator(connection, migrations: Array(all[..<2])).migrate()
             try await Migrator(connection, migrations: Array(all[..<1])).check()
-            await #expect(throws: Migrator.VerificationFailure.missing([3])) {
+            await #expect(throws: Migrator.Refusal.missing([3])) {
                 try await Migrator(connection, migrations: all).check()
             }
         }
@@ -79,7 +79,7 @@ import Testing
             let connection = TestDatabase.connection(database)
             _ = try await Migrator(connection, migrations: [Migration(1, "ledger", Array("create table a ()".utf8))])
                 .migrate()
-            let refusal = Migrator.VerificationFailure.otherSchema(1, found: "ledger", known: "pipeline")
+            let refusal = Migrator.Refusal.otherSchema(1, found: "ledger", known: "pipeline")
             await #expect(throws: refusal) { try await Migrator(connection).migrate() }
             await #expect(throws: refusal) { try await Migrator(connection).check() }
             #expect(refusal.description.contains("Start over"))
@@ -91,7 +91,7 @@ import Testing
             let connection = TestDatabase.connection(database)
             let steps = [Self.migration(1, "create table a ()"), Self.migration(2, "create table b ()")]
             _ = try await Migrator(connection, migrations: steps).migrate()
-            await #expect(throws: Migrator.VerificationFailure.newer(2, known: 1)) {
+            await #expect(throws: Migrator.Refusal.newer(2, known: 1)) {
                 try await Migrator(connection, migrations: [steps[0]]).migrate()
             }
         }

@@ -89,7 +89,7 @@ import Testing
 
     @Test(arguments: [
         ("[]", "must be a JSON object"), (#"{"nonsense": 1}"#, "no scenario"), (#"{"win-back": -1}"#, "0 or more"),
-        (#"{"win-back": 0}"#, "weighs nothing"),
+        (#"{"win-back": 0}"#, "no weight above 0"),
     ])
     func `an invalid mix is refused with the reason`(json: String, reason: String) throws {
         let failure = try #require(throws: Failure.self) { try ScenarioMix(json: Data(json.utf8)) }

@@ -17,7 +17,9 @@ import Testing
             apps: AppRegistry(apps: [AcceptedApp(bundleId: "com.example.app", appAppleId: 1)]))
     }
 
-    static func reason(_ bytes: [UInt8], _ trust: TrustStore? = nil, now: Date = now) throws -> VerificationFailureReason? {
+    static func reason(_ bytes: [UInt8], _ trust: TrustStore? = nil, now: Date = now) throws
+        -> VerificationFailureReason?
+    {
         switch try verifier(trust).receipt(bytes, now: now) {
         case .success: nil
         case .failure(let refusal): refusal.reason

@@ -10,7 +10,7 @@ import Testing
         return refusal.reason
     }
 
-    @Test func `what stands alone is recognised by what Apple signed`() throws {
+    @Test func `ProvenPart recognizes an object on its own by what Apple signed`() throws {
         let material = try ForgeryMaterial(now: Self.now)
         let verifier = try material.verifier()
         func part(_ json: [UInt8], claimedApp: String? = nil) throws -> ProvenPart {
@@ -33,7 +33,7 @@ import Testing
         #expect(notification.notificationType == "DID_RENEW")
     }
 
-    @Test func `a part needs an app of ours, and renewal information that somebody says which`() throws {
+    @Test func `ProvenPart needs a configured app, and renewal info a claimed one`() throws {
         let material = try ForgeryMaterial(now: Self.now)
         let verifier = try material.verifier()
         var foreign = material.transaction()
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `the id of a part is the same under any signature and less than any of Apple's`() throws {
+    @Test func `ProvenPart has the same id under any signature, less than any of Apple's`() throws {
         let material = try ForgeryMaterial(now: Self.now)
         var other = material.transaction()
         other.quantity = 7
