@@ -1,26 +1,26 @@
 import CRDKafka
 
 extension KafkaError {
-    /// What an error asks of the caller.
+    /// What an error requires of the caller.
     public enum Meaning: String, Sendable, Hashable, CaseIterable {
-        /// The world is in trouble and will recover: do the same again after a pause.
+        /// A dependency is unavailable and will recover: repeat after a pause.
         case retry
-        /// The partitions are not ours any more, or are being taken: drop the batch, take the next turn, which says what
-        /// remains ours. Repeating the same call cannot succeed.
+        /// The partitions are revoked, or are being revoked: drop the batch and take the next turn, which says which
+        /// remain. Repeating the same call cannot succeed.
         case fenced
-        /// The position asked for is not in the log: someone has to decide where to go on.
+        /// The position is not in the partition: an operator decides where to continue.
         case positionLost
         /// The topic or partition does not exist (yet): wait for `setup`, or run it.
         case missing
         /// The record itself cannot be written, however often it is tried.
         case unacceptable
-        /// The broker does not want us as we are configured: credentials, permissions, versions. Only a person helps.
+        /// The broker rejects this configuration: credentials, permissions, versions. Only an operator can repair it.
         case refused
-        /// This client instance is of no use any more: build a new one.
+        /// This client instance cannot be used any more: create another.
         case fatal
 
-        /// The one place that decides what an error means. Codes it does not know are `retry`: a newer broker's code
-        /// must not stop the line for good, and whoever retries for ever shows in the metrics.
+        /// The one place that decides what an error means. Unknown codes are `retry`: a newer broker's code
+        /// must not stop the pipeline for good, and endless retries show in the metrics.
         public init(code: Int32) {
             switch rd_kafka_resp_err_t(rawValue: code) {
 

@@ -32,7 +32,7 @@ import Testing
         #expect(!error.description.contains("geheim"))
     }
 
-    @Test(arguments: HouseSettings.fixed.keys.sorted())
+    @Test(arguments: ProjectSettings.fixed.keys.sorted())
     func `what the code relies on cannot be changed`(name: String) {
         let configuration = KafkaConfiguration(bootstrapServers: "a:1", overrides: [name: "1"])
         #expect(throws: KafkaConfigurationError.self) { try configuration.validate() }
