@@ -92,7 +92,7 @@ import Testing
         let end = await ingest.end()
         #expect(end.code == 0)
         #expect(end.complaint == "")
-        #expect(end.output.contains("\"message\":\"Stopped; everything in hand is settled\""))
+        #expect(end.output.contains("\"message\":\"Stopped; everything is settled\""))
 
         let consumer = try Consumer(broker.configuration, group: "test", logger: logger)
         try await consumer.assign([
