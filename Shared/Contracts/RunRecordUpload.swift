@@ -1,5 +1,5 @@
 extension RunRecord {
-    /// A signed transaction that a simulated app handed to its own backend.
+    /// A signed transaction that a simulated app posted to its own backend.
     public struct Upload: Sendable, Equatable, Decodable {
         /// Of the notification about the same purchase, which is in the record unless the upload came instead of it.
         public var uuid: String
@@ -11,7 +11,7 @@ extension RunRecord {
         public var at: Int64
         /// The HTTP status answered; nil where nothing was, see ``failure``.
         public var status: Int?
-        /// What kept the answer away, e.g. `timed out`.
+        /// Why there was no answer, e.g. `timed out`.
         public var failure: String?
 
         /// - Parameter at: milliseconds since 1970.

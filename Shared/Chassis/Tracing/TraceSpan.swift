@@ -33,7 +33,7 @@ public struct TraceSpan: Sendable, Equatable {
     /// Why it failed; nil where it did not.
     public var failure: String?
 
-    public init(
+    package init(
         context: TraceContext, parent: UInt64?, name: String, kind: Kind, start: Date, end: Date,
         attributes: [(key: String, value: Value)] = [], failure: String? = nil
     ) {

@@ -56,9 +56,9 @@ import Testing
     @Test func `Heartbeat has the answers since the one before`() async throws {
         tally.accepted(after: .zero)
         tally.accepted(after: .zero)
-        tally.refused(.empty)
-        tally.refused(.noSignedPayload)
-        tally.refused(.kafkaUnavailable)
+        tally.rejected(.empty)
+        tally.rejected(.noSignedPayload)
+        tally.rejected(.kafkaUnavailable)
         try await run(Calendar(0, waits: 1))
         let beats = sent.beats.withLock { $0 }
         #expect(beats.map(\.accepted) == [2, 0])

@@ -122,7 +122,7 @@ import Testing
         clock.advance(by: .seconds(61))
         #expect(try await source.next() == nil)
         await reporter.publish(&report, askingBroker: true)
-        let sentence = "worker has handled no record for 61 s although 5 wait in 1 partitions of in; "
+        let sentence = "worker has processed no record for 61 s although 5 wait in 1 partitions of in; "
         #expect(health.hung.first?.hasPrefix(sentence) == true, "\(health.hung)")
         #expect(health.notReady == health.hung)
         try await source.close()

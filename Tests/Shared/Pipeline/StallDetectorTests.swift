@@ -15,7 +15,7 @@ import Testing
         #expect(!detector.isHung(at: after(60)))
         #expect(
             detector.complaint(at: after(61))
-                == "has handled no record for 61 s although 7 wait in 2 partitions of in; "
+                == "has processed no record for 61 s although 7 wait in 2 partitions of in; "
                 + "the Kafka client delivers none and reports no error")
         #expect(detector.isHung(at: after(61)))
     }
