@@ -7,7 +7,8 @@ public struct LogPosition: Sendable, Hashable {
     /// The offset.
     public var offset: Int64
 
-    package init(topic: String, partition: Int32, offset: Int64) {
+    /// - Parameter offset: of the record itself, not of the next one.
+    public init(topic: String, partition: Int32, offset: Int64) {
         self.topic = topic
         self.partition = partition
         self.offset = offset

@@ -19,7 +19,8 @@ public struct ReceivedNotification: TopicMessage, Hashable {
     /// W3C trace context of the request, where it had one.
     public var traceparent: String?
 
-    package init(
+    /// - Parameter signedPayload: as it came; nothing of it is proven.
+    public init(
         signedPayload: [UInt8], source: NotificationSource, receivedAt: Date, bundleId: String? = nil,
         status: AnsweredStatus? = nil, traceparent: String? = nil
     ) {

@@ -105,7 +105,8 @@ public struct RunRecord: Sendable {
         /// Apple's raw value: 1 cancelled, 2 billing, 3 price, 4 product gone, 5 other.
         public var expirationIntent: Int?
 
-        package init(
+        /// - Parameters: see the properties; nil is absent.
+        public init(
             status: Int?, productId: String, purchaseDate: Int64, expiresDate: Int64?, revocationDate: Int64?,
             revocationReason: Int?, appAccountToken: String?, autoRenewStatus: Int?, autoRenewProductId: String?,
             isInBillingRetryPeriod: Bool?, gracePeriodExpiresDate: Int64?, expirationIntent: Int?

@@ -24,7 +24,8 @@ public struct WireRecord: Sendable, Hashable {
     /// In order; names may repeat.
     public var headers: [WireHeader]
 
-    package init(key: [UInt8]? = nil, value: [UInt8], headers: [WireHeader] = []) {
+    /// - Parameter key: nil spreads records over all partitions.
+    public init(key: [UInt8]? = nil, value: [UInt8], headers: [WireHeader] = []) {
         self.key = key
         self.value = value
         self.headers = headers
@@ -43,12 +44,14 @@ public struct WireHeader: Sendable, Hashable {
     /// The bytes.
     public var value: [UInt8]
 
-    package init(_ name: String, _ value: [UInt8]) {
+    /// Any bytes are a valid value.
+    public init(_ name: String, _ value: [UInt8]) {
         self.name = name
         self.value = value
     }
 
-    package init(_ name: String, _ value: String) {
+    /// A text, as UTF-8.
+    public init(_ name: String, _ value: String) {
         self.init(name, Array(value.utf8))
     }
 }

@@ -40,7 +40,8 @@ public struct VerifiedNotification: TopicMessage, Hashable {
     /// A compact JWS.
     public var signedPayload: [UInt8]
 
-    package init(
+    /// Nothing is checked here: the caller has verified the payload.
+    public init(
         notificationUUID: UUID, notificationType: String, subtype: String?, environment: StoreEnvironment,
         bundleId: String, appAppleId: Int64?, originalTransactionId: String?, transactionId: String?,
         signedDate: Date?, receivedAt: Date, source: NotificationSource, traceparent: String?, decoded: [UInt8],

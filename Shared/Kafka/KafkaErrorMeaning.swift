@@ -24,18 +24,18 @@ extension KafkaError {
         public init(code: Int32) {
             switch rd_kafka_resp_err_t(rawValue: code) {
 
-            case RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS,  // the group forms anew; the revoke follows
-                RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION,  // the group formed anew without us having noticed
-                RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID,  // we were away longer than the session timeout and were put out
-                RD_KAFKA_RESP_ERR_FENCED_LEADER_EPOCH,  // our view of the partition is older than its leader's
-                RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED,  // not polled for max.poll.interval.ms: put out
+            case RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS,  // the group rebalances; the revocation follows
+                RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION,  // the group rebalanced unnoticed
+                RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID,  // silent for longer than the session timeout, and removed
+                RD_KAFKA_RESP_ERR_FENCED_LEADER_EPOCH,  // the client's view of the partition is older than its leader's
+                RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED,  // not polled for max.poll.interval.ms, and removed
                 RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST,  // the client already knows that others own the partitions
                 RD_KAFKA_RESP_ERR__UNKNOWN_GROUP,  // commit while not a member
-                RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:  // the revoke stands in the queue ahead of the call
+                RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:  // the revocation is in the queue before the call
                 self = .fenced
 
-            case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE,  // retention, or a topic made anew, has passed the position
-                RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET,  // the same, with a policy of not jumping silently
+            case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE,  // retention, or a topic created again, has passed the position
+                RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET,  // the same, with a policy of not skipping silently
                 RD_KAFKA_RESP_ERR__NO_OFFSET:  // nothing committed where a committed position was demanded
                 self = .positionLost
 

@@ -10,7 +10,8 @@ public struct Delivery<Message: Sendable>: Sendable {
     /// Its place in Kafka.
     public var position: LogPosition
 
-    package init(message: Message, position: LogPosition) {
+    /// - Parameter position: of the record that holds the message.
+    public init(message: Message, position: LogPosition) {
         self.message = message
         self.position = position
     }
@@ -27,7 +28,8 @@ public struct Batch: Sendable {
         /// When the broker stored it, by the broker's clock; nil where the broker does not say.
         public var timestamp: Date?
 
-        package init(wire: WireRecord, position: LogPosition, timestamp: Date?) {
+        /// - Parameter timestamp: the broker's.
+        public init(wire: WireRecord, position: LogPosition, timestamp: Date?) {
             self.wire = wire
             self.position = position
             self.timestamp = timestamp
@@ -39,7 +41,8 @@ public struct Batch: Sendable {
     /// How often the worker processed since it last settled, this time included. Shown in dead letters.
     public var attempt: Int
 
-    package init(records: [Record], attempt: Int = 1) {
+    /// - Parameter attempt: from 1.
+    public init(records: [Record], attempt: Int = 1) {
         self.records = records
         self.attempt = attempt
     }

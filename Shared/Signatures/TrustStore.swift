@@ -1,7 +1,7 @@
 /// The trusted roots: whole certificates, or just their SHA-256.
 ///
 /// A digest is enough because every payload contains its root: if that certificate has a pinned digest, it is
-/// the root, whoever sent it. Whole certificates are for configured roots, and for payloads that contain another
+/// the root, whatever client sent it. Whole certificates are for configured roots, and for payloads that contain another
 /// certificate with the root's key.
 public struct TrustStore: Sendable {
     /// SHA-256 of Apple Root CA - G3.

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct AdminServerTests {
     private let clock = HandClock()
 
-    /// Runs a server on a free port for as long as `body` takes.
+    /// Runs a server on a free port while `body` runs.
     private func withServer(
         _ health: Health, _ registry: MetricRegistry = MetricRegistry(metrics: []),
         body: (URL) async throws -> Void
@@ -38,7 +38,7 @@ import Testing
         return (http.statusCode, http.value(forHTTPHeaderField: "Content-Type"), String(decoding: data, as: UTF8.self))
     }
 
-    @Test func `readyz follows the conditions and names what is missing`() async throws {
+    @Test func `AdminServer answers readyz by the checks and names those that are not met`() async throws {
         let health = Health(instant: clock.instant)
         let log = health.readinessCheck("log")
         try await withServer(health) { url in
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `livez asks the loops and nothing else`() async throws {
+    @Test func `AdminServer answers livez by the loops and nothing else`() async throws {
         let health = Health(instant: clock.instant)
         let liveness = health.livenessProbe("loop", limit: .seconds(5))
         _ = health.readinessCheck("database")
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `metrics are in the text format, the process's own among them`() async throws {
+    @Test func `AdminServer exposes metrics in the text format, the process's own among them`() async throws {
         let registry = MetricRegistry(metrics: Metric.all)
         Counter(label: "storekeeper_ingest_requests_total", dimensions: [("code", "200")], factory: registry)
             .increment()
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `whether the process is ready is a metric too, as of the moment of the scrape`() async throws {
+    @Test func `AdminServer exposes readiness as a metric, as of the moment of the scrape`() async throws {
         let health = Health(instant: clock.instant)
         let log = health.readinessCheck("log")
         try await withServer(health, MetricRegistry(metrics: Metric.all)) { url in
@@ -110,14 +110,14 @@ import Testing
         }
     }
 
-    @Test func `anything else is not found`() async throws {
+    @Test func `AdminServer answers 404 to any other path`() async throws {
         try await withServer(Health(instant: clock.instant)) { url in
             let answer = try await get(url.appending(path: "secrets"))
             #expect(answer.status == 404)
         }
     }
 
-    @Test func `a port that is taken is told with its variable`() async throws {
+    @Test func `AdminServer names the variable of a port in use`() async throws {
         try await withServer(Health(instant: clock.instant)) { url in
             var logger = Logger(label: "test")
             logger.logLevel = .critical
