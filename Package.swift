@@ -140,9 +140,12 @@ let tests: [Target] = [
             "Signatures", "Subscriptions", "Storage", "Postgres", "TestSupport",
         ]),
     tests(
-        "ChassisTests", "Shared/Chassis", ["Chassis", metrics, lifecycle, logging, hummingbird, httpClient],
+        "ChassisTests", "Shared/Chassis",
+        ["Chassis", "TestSupport", metrics, lifecycle, logging, hummingbird, httpClient],
         exclude: ["Tracing/read_traces.py"]),
-    tests("PipelineTests", "Shared/Pipeline", ["Pipeline", "Kafka", "Contracts", "Chassis", logging, lifecycle]),
+    tests(
+        "PipelineTests", "Shared/Pipeline",
+        ["Pipeline", "Kafka", "Contracts", "Chassis", "TestSupport", logging, lifecycle]),
     tests(
         "IngestTests", "Services/Ingest",
         ["Ingest", "Chassis", "Kafka", "Contracts", "Threads", "StrictJSON", "TestSupport", logging, lifecycle]),

@@ -12,7 +12,7 @@ import Testing
     private let files: TrustFiles
     private let material: ForgeryMaterial
     private let log = LogLines()
-    private let clock = ManualClock()
+    private let clock = WakingClock()
 
     init() throws {
         files = try TrustFiles()

@@ -2,6 +2,7 @@ import Foundation
 import Kafka
 import Logging
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Chassis
@@ -114,9 +115,9 @@ import Testing
         _ = try await bench.batch(from: source)
         bench.broker.inject([16, 16], into: .offsetFetch)
         try await source.rewind()
-        let clock = HandClock()
-        let health = Health(instant: clock.instant)
-        let progress = WorkerProgress("worker", health: health, instant: clock.instant)
+        let clock = ManualClock()
+        let health = Health(instant: { clock.instant })
+        let progress = WorkerProgress("worker", health: health, instant: { clock.instant })
         let reporter = LagReporter(source, worker: "test", progress: progress, now: { Date() })
         var report = LagReport()
         await reporter.publish(&report, askingBroker: true)
@@ -128,16 +129,6 @@ import Testing
         #expect(health.hung.first?.hasPrefix(sentence) == true, "\(health.hung)")
         #expect(health.notReady == health.hung)
         try await source.close()
-    }
-}
-
-/// A clock that a test moves.
-private final class HandClock: Sendable {
-    private let time = Mutex<ContinuousClock.Instant>(.now)
-
-    func advance(by duration: Duration) { time.withLock { $0 += duration } }
-    var instant: @Sendable () -> ContinuousClock.Instant {
-        { [self] in time.withLock { $0 } }
     }
 }
 

@@ -15,7 +15,7 @@ import Testing
         private static let start = Date(timeIntervalSince1970: 1_780_000_000)
         private let date = Mutex(start)
         let log = LogLines()
-        let clock = ManualClock()
+        let clock = WakingClock()
         let register: RevocationRegister
         let client: ResponderClient
         private let holder = Mutex<(SignedDataVerifier, RevocationWatch, [UInt8])?>(nil)

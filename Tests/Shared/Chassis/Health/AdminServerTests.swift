@@ -1,6 +1,7 @@
 import CoreMetrics
 import Foundation
 import ServiceLifecycle
+import TestSupport
 import Testing
 
 @testable import Chassis
@@ -10,7 +11,7 @@ import Testing
 #endif
 
 @Suite(.timeLimit(.minutes(1))) struct AdminServerTests {
-    private let clock = HandClock()
+    private let clock = ManualClock()
 
     /// Runs a server on a free port while `body` runs.
     private func withServer(
@@ -39,7 +40,7 @@ import Testing
     }
 
     @Test func `AdminServer answers readyz by the checks and names those that are not met`() async throws {
-        let health = Health(instant: clock.instant)
+        let health = Health(instant: { [clock] in clock.instant })
         let log = health.readinessCheck("log")
         try await withServer(health) { url in
             var answer = try await get(url.appending(path: "readyz"))
@@ -57,7 +58,7 @@ import Testing
     }
 
     @Test func `AdminServer answers livez by the loops and nothing else`() async throws {
-        let health = Health(instant: clock.instant)
+        let health = Health(instant: { [clock] in clock.instant })
         let liveness = health.livenessProbe("loop", limit: .seconds(5))
         _ = health.readinessCheck("database")
         try await withServer(health) { url in
@@ -77,7 +78,7 @@ import Testing
         let registry = MetricRegistry(metrics: Metric.all)
         Counter(label: "storekeeper_ingest_requests_total", dimensions: [("code", "200")], factory: registry)
             .increment()
-        try await withServer(Health(instant: clock.instant), registry) { url in
+        try await withServer(Health(instant: { [clock] in clock.instant }), registry) { url in
             let answer = try await get(url.appending(path: "metrics"))
             #expect(answer.status == 200)
             #expect(answer.type == "text/plain; version=0.0.4; charset=utf-8")
@@ -93,7 +94,7 @@ import Testing
     }
 
     @Test func `AdminServer exposes readiness as a metric, as of the moment of the scrape`() async throws {
-        let health = Health(instant: clock.instant)
+        let health = Health(instant: { [clock] in clock.instant })
         let log = health.readinessCheck("log")
         try await withServer(health, MetricRegistry(metrics: Metric.all)) { url in
             func ready() async throws -> String? {
@@ -111,19 +112,20 @@ import Testing
     }
 
     @Test func `AdminServer answers 404 to any other path`() async throws {
-        try await withServer(Health(instant: clock.instant)) { url in
+        try await withServer(Health(instant: { [clock] in clock.instant })) { url in
             let answer = try await get(url.appending(path: "secrets"))
             #expect(answer.status == 404)
         }
     }
 
     @Test func `AdminServer names the variable of a port in use`() async throws {
-        try await withServer(Health(instant: clock.instant)) { url in
+        try await withServer(Health(instant: { [clock] in clock.instant })) { url in
             var logger = Logger(label: "test")
             logger.logLevel = .critical
             let second = AdminServer(
                 address: ListenAddress(host: "127.0.0.1", port: try #require(url.port)),
-                health: Health(instant: clock.instant), registry: MetricRegistry(metrics: []), logger: logger,
+                health: Health(instant: { [clock] in clock.instant }), registry: MetricRegistry(metrics: []),
+                logger: logger,
                 onListening: { _ in })
             await #expect {
                 try await second.run()

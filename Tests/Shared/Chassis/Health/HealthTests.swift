@@ -1,21 +1,11 @@
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import Chassis
 
-/// A clock that a test moves.
-final class HandClock: Sendable {
-    private let time = Mutex<ContinuousClock.Instant>(.now)
-
-    func advance(by duration: Duration) { time.withLock { $0 += duration } }
-    var instant: @Sendable () -> ContinuousClock.Instant {
-        { [self] in time.withLock { $0 } }
-    }
-}
-
 @Suite struct HealthTests {
-    private let clock = HandClock()
-    private var health: Health { Health(instant: clock.instant) }
+    private let clock = ManualClock()
+    private var health: Health { Health(instant: { [clock] in clock.instant }) }
 
     @Test func `Health without checks and loops is alive and ready`() {
         #expect(health.hung.isEmpty)

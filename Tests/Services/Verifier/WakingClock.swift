@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A clock that stands still until a test moves it, and reports when a task sleeps by it.
-final class ManualClock: Clock {
+final class WakingClock: Clock {
     struct Instant: InstantProtocol {
         var offset: Duration
 
