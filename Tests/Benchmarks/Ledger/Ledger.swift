@@ -4,22 +4,22 @@ import Pipeline
 import Postgres
 import Storage
 
-/// Our code on one database.
+/// The project's code on one database.
 struct Ledger {
     private let connection: PostgresConnection
     private let store: LedgerStore
-    private let sightings: SeenNotificationStore
+    private let seen: SeenNotificationStore
     private let place = Place()
 
-    /// The position in the log, which every transaction moves.
+    /// The stored position, which every transaction moves.
     private final class Place {
         var offset: Int64 = 0
     }
 
     init(_ url: String, isMigrated: Bool) async throws {
-        connection = Bench.connection(url)
+        connection = DatabaseServer.connection(url)
         store = LedgerStore(connection)
-        sightings = SeenNotificationStore(connection)
+        seen = SeenNotificationStore(connection)
         if !isMigrated {
             _ = try await Migrator(connection).migrate()
             _ = try await RetentionStore(connection).prepare(now: Date())
@@ -33,8 +33,8 @@ struct Ledger {
     func close() async { await connection.close() }
 
     /// One transaction.
-    func apply(_ lives: Lives) async throws -> Int {
-        let batch = lives.nextBatch()
+    func apply(_ samples: SampleBatches) async throws -> Int {
+        let batch = samples.nextBatch()
         let next = place.offset + Int64(batch.count)
         let move = PositionMove(
             cluster: "cluster", group: "benchmark", topic: Topics.unique.name, partition: 0, expected: place.offset,
@@ -46,30 +46,30 @@ struct Ledger {
         return batch.count
     }
 
-    func rate(_ lives: Lives, seconds: Double) async throws -> Double {
-        try await perSecond(seconds) { try await apply(lives) }
+    func rate(_ samples: SampleBatches, seconds: Double) async throws -> Double {
+        try await perSecond(seconds) { try await apply(samples) }
     }
 
-    /// As the state-updater does it: reads a batch of records, processes them and applies them. What is applied are the
-    /// same notifications of other customers, since the ledger takes each only once.
-    func stateUpdaterRate(_ lives: Lives, seconds: Double) async throws -> Double {
+    /// Like the state-updater: reads a batch of records, processes them and applies them, as the same notifications of
+    /// other customers, since the ledger takes each only once.
+    func stateUpdaterRate(_ samples: SampleBatches, seconds: Double) async throws -> Double {
         let update = Update(cores: ProcessInfo.processInfo.activeProcessorCount)
         return try await perSecond(seconds) {
-            let processed = try await lives.nextRecords().processed(by: update)
-            guard processed.forwarded.count == lives.batch else { throw Unexpected() }
-            return try await apply(lives)
+            let processed = try await samples.nextRecords().processed(by: update)
+            guard processed.forwarded.count == samples.batch else { throw Unexpected() }
+            return try await apply(samples)
         }
     }
 
-    func sightingRate(_ lives: Lives, seconds: Double) async throws -> Double {
+    func seenRate(_ samples: SampleBatches, seconds: Double) async throws -> Double {
         try await perSecond(seconds) {
             let now = Date()
-            let batch = lives.nextBatch().map {
+            let batch = samples.nextBatch().map {
                 SeenNotification(
                     notificationUUID: $0.notification.notificationUUID, position: $0.position, seenAt: now,
                     isRedelivery: false)
             }
-            guard try await sightings.markSeen(batch).allSatisfy({ $0 }) else { throw Unexpected() }
+            guard try await seen.markSeen(batch).allSatisfy({ $0 }) else { throw Unexpected() }
             return batch.count
         }
     }
@@ -89,5 +89,5 @@ struct Ledger {
     }
 }
 
-/// The database did not do what a fresh batch makes it do.
+/// The database did not apply a new batch as expected.
 struct Unexpected: Error {}

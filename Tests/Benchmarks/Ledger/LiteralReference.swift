@@ -10,7 +10,7 @@ struct LiteralReference {
 
     init(_ reference: Reference, patterns: Int) async throws {
         self.reference = reference
-        let connection = Bench.connection(reference.url)
+        let connection = DatabaseServer.connection(reference.url)
         var scripts: [String] = []
         for pattern in 0..<patterns {
             var statements = [

@@ -8,12 +8,12 @@ import Signatures
 import Storage
 import Subscriptions
 
-/// Notifications of many lives as the state-updater gets them; lived again and again by other customers.
-final class Lives {
+/// Notifications of many subscriptions as the state-updater gets them, repeated for other customers.
+final class SampleBatches {
     private var entries: [LedgerEntry] = []
     private var records: [Batch.Record] = []
     let batch: Int
-    /// How many batches all lives are.
+    /// Number of different batches.
     let batches = 20
     private var next = 0
     private var generation = 0
@@ -22,19 +22,19 @@ final class Lives {
         self.batch = batch
         let now = Date()
         let authority = try DevelopmentAuthority(now: now)
-        let writer = LetterWriter(authority: authority, impostor: authority)
+        let signer = NotificationSigner(authority: authority, impostor: authority)
         let app = App(bundleId: "com.example.app", appAppleId: 1_234_567_890, environment: .production)
-        var population = Population(apps: [app], size: 2000, timeScale: 1, seed: 1, now: now)
+        var population = Population(apps: [app], size: 2000, seed: 1, now: now)
         let verifier = SignedDataVerifier(
             trust: try TrustStore.apple.adding(rootsIn: Array(authority.rootPEM.utf8)),
             apps: AppRegistry(apps: [AcceptedApp(bundleId: "com.example.app", appAppleId: 1_234_567_890)]))
         while entries.count < batches * batch {
-            let notice = population.next(now: now)
+            let event = population.next(now: now)
             let received = ReceivedNotification(
-                signedPayload: try writer.sign(notice), source: .webhook, receivedAt: now)
+                signedPayload: try signer.sign(event), source: .webhook, receivedAt: now)
             let proven = try verifier.notification(received.signedPayload, now: now).get()
             guard let verified = VerifiedNotification(.notification(proven), received) else {
-                throw ValidationError("a genuine one was refused")
+                throw ValidationError("a genuine notification was rejected")
             }
             let position = LogPosition(topic: Topics.unique.name, partition: 0, offset: Int64(entries.count))
             records.append(Batch.Record(wire: verified.record(), position: position, timestamp: now))
@@ -42,13 +42,13 @@ final class Lives {
         }
     }
 
-    /// The records of the next batch, as the log holds them: of the customers who lived first.
+    /// The records of the next batch, of the first customers.
     func nextRecords() -> Batch {
         let first = next + batch > entries.count ? 0 : next
         return Batch(records: Array(records[first..<first + batch]))
     }
 
-    /// The next batch, of customers that were not there before where all lives were lived.
+    /// The next batch, of other customers once all batches were used.
     func nextBatch() -> [LedgerEntry] {
         if next + batch > entries.count {
             next = 0
