@@ -3,7 +3,7 @@ import Postgres
 
 /// pgbench sending the rows of ``Reference`` as a client without prepared statements does: as literals, a script for each
 /// pattern. The server gets every value over the connection and parses it. The ids are made of them there, once for a
-/// statement, because pgbench would copy the statement anew for each of its rows.
+/// statement, because pgbench would copy the statement again for each of its rows.
 struct LiteralReference {
     private let reference: Reference
     private let scripts: [String]

@@ -95,7 +95,7 @@ struct Reference {
     }
 
     /// The pattern's rows under other ids, the same in all tables.
-    /// - Parameter isCopy: payloads are copied as the pattern has them, compressed; else written anew.
+    /// - Parameter isCopy: payloads are copied as the pattern has them, compressed; else written again.
     static func insertion(
         into table: String, _ connection: PostgresConnection, pass: String = ":pass", from more: String = "",
         pattern: String = ":pattern", isCopy: Bool = false
