@@ -13,7 +13,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     switch Receive().decide(body) {
     case .accept(let payload):
         precondition(payload.filter { $0 == UInt8(ascii: ".") }.count == 2, "not three segments")
-        precondition(!payload.isEmpty && payload.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "characters that base64url lacks")
+        precondition(!payload.isEmpty && payload.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "bytes that base64url lacks")
         let object = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]
         precondition(
             object.map { $0["signedPayload"] as? String == String(decoding: payload, as: UTF8.self) } ?? true,
