@@ -5,7 +5,11 @@ import Foundation
 struct ScenariosCommand: SimulatorWork {
     static let configuration = CommandConfiguration(
         commandName: "scenarios", abstract: "List the scenarios that can be played.",
-        discussion: "Play one with `simulator run --scenario NAME`, several by weight with --mix FILE.")
+        discussion: """
+            Play one with --scenario NAME, several by weight with --mix FILE.
+
+            Example: simulator run --scenario win-back --target URL --authority authority
+            """)
 
     func run(in context: CommandContext) async throws {
         let width = Scenario.all.map(\.name.count).max() ?? 0
