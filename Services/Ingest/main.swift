@@ -17,7 +17,7 @@ await ServiceProcess(
         try settings.kafka(), for: .ingest, messageTimeout: limits.acknowledgement, logger: context.logger)
     let producer = producerService.producer
     let tally = Tally()
-    let isWarm = context.health.readinessCheck("log")
+    let isWarm = context.health.readinessCheck("kafka")
     let logger = context.logger
     return [
         producerService,

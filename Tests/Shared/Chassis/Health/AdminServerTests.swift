@@ -41,12 +41,12 @@ import Testing
 
     @Test func `AdminServer answers readyz by the checks and names those that are not met`() async throws {
         let health = Health(instant: { [clock] in clock.instant })
-        let log = health.readinessCheck("log")
+        let kafka = health.readinessCheck("kafka")
         try await withServer(health) { url in
             var answer = try await get(url.appending(path: "readyz"))
             #expect(answer.status == 503)
-            #expect(answer.body == "log: warming up\n")
-            log.passes()
+            #expect(answer.body == "kafka: warming up\n")
+            kafka.passes()
             answer = try await get(url.appending(path: "readyz"))
             #expect(answer.status == 200)
             #expect(answer.body == "ready\n")
@@ -95,14 +95,14 @@ import Testing
 
     @Test func `AdminServer exposes readiness as a metric, as of the moment of the scrape`() async throws {
         let health = Health(instant: { [clock] in clock.instant })
-        let log = health.readinessCheck("log")
+        let kafka = health.readinessCheck("kafka")
         try await withServer(health, MetricRegistry(metrics: Metric.all)) { url in
             func ready() async throws -> String? {
                 try ExpositionGrammar(await get(url.appending(path: "metrics")).body).value("storekeeper_ready")
             }
             var said = try await ready()
             #expect(said == "0")
-            log.passes()
+            kafka.passes()
             said = try await ready()
             #expect(said == "1")
             health.drain()

@@ -14,22 +14,22 @@ import Testing
 
     @Test func `Health is not ready before every check is met, and names the others`() {
         let health = health
-        let log = health.readinessCheck("log")
+        let kafka = health.readinessCheck("kafka")
         let database = health.readinessCheck("database", waitingFor: "migrating")
-        #expect(health.notReady == ["log: warming up", "database: migrating"])
-        log.passes()
+        #expect(health.notReady == ["kafka: warming up", "database: migrating"])
+        kafka.passes()
         #expect(health.notReady == ["database: migrating"])
         database.passes()
         #expect(health.notReady.isEmpty)
-        log.fails("stopped: 100 dead letters in a row")
-        #expect(health.notReady == ["log: stopped: 100 dead letters in a row"])
+        kafka.fails("stopped: 100 dead letters in a row")
+        #expect(health.notReady == ["kafka: stopped: 100 dead letters in a row"])
     }
 
     @Test func `Health stays draining, whatever the checks say`() {
         let health = health
-        let log = health.readinessCheck("log")
+        let kafka = health.readinessCheck("kafka")
         health.drain()
-        log.passes()
+        kafka.passes()
         #expect(health.notReady == ["draining: the process is stopping"])
         #expect(health.hung.isEmpty)
     }
