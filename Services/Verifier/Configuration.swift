@@ -42,8 +42,8 @@ extension Settings<Configuration> {
     /// Number of records verified in parallel.
     var usableCores: Int { self.cores == 0 ? ProcessInfo.processInfo.activeProcessorCount : self.cores }
 
-    /// What the files of roots and apps say, now and later.
-    /// - Throws: `ConfigurationProblems` with all that is wrong in them.
+    /// Watches the files of roots and apps.
+    /// - Throws: `ConfigurationProblems` with all problems.
     func trustWatcher(
         revocations: RevocationRegister = RevocationRegister(), logger: Logger,
         clock: any Clock<Duration> = ContinuousClock()

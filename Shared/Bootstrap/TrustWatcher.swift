@@ -5,7 +5,7 @@ import Synchronization
 
 /// The current verifier. Checks the files of roots and apps every few seconds and applies changes.
 ///
-/// A file with a mistake changes nothing: what was right before goes on, and the log says what is wrong.
+/// A file with a mistake changes nothing: the former content stays in effect, and the log has the problem.
 package final class TrustWatcher: Service {
     private let apps: String
     private let roots: [String]
@@ -20,8 +20,8 @@ package final class TrustWatcher: Service {
     /// - Parameters:
     ///   - apps: the value of `STOREKEEPER_APPS_FILE`.
     ///   - roots: the values of `STOREKEEPER_ROOT_FILES`.
-    ///   - revocations: outlives every verifier that is made here.
-    /// - Throws: `ConfigurationProblems` with all that is wrong in the files.
+    ///   - revocations: shared by all verifiers that are created here.
+    /// - Throws: `ConfigurationProblems` with all problems of the files.
     package init(
         apps: String, roots: [String], developmentMode: Bool, revocations: RevocationRegister = RevocationRegister(),
         logger: Logger, clock: any Clock<Duration> = ContinuousClock()
@@ -38,11 +38,11 @@ package final class TrustWatcher: Service {
             SignedDataVerifier(trust: trusted.trust, apps: trusted.apps, revocations: revocations))
         guard developmentMode else { return }
         logger.warning(
-            "DEVELOPMENT MODE: purchases that cost nothing are trusted. Never run this in production.",
+            "DEVELOPMENT MODE: free test purchases are accepted. Never run this in production.",
             metadata: ["roots": "\(roots)"])
     }
 
-    /// With what the files said when they were last right.
+    /// Of the last valid content of the files.
     package var verifier: SignedDataVerifier { current.withLock { $0 } }
 
     package func run() async throws {
