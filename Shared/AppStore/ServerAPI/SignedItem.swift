@@ -72,7 +72,7 @@ struct AnswerProver: Sendable {
         return SignedItem(jws: jws, proof: proof)
     }
 
-    /// The verifier accepts every app of ours; an answer about one of them holds nothing of the others.
+    /// The verifier accepts every configured app; an answer about one of them has nothing of the others.
     private func held<Value>(
         _ proven: Proven<Value>, bundleId named: String?, environment signed: AppStoreEnvironment?
     ) -> Result<Proven<Value>, VerificationFailure> {

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `what is signed for another app of ours, or another environment, is not taken for this one`() throws {
+    @Test func `SignedItem of another configured app, or another environment, is rejected`() throws {
         let material = try ForgeryMaterial(now: APIFixture.start)
         let prover = try Self.prover(material)
         let other = try material.signed(material.transaction { $0.bundleId = ForgeryMaterial.productionOnly })
