@@ -2,7 +2,7 @@
 // The map: libraries bottom-up, then services in the order a message meets them, one arrow per line.
 import PackageDescription
 
-let strictSettings: [SwiftSetting] = [
+let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
@@ -31,7 +31,7 @@ let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "sw
 
 func library(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
     .target(
-        name: name, dependencies: dependencies, path: "Shared/\(name)", resources: resources, swiftSettings: strictSettings)
+        name: name, dependencies: dependencies, path: "Shared/\(name)", resources: resources, swiftSettings: strict)
 }
 
 let libraries: [Target] = [
@@ -59,7 +59,7 @@ let libraries: [Target] = [
 
 func service(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
     .executableTarget(
-        name: name, dependencies: dependencies, path: "Services/\(name)", resources: resources, swiftSettings: strictSettings)
+        name: name, dependencies: dependencies, path: "Services/\(name)", resources: resources, swiftSettings: strict)
 }
 
 let services: [Target] = [
@@ -114,13 +114,13 @@ func tests(
     _ name: String, _ path: String, _ dependencies: [Target.Dependency], exclude: [String] = []
 ) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies, path: "Tests/\(path)", exclude: exclude, swiftSettings: strictSettings)
+        name: name, dependencies: dependencies, path: "Tests/\(path)", exclude: exclude, swiftSettings: strict)
 }
 
 let tests: [Target] = [
     .target(
         name: "TestSupport", dependencies: ["Contracts", "Kafka", "Postgres", "Storage", "Subscriptions", logging],
-        path: "Tests/Support", swiftSettings: strictSettings
+        path: "Tests/Support", swiftSettings: strict
     ),
     tests("StrictJSONTests", "Shared/StrictJSON", ["StrictJSON", "TestSupport"]),
     tests("KafkaTests", "Shared/Kafka", ["Kafka", "CRDKafka", "TestSupport", logging]),
