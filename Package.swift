@@ -2,7 +2,7 @@
 // The map: libraries bottom-up, then services in the order a message meets them, one arrow per line.
 import PackageDescription
 
-let house: [SwiftSetting] = [
+let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
@@ -31,7 +31,7 @@ let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "sw
 
 func library(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
     .target(
-        name: name, dependencies: dependencies, path: "Shared/\(name)", resources: resources, swiftSettings: house)
+        name: name, dependencies: dependencies, path: "Shared/\(name)", resources: resources, swiftSettings: strict)
 }
 
 let libraries: [Target] = [
@@ -63,7 +63,7 @@ let libraries: [Target] = [
 
 func service(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
     .executableTarget(
-        name: name, dependencies: dependencies, path: "Services/\(name)", resources: resources, swiftSettings: house)
+        name: name, dependencies: dependencies, path: "Services/\(name)", resources: resources, swiftSettings: strict)
 }
 
 let services: [Target] = [
@@ -120,14 +120,14 @@ func tests(
     _ name: String, _ path: String, _ dependencies: [Target.Dependency], exclude: [String] = []
 ) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies, path: "Tests/\(path)", exclude: exclude, swiftSettings: house)
+        name: name, dependencies: dependencies, path: "Tests/\(path)", exclude: exclude, swiftSettings: strict)
 }
 
 let tests: [Target] = [
     .target(
         name: "TestSupport",
         dependencies: ["Development", "Contracts", "Kafka", "Postgres", "Storage", "Subscriptions", logging],
-        path: "Tests/Support", swiftSettings: house
+        path: "Tests/Support", swiftSettings: strict
     ),
     tests("StrictJSONTests", "Shared/StrictJSON", ["StrictJSON", "TestSupport"]),
     tests("KafkaTests", "Shared/Kafka", ["Development", "Kafka", "CRDKafka", "TestSupport", logging]),
@@ -154,11 +154,12 @@ let tests: [Target] = [
             "Signatures", "Subscriptions", "Storage", "Postgres", "TestSupport",
         ]),
     tests(
-        "ChassisTests", "Shared/Chassis", ["Chassis", metrics, lifecycle, logging, hummingbird, httpClient],
+        "ChassisTests", "Shared/Chassis",
+        ["Chassis", "TestSupport", metrics, lifecycle, logging, hummingbird, httpClient],
         exclude: ["Tracing/read_traces.py"]),
     tests(
         "PipelineTests", "Shared/Pipeline",
-        ["Development", "Pipeline", "Kafka", "Contracts", "Chassis", logging, lifecycle]),
+        ["Development", "Pipeline", "Kafka", "Contracts", "Chassis", "TestSupport", logging, lifecycle]),
     tests(
         "IngestTests", "Services/Ingest",
         [

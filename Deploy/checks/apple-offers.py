@@ -43,11 +43,11 @@ class Recorder:
 
 def compare(jws, expected):
     ours = jwt.decode(jws, public_key, algorithms=["ES256"], audience=jwt.decode(expected, options={"verify_signature": False})["aud"])
-    theirs = jwt.decode(expected, options={"verify_signature": False})
-    assert abs(ours["iat"] - theirs["iat"]) < 60, (ours, theirs)
+    apples = jwt.decode(expected, options={"verify_signature": False})
+    assert abs(ours["iat"] - apples["iat"]) < 60, (ours, apples)
     for changing in ("iat", "nonce"):
-        assert type(ours.pop(changing)) is type(theirs.pop(changing))
-    assert ours == theirs, (ours, theirs)
+        assert type(ours.pop(changing)) is type(apples.pop(changing))
+    assert ours == apples, (ours, apples)
     heads = [jwt.get_unverified_header(one) for one in (jws, expected)]
     assert heads[0] == heads[1], heads
 

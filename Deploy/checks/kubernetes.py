@@ -68,8 +68,8 @@ asked = 0.1
 for name in ("scheduler", "recovery"):
     spec = deployments[name]["spec"]
     share = {v["name"]: v.get("value") for v in spec["template"]["spec"]["containers"][0]["env"]}.get(
-        "STOREKEEPER_API_LIMIT_SHARE")
-    expect(share, f"{name}: no STOREKEEPER_API_LIMIT_SHARE for its replicas")
+        "STOREKEEPER_APP_STORE_API_LIMIT_SHARE")
+    expect(share, f"{name}: no STOREKEEPER_APP_STORE_API_LIMIT_SHARE for its replicas")
     asked += float(share or 1) * spec["replicas"]
 expect(asked <= 1.000001, f"all replicas together use {asked} of Apple's limit")
 

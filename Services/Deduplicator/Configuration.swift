@@ -2,7 +2,7 @@ import Bootstrap
 import Chassis
 import Pipeline
 
-/// What the deduplicator can be told.
+/// Configuration of the deduplicator.
 struct Configuration: WorkerVariables, DatabaseVariables {
     let brokers = Variable.kafkaBrokers
     let database = Variable.databaseURL

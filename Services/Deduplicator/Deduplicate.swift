@@ -4,16 +4,16 @@ import Storage
 
 import struct Foundation.Date
 
-/// Is this the first sighting of the notificationUUID, or of other content under it?
+/// Decides whether a notificationUUID is new, repeated, or repeated with other content.
 struct Deduplicate: Stage {
-    let sightings: SeenNotificationStore
+    let seen: SeenNotificationStore
     let now: @Sendable () -> Date
 
     func process(
         _ deliveries: [Delivery<VerifiedNotification>]
     ) async throws -> [StageResult<UniqueNotification, DeduplicateReason>] {
         let seenAt = now()
-        let isFirst = try await sightings.markSeen(
+        let isFirst = try await seen.markSeen(
             deliveries.map {
                 SeenNotification(
                     notificationUUID: $0.message.notificationUUID, position: $0.position, seenAt: seenAt,
@@ -24,7 +24,7 @@ struct Deduplicate: Stage {
         }
     }
 
-    /// FNV-1a. Nobody but Apple can make the content, so it need only tell different ones apart.
+    /// FNV-1a. Only Apple can sign the content, so the hash only has to tell different contents apart.
     static func digest(of content: [UInt8]) -> Int64 {
         var digest: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in content { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3 }
@@ -32,10 +32,10 @@ struct Deduplicate: Stage {
     }
 }
 
-/// Why a verified notification went no further.
+/// Why a verified notification was not passed on.
 enum DeduplicateReason: String, StageReason {
     case undecodable
-    /// Another record holds the first sighting.
+    /// Another record has the same notificationUUID and content.
     case repeated
 
     var countsTowardsRejectionLimit: Bool { self == .undecodable }

@@ -7,7 +7,7 @@ import Postgres
 import Storage
 
 await ServiceProcess(
-    name: "deduplicator", summary: "Passes the first sighting of each notification on and drops its repetitions.",
+    name: "deduplicator", summary: "Drops repeated notificationUUIDs and passes on the rest.",
     adminAddress: "127.0.0.1:9103", variables: Configuration()
 ).run(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
@@ -15,7 +15,7 @@ await ServiceProcess(
     let connection = try await WorkerConnection(context, stage: .deduplicator, reading: Topics.verified.route)
     let database = PostgresConnection(context.settings.postgres(for: "deduplicator"), logger: context.logger)
     let parts = connection.parts(
-        running: Deduplicate(sightings: SeenNotificationStore(database), now: context.clock.now),
+        running: Deduplicate(seen: SeenNotificationStore(database), now: context.clock.now),
         settlement: KafkaSettlement(connection, to: Topics.unique))
     return [SchemaReadiness(context, service: "deduplicator")] + parts
 }

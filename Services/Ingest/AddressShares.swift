@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Who holds how many of a number of places, by address. Once half of them are taken, nobody gets more than a share.
+/// Counts the places that each address uses. Once half of them are in use, no address gets more than a share.
 ///
-/// While there is room, everybody may have it: Apple posts from few addresses, and what is refused comes an hour later.
+/// Below that there is no limit per address: Apple posts from few addresses, and a refused notification returns an hour later.
 final class AddressShares: Sendable {
     private struct State {
         var taken = 0
@@ -30,7 +30,7 @@ final class AddressShares: Sendable {
         }
     }
 
-    /// Gives one back.
+    /// Returns a place.
     func leave(_ address: String) {
         state.withLock { state in
             guard let own = state.byAddress[address] else { return }
@@ -40,18 +40,18 @@ final class AddressShares: Sendable {
     }
 }
 
-/// Where a request came from.
+/// The address of a client.
 enum SourceAddress {
-    /// The peer's address, or what it says if it is a proxy of ours: the last entry of `X-Forwarded-For`, which the proxy
-    /// itself has added. Nil where a neighbour says nothing.
+    /// The peer's address; for a proxy with a private address, the last entry of `X-Forwarded-For`, which the proxy itself has
+    /// added. Nil where a peer with a private address sends none.
     ///
-    /// A proxy of ours has a private address; what comes straight from the internet has none, and is not believed.
+    /// A proxy of this deployment has a private address; the header of a client with a public address is not trusted.
     static func of(peer: String?, forwardedFor: String?) -> String? {
         guard let peer else { return nil }
         guard isPrivate(peer) else { return peer }
         guard let last = forwardedFor?.split(separator: ",").last else { return nil }
         let address = last.drop { $0 == " " }.prefix { $0 != " " }
-        // Longer than any address: not one.
+        // An address is never that long.
         return address.isEmpty || address.utf8.count > 45 ? nil : String(address)
     }
 

@@ -1,8 +1,8 @@
 import Hummingbird
 
 extension Receiver {
-    /// What the head alone forbids; nil if the body is worth reading.
-    static func refusal(of head: HTTPRequest, limits: Limits) -> Refusal? {
+    /// The error that the head alone decides; nil if the body is to be read.
+    static func rejection(of head: HTTPRequest, limits: Limits) -> RequestRejection? {
         guard (head.path ?? "").prefix(while: { $0 != "?" }) == path else { return .noSuchPath }
         guard head.method == .post else { return .method }
         if let type = head.headerFields[.contentType], !isJSON(type) { return .contentType }
@@ -18,18 +18,18 @@ extension Receiver {
         return essence.lowercased() == "application/json"
     }
 
-    /// Answers with a status and why. The connection lives on if the rest of the body could be read off it.
-    func refuse(_ refusal: Refusal, _ request: Request, _ reader: inout RequestReader) async -> Response {
-        tally.refused(refusal)
-        logger.debug("Refused", metadata: ["reason": "\(refusal.name)"])
+    /// Answers with a status and the reason. The connection stays open if the rest of the body could be read.
+    func reject(_ rejection: RequestRejection, _ request: Request, _ reader: inout RequestReader) async -> Response {
+        tally.rejected(rejection)
+        logger.debug("Refused", metadata: ["reason": "\(rejection.name)"])
         var headers: HTTPFields = [.contentType: "application/json"]
-        if refusal == .method { headers[.allow] = "POST" }
-        if refusal.status == 503 { headers[.retryAfter] = "60" }
-        let status = HTTPResponse.Status(code: refusal.status)
-        // The answer to HEAD has no body; what followed would be taken for the next answer.
-        let buffer = request.method == .head ? ByteBuffer() : ByteBuffer(bytes: refusal.json)
-        // Who asks before sending has sent nothing yet and is to be spared it; who is slow has had its time.
-        let isWorthReading = request.headers[.expect] == nil && refusal != .tooSlow && refusal != .tooManyBytes
+        if rejection == .method { headers[.allow] = "POST" }
+        if rejection.status == 503 { headers[.retryAfter] = "60" }
+        let status = HTTPResponse.Status(code: rejection.status)
+        // The answer to HEAD has no body; a body would be taken for the next answer.
+        let buffer = request.method == .head ? ByteBuffer() : ByteBuffer(bytes: rejection.json)
+        // A client that sent Expect has sent no body yet; a slow one has used up its time.
+        let isWorthReading = request.headers[.expect] == nil && rejection != .tooSlow && rejection != .tooManyBytes
         if isWorthReading, await reader.discard() {
             return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: buffer))
         }
@@ -37,7 +37,7 @@ extension Receiver {
         return Response(status: status, headers: headers, body: hangingUp(after: buffer))
     }
 
-    /// Answers nobody: the client is gone, or broke off.
+    /// Closes the connection of a client that is gone or broke off, without an answer.
     func hangUp(status: Int) -> Response {
         Response(
             status: HTTPResponse.Status(code: status), headers: [.connection: "close"],

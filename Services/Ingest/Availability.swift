@@ -1,8 +1,8 @@
-/// Whether Kafka takes what is written, told at most once a minute for each state. No I/O.
+/// Reports whether Kafka acknowledges notifications, at most once a minute for each state. No I/O.
 ///
 /// Where only some partitions fail, successes and failures alternate many times a second; the share says how bad it is.
 struct Availability {
-    /// What is worth a line of the log.
+    /// A change that is logged.
     enum Change: Equatable {
         case failing(failed: Int, of: Int)
         case available

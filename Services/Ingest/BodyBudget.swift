@@ -1,16 +1,16 @@
 import Synchronization
 
-/// The bytes of all requests in hand, together. Beyond it the body that began first and is still incomplete gives way.
+/// Limits the bytes of all requests in progress. Above the limit, the oldest incomplete body is dropped.
 ///
-/// A body of Apple's is complete within milliseconds; who sends slowly enough to become the oldest is slow, or means
-/// harm. What is complete and waits for Kafka is never dropped.
+/// A body from Apple is complete within milliseconds; one that becomes the oldest is slow or malicious. A complete body that
+/// waits for Kafka is never dropped.
 final class BodyBudget: Sendable {
     private struct State {
         var held = 0
         var next: UInt64 = 0
-        /// Those whose end has not come.
+        /// Bodies that are not complete.
         var receiving: [UInt64: ReceivedBody] = [:]
-        /// By age, with gaps where one is complete or gone.
+        /// By age, with gaps where a body is complete or gone.
         var order: [UInt64] = []
         var front = 0
     }
@@ -36,7 +36,7 @@ final class BodyBudget: Sendable {
     }
 
     /// Accounts for more bytes.
-    /// - Returns: who has to give way for them, perhaps the body itself; nil where nobody can.
+    /// - Returns: the body to drop for them, perhaps this one; nil where none can be dropped.
     fileprivate func take(_ bytes: Int) -> [ReceivedBody]? {
         state.withLock { state in
             state.held += bytes
@@ -63,7 +63,7 @@ final class BodyBudget: Sendable {
         return nil
     }
 
-    /// Its end has come: from now on it does not give way.
+    /// The body is complete: from now on it is not dropped.
     fileprivate func completed(_ number: UInt64) { state.withLock { Self.settle(number, &$0) } }
 
     fileprivate func give(_ bytes: Int, of number: UInt64) {
@@ -86,7 +86,7 @@ final class BodyBudget: Sendable {
 final class ReceivedBody: Sendable {
     private struct State {
         var bytes: [UInt8] = []
-        /// What the budget was told of.
+        /// The bytes that the budget has counted.
         var size = 0
         var isDropped = false
     }
@@ -105,13 +105,13 @@ final class ReceivedBody: Sendable {
     /// Read under the budget's lock; changed only by the request's own task, or once it is dropped.
     fileprivate var size: Int { state.withLock(\.size) }
 
-    /// How many bytes have come.
+    /// How many bytes have arrived.
     var count: Int { state.withLock(\.bytes.count) }
 
-    /// Adds a piece.
-    /// - Returns: false if this body had to give way, now or before: it holds nothing any more.
+    /// Adds a chunk.
+    /// - Returns: false if this body was dropped, now or before: it holds nothing any more.
     func append(_ piece: some Collection<UInt8>) -> Bool {
-        // Told before it is allocated. In steps of doubling, so that what is told is what is held.
+        // Counted before it is allocated, in steps of doubling, so that what is counted is what is held.
         let growth: Int = state.withLock { state in
             let needed = state.bytes.count + piece.count
             guard !state.isDropped, needed > state.size else { return 0 }
@@ -135,7 +135,7 @@ final class ReceivedBody: Sendable {
         }
     }
 
-    /// All bytes, once the end has come; nil if this body had to give way. They stay accounted for until ``release()``.
+    /// All bytes of a complete body; nil if it was dropped. They stay counted until ``release()``.
     func complete() -> [UInt8]? {
         budget.completed(number)
         return state.withLock { state in
@@ -153,7 +153,7 @@ final class ReceivedBody: Sendable {
         release()
     }
 
-    /// The request is answered.
+    /// The request was answered.
     func release() {
         let size = state.withLock { state in
             defer { state.size = 0 }

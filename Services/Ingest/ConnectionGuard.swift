@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Closes a connection whose client does not read its answers, and one of an address that holds its share already.
+/// Closes a connection whose client does not read its answers, or whose address has its share already.
 ///
 /// The server's idle timeout covers neither: an answer that cannot be written counts as a request in progress.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
@@ -11,7 +11,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private let shares: AddressShares
     private var address: String?
     private var unwritten = 0
-    /// When the client last took something, or was given the first of what it has not taken yet.
+    /// When the client last read something, or the first of what it has not read yet was written.
     private var progress = NIODeadline.now()
     private var isWatching = false
 
@@ -21,7 +21,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        // Behind a proxy of ours all connections have one address: there each request is counted instead.
+        // Behind a proxy all connections have one address: there each request is counted instead.
         if let peer = context.channel.remoteAddress?.ipAddress, !SourceAddress.isPrivate(peer) {
             guard shares.enter(peer) else { return context.close(promise: nil) }
             address = peer
@@ -47,7 +47,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(data, promise: written)
     }
 
-    /// One timer for as long as anything is unwritten, not one for each answer.
+    /// One timer while anything is unwritten, not one for each answer.
     private func watch(_ context: ChannelHandlerContext) {
         isWatching = true
         context.eventLoop.assumeIsolated().scheduleTask(deadline: progress + deadline) {

@@ -4,15 +4,15 @@ import Kafka
 
 import struct Foundation.Date
 
-/// Says once a minute that this ingest is alive and what it answered.
+/// Writes a heartbeat once a minute: this ingest is running, and these were its answers.
 ///
-/// A minute without a heartbeat is a minute in which notifications may have been lost, so a heartbeat that the log does
-/// not take is not kept for later: the gap it leaves is the truth.
+/// A minute without a heartbeat is a minute in which notifications may have been lost, so a heartbeat that Kafka does not
+/// acknowledge is not kept for later: the gap that it leaves is correct.
 struct Heartbeat: Service {
     let instance: String
     let tally: Tally
     let now: @Sendable () -> Date
-    /// Returns after so long; throws when there is no more time, which sends the last heartbeat.
+    /// Returns after so long; throws at shutdown, which writes the last heartbeat.
     let wait: @Sendable (Duration) async throws -> Void
     let send: @Sendable (IngestHeartbeat) async throws -> Void
     let logger: Logger
@@ -31,7 +31,7 @@ struct Heartbeat: Service {
             }
             await beat(minute)
             guard !isLast else { return }
-            // A clock that was set back or forward, or a machine that slept, does not get its minutes invented.
+            // A clock that was set, or a machine that slept, gets no heartbeats for minutes that ingest did not serve.
             minute = max(next, Self.startOfMinute(now()))
         }
     }
@@ -48,7 +48,7 @@ struct Heartbeat: Service {
                     instance: instance, minute: minute, accepted: counts.accepted, refused: counts.refused))
         } catch {
             logger.warning(
-                "The heartbeat could not be written; its minute counts as an outage",
+                "Heartbeat not written; its minute counts as an outage",
                 metadata: ["error": "\(error)"])
         }
     }

@@ -1,39 +1,39 @@
 import StrictJSON
 
-/// Is it a JSON object with a string `signedPayload` of three segments?
+/// Checks that a body is a JSON object with a string `signedPayload` of three segments.
 ///
-/// Or a notification of version 1, which Apple sends where App Store Connect still asks for it (A8): answering 400 would make
-/// Apple repeat it, and no operator would learn of it.
+/// A notification of version 1 is accepted too, which Apple sends where App Store Connect still asks for it (A8): with a 400
+/// Apple would repeat it, and no operator would learn of it.
 ///
-/// Nothing more is asked of a request: what is refused here is lost, because Apple gives up on what is answered 400 often
-/// enough, and a verifier's bug can be repaired by replay only if the bytes got into the log.
+/// Nothing else is checked: Apple gives up on what is answered 400 often enough, and after a bug in the verifier a replay
+/// can only repair what is in Kafka.
 struct Receive {
-    /// What becomes of a request body.
+    /// The result of the check.
     enum Decision: Equatable {
         /// The compact JWS, byte for byte, or a notification of version 1.
         case accept(signedPayload: [UInt8])
-        case refuse(Refusal)
+        case reject(RequestRejection)
     }
 
     func decide(_ body: [UInt8]) -> Decision {
-        guard !body.isEmpty else { return .refuse(.empty) }
+        guard !body.isEmpty else { return .reject(.empty) }
         let document: JSONDocument
         do throws(JSONFault) {
             document = try JSONDocument(body)
         } catch {
-            return .refuse(.notJSON("\(error)"))
+            return .reject(.notJSON("\(error)"))
         }
-        guard document.root.kind == .object else { return .refuse(.notAnObject) }
+        guard document.root.kind == .object else { return .reject(.notAnObject) }
         guard let member = document.root["signedPayload"] else {
             return Self.withoutPassword(version1: document).map { .accept(signedPayload: $0) }
-                ?? .refuse(.noSignedPayload)
+                ?? .reject(.noSignedPayload)
         }
-        guard let payload = member.unescapedBytes else { return .refuse(.signedPayloadNotAString) }
-        guard Self.isThreeSegments(payload) else { return .refuse(.notThreeSegments) }
+        guard let payload = member.unescapedBytes else { return .reject(.signedPayloadNotAString) }
+        guard Self.isThreeSegments(payload) else { return .reject(.notThreeSegments) }
         return .accept(signedPayload: payload)
     }
 
-    /// The JSON, if it is a notification of version 1, without the app's shared secret: that belongs in no topic.
+    /// The JSON of a notification of version 1, without the app's shared secret, which belongs in no topic.
     private static func withoutPassword(version1 document: JSONDocument) -> [UInt8]? {
         guard document.root["notification_type"]?.string != nil else { return nil }
         var bytes = document.bytes
@@ -42,7 +42,7 @@ struct Receive {
         return Array(bytes[start...])
     }
 
-    /// Three segments, none of them empty, each of a length and of letters that base64url can have.
+    /// Three segments, none of them empty, each of a length and of characters that base64url can have.
     private static func isThreeSegments(_ payload: [UInt8]) -> Bool {
         let dot = UInt8(ascii: ".")
         guard let first = payload.firstIndex(of: dot), let last = payload.lastIndex(of: dot), first < last else {
@@ -52,7 +52,7 @@ struct Receive {
             && isBase64URL(payload[(last + 1)...])
     }
 
-    /// Without a branch for each byte, so that the compiler makes it look at many at once: a payload has thousands.
+    /// Without a branch for each byte, so that the compiler can vectorize it: a payload has thousands.
     private static func isBase64URL(_ segment: ArraySlice<UInt8>) -> Bool {
         var foreign: UInt8 = 0
         for byte in segment {

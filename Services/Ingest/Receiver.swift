@@ -4,21 +4,21 @@ import Hummingbird
 
 import struct Foundation.Date
 
-/// The HTTP server that Apple posts to.
+/// The HTTP server that receives Apple's notifications.
 struct Receiver: Service {
-    /// The one path; everything else is answered 404.
+    /// The only path; others are answered 404.
     static let path = "/v1/notifications"
 
     let address: ListenAddress
     let limits: Limits
     let budget: BodyBudget
     let shares: AddressShares
-    let log: NotificationLog
+    let producer: NotificationProducer
     let tally: Tally
     let tracing: Tracing
     let clock: ProcessClock
     let logger: Logger
-    /// Told the port when connections are accepted.
+    /// Called with the port when connections are accepted.
     let onListening: @Sendable (Int) -> Void
 
     func run() async throws {
@@ -40,52 +40,52 @@ struct Receiver: Service {
 
     private func answer(_ request: Request, from peer: String?) async -> Response {
         var reader = RequestReader(request.body, limits: limits, instant: clock.instant)
-        if let refusal = Self.refusal(of: request.head, limits: limits) {
-            return await refuse(refusal, request, &reader)
+        if let rejection = Self.rejection(of: request.head, limits: limits) {
+            return await reject(rejection, request, &reader)
         }
         let source = SourceAddress.of(
             peer: peer, forwardedFor: request.headers.last { $0.name.canonicalName == "x-forwarded-for" }?.value)
         guard let source else { return await receive(request, &reader) }
-        guard shares.enter(source) else { return await refuse(.addressShare, request, &reader) }
+        guard shares.enter(source) else { return await reject(.addressShare, request, &reader) }
         defer { shares.leave(source) }
         return await receive(request, &reader)
     }
 
-    /// The whole way of a request, in the order in which it can fail.
+    /// Handles a request; its checks are in the order in which they can fail.
     private func receive(_ request: Request, _ reader: inout RequestReader) async -> Response {
         let received = budget.begin()
         defer { received.release() }
         let body: [UInt8]
         switch await reader.read(into: received) {
         case .complete(let bytes): body = bytes
-        case .tooLarge: return await refuse(.tooLarge(limit: limits.body), request, &reader)
-        case .tooSlow: return await refuse(.tooSlow, request, &reader)
-        case .overBudget: return await refuse(.tooManyBytes, request, &reader)
+        case .tooLarge: return await reject(.tooLarge(limit: limits.body), request, &reader)
+        case .tooSlow: return await reject(.tooSlow, request, &reader)
+        case .overBudget: return await reject(.tooManyBytes, request, &reader)
         case .broken: return hangUp(status: 400)
         }
         let arrived = clock.instant()
         switch Receive().decide(body) {
-        case .refuse(let refusal):
-            return await refuse(refusal, request, &reader)
+        case .reject(let rejection):
+            return await reject(rejection, request, &reader)
         case .accept(let signedPayload):
             let step = tracing.begin()
             let notification = ReceivedNotification(
                 signedPayload: signedPayload, source: .webhook, receivedAt: clock.now(),
                 traceparent: step.traceparent)
-            let refusal = await log.append(notification)
+            let rejection = await producer.append(notification)
             tracing.finished(
-                step, from: notification.receivedAt, to: clock.now(), status: refusal?.status ?? 200, path: Self.path)
-            if let refusal { return await refuse(refusal, request, &reader) }
+                step, from: notification.receivedAt, to: clock.now(), status: rejection?.status ?? 200, path: Self.path)
+            if let rejection { return await reject(rejection, request, &reader) }
             tally.accepted(after: arrived.duration(to: clock.instant()))
             return Response(status: .ok)
         }
     }
 }
 
-/// What is known of the connection a request came by.
+/// What is known of the connection of a request.
 struct ConnectionContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The other end's address, without its port.
+    /// The peer's address, without its port.
     let peer: String?
 
     init(source: ApplicationRequestContextSource) {

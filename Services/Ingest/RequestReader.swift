@@ -2,16 +2,16 @@ import Hummingbird
 
 /// Reads a request body once, within limits.
 ///
-/// The time is looked at whenever something arrives, which stops a client that trickles; one that falls silent is
-/// disconnected by the server's idle timeout. So no request costs a timer.
+/// The timeout is checked whenever something arrives, which stops a slow client; a silent one is disconnected by the server's
+/// idle timeout. So no request costs a timer.
 struct RequestReader {
     enum Outcome: Equatable {
         case complete([UInt8])
         case tooLarge
         case tooSlow
-        /// All requests together hold too much, and this one was the oldest of those that are not complete.
+        /// All requests together hold too much, and this was the oldest incomplete one.
         case overBudget
-        /// The connection ended, or what came is not HTTP.
+        /// The connection ended, or the request is not HTTP.
         case broken
     }
 
@@ -21,7 +21,7 @@ struct RequestReader {
     private let deadline: ContinuousClock.Instant
     private var isAtEnd = false
 
-    /// The time for the request begins now.
+    /// The timeout begins now.
     init(_ body: RequestBody, limits: Limits, instant: @escaping @Sendable () -> ContinuousClock.Instant) {
         self.body = body.makeAsyncIterator()
         self.limits = limits
@@ -29,7 +29,7 @@ struct RequestReader {
         deadline = instant() + limits.reading
     }
 
-    /// - Parameter received: where the bytes are kept, to be released with the answer.
+    /// - Parameter received: holds the bytes, and is released with the answer.
     mutating func read(into received: ReceivedBody) async -> Outcome {
         do {
             while let buffer = try await body.next() {
@@ -44,10 +44,10 @@ struct RequestReader {
         }
     }
 
-    /// Reads what is left and forgets it.
+    /// Reads and discards the rest.
     ///
     /// A client that is still sending while its connection is closed never sees the answer.
-    /// - Returns: false if the end did not come within proportion and time.
+    /// - Returns: false if the rest was too long or too slow.
     mutating func discard() async -> Bool {
         var rest = max(8 * limits.body, 8 << 20)
         do {

@@ -1,14 +1,14 @@
 import Chassis
 import Synchronization
 
-/// Counts the answers: for the metrics since the start, for the heartbeat since it was last taken.
+/// Counts the answers: since the start for the metrics, since the last heartbeat for the next.
 final class Tally: Sendable {
-    /// The answers of one stretch of time.
+    /// The answers since the last heartbeat.
     struct Counts: Sendable, Equatable {
         var accepted: Int64 = 0
         /// By HTTP status.
         var refused: [Int: Int64] = [:]
-        /// By the refusal's name.
+        /// By the name of the error.
         var reasons: [String: Int64] = [:]
     }
 
@@ -16,22 +16,22 @@ final class Tally: Sendable {
     private let accepted = Metric.ingestRequests.counter("200")
     private let acknowledgement = Metric.ingestAcknowledgement.timer()
 
-    /// - Parameter waited: from the complete request to the log's acknowledgement.
+    /// - Parameter waited: from the complete request to Kafka's acknowledgement.
     func accepted(after waited: Duration) {
         accepted.increment()
         acknowledgement.recordNanoseconds(Int64(waited / .nanoseconds(1)))
         counts.withLock { $0.accepted += 1 }
     }
 
-    func refused(_ refusal: Refusal) {
-        Metric.ingestRequests.counter("\(refusal.status)").increment()
+    func rejected(_ rejection: RequestRejection) {
+        Metric.ingestRequests.counter("\(rejection.status)").increment()
         counts.withLock {
-            $0.refused[refusal.status, default: 0] += 1
-            $0.reasons[refusal.name, default: 0] += 1
+            $0.refused[rejection.status, default: 0] += 1
+            $0.reasons[rejection.name, default: 0] += 1
         }
     }
 
-    /// What was counted since the last time, which from now on counts as taken.
+    /// Returns the counts since the last call, and resets them.
     func take() -> Counts {
         counts.withLock { counts in
             defer { counts = Counts() }

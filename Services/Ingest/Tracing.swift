@@ -3,11 +3,11 @@ import Contracts
 
 import struct Foundation.Date
 
-/// Where a notification's trace begins: at the request that brought it.
+/// The first span of a notification's trace: the request.
 struct Tracing: Sendable {
     let tracer: Tracer
 
-    /// The first step of a trace of its own, whatever the request names: a stranger who chose the trace's id would choose
+    /// A trace of its own, whatever the request names: otherwise a client could choose which traces are recorded.
     /// what is recorded.
     func begin() -> TraceContext { tracer.step(below: nil) }
 
@@ -25,7 +25,7 @@ struct Tracing: Sendable {
                     ("http.response.status_code", .number(Int64(status))),
                     ("messaging.destination.name", .text(Topics.received.name)),
                 ],
-                failure: status >= 500 ? "the log did not take it" : nil)
+                failure: status >= 500 ? "Kafka unavailable" : nil)
         ])
     }
 }

@@ -5,28 +5,28 @@ import Kafka
 import Pipeline
 
 await ServiceProcess(
-    name: "ingest", summary: "Receives Apple's notifications and answers 200 once the log holds them.",
+    name: "ingest", summary: "Receives Apple's notifications and answers 200 once Kafka holds them.",
     adminAddress: "127.0.0.1:9101", variables: Configuration()
 ).run(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
 ) { context in
     let settings = context.settings
     let limits = settings.limits
-    // What is confirmed later is repeated by Apple anyway: it was answered 503.
+    // Apple repeats what Kafka acknowledges later anyway: it was answered 503.
     let producerService = try ProducerService(
         try settings.kafka(), for: .ingest, messageTimeout: limits.acknowledgement, logger: context.logger)
     let producer = producerService.producer
     let tally = Tally()
-    let isWarm = context.health.readinessCheck("log")
+    let isWarm = context.health.readinessCheck("kafka")
     let logger = context.logger
     return [
         producerService,
         WarmUp(producer: producer) {
             isWarm.passes()
-            logger.info("The log is reachable; ready for notifications")
+            logger.info("Kafka is reachable; ready for notifications")
         } failed: { error in
-            isWarm.fails("cannot reach the log: \(error)")
-            logger.warning("The log cannot be reached yet; trying again", metadata: ["error": "\(error)"])
+            isWarm.fails("cannot reach Kafka: \(error)")
+            logger.warning("Cannot reach Kafka; retrying", metadata: ["error": "\(error)"])
         },
         Heartbeat(
             instance: context.instance, tally: tally, now: context.clock.now, wait: { try await Task.sleep(for: $0) },
@@ -37,7 +37,7 @@ await ServiceProcess(
         Receiver(
             address: settings.address, limits: limits, budget: BodyBudget(limit: limits.bodies),
             shares: AddressShares(places: limits.inFlight, share: limits.addressShare),
-            log: NotificationLog(
+            producer: NotificationProducer(
                 producer: producer, limits: limits, instant: context.clock.instant, logger: context.logger),
             tally: tally,
             tracing: Tracing(tracer: context.tracer), clock: context.clock, logger: context.logger,

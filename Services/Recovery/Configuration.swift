@@ -35,7 +35,8 @@ struct Configuration: WorkerVariables, DatabaseVariables {
         guard settings.apiKeys != nil, settings.apps == nil else { return kafka }
         return kafka + [
             .unusable(
-                name: "STOREKEEPER_API_KEYS_FILE", reason: "needs STOREKEEPER_APPS_FILE beside it, which is not set")
+                name: "STOREKEEPER_APP_STORE_API_KEYS_FILE",
+                reason: "needs STOREKEEPER_APPS_FILE beside it, which is not set")
         ]
     }
 }

@@ -41,7 +41,7 @@ enum DeadLetterIndexReason: String, StageReason {
 extension DeadLetter {
     /// Refused before Apple's signature was proven, so that any client can post any number of them.
     fileprivate var isForged: Bool {
-        stage == ServiceName.verifier.rawValue && RefusalReason(rawValue: reason)?.isProven == false
+        stage == ServiceName.verifier.rawValue && VerificationFailureReason(rawValue: reason)?.isProven == false
     }
 }
 

@@ -104,7 +104,7 @@ extension Settings<Configuration> {
     func appleAPI(clock: APIClock, logger: Logger) throws(ConfigurationProblems) -> AppleAPI? {
         guard let keys = self.apiKeys, let apps = self.apps else {
             logger.notice(
-                "STOREKEEPER_API_KEYS_FILE is not set; customer requests are postponed, everything else runs")
+                "STOREKEEPER_APP_STORE_API_KEYS_FILE is not set; customer requests are postponed, everything else runs")
             return nil
         }
         let trusted = try TrustSettings(apps: apps, roots: self.roots ?? [], developmentMode: self.developmentMode)

@@ -18,8 +18,8 @@ struct Postponement: Sendable, Equatable {
     /// Until an operator adds one.
     static let withoutKey = Postponement(
         length: .seconds(900),
-        reason: "no App Store Server API key for this app and environment; add one to STOREKEEPER_API_KEYS_FILE and "
-            + "restart recovery")
+        reason: "no App Store Server API key for this app and environment; add one to "
+            + "STOREKEEPER_APP_STORE_API_KEYS_FILE and restart recovery")
 }
 
 /// What to do after a failed request to Apple.

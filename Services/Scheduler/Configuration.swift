@@ -66,7 +66,7 @@ struct Configuration: WorkerVariables, DatabaseVariables {
         "maximum number of overdue purchases per minute whose history is requested; 0 disables it",
         default: "10", in: 0...1000)
     let ledgerDays = Variable.ledgerDays
-    let sightingDays = Variable.sightingDays
+    let seenDays = Variable.seenDays
     let batch = Variable.batchLimit
     let rejectionRun = Variable.rejectionRun
     let rejectionRatio = Variable.rejectionRatio

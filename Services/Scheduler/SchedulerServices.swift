@@ -97,7 +97,7 @@ struct SchedulerServices {
         let retentionJob = RetentionJob(
             windows: windows, canaries: CanaryStore(connection), overdue: OverdueStore(connection),
             heartbeats: HeartbeatStore(connection), retention: RetentionStore(connection),
-            policy: RetentionPolicy(ledgerDays: settings.ledgerDays, sightingDays: settings.sightingDays),
+            policy: RetentionPolicy(ledgerDays: settings.ledgerDays, seenDays: settings.seenDays),
             now: context.clock.now, logger: context.logger)
         let report = CoverageMetrics(coverage: CoverageStore(connection), apps: accepted, now: context.clock.now)
         let interval = min(.seconds(15), settings.failuresInterval)

@@ -2,7 +2,7 @@ import Contracts
 import Kafka
 import Storage
 
-/// Compares the broker and the database with what this build means, and changes nothing.
+/// Compares the broker and the database with what this release expects, and changes nothing.
 struct Check {
     let admin: KafkaAdmin
     let replicationFactor: Int
@@ -10,7 +10,7 @@ struct Check {
     let grants: Grants
     let audit: PrivilegeAudit
 
-    /// One row a difference: what, which respect of it, as meant, as found, what to do.
+    /// One row per difference: object, property, expected, found, what to do.
     func rows() async throws -> [[String]] {
         try await topics() + database()
     }
@@ -41,11 +41,13 @@ struct Check {
     }
 }
 
-/// What `setup --check` found; the table is printed before.
+/// The result of `setup --check`; the table is printed before.
 struct SetupDiffers: Error, CustomStringConvertible {
     var count: Int
 
-    var description: String { "\(count) settings differ from what is meant; run setup, and the commands it cannot run" }
+    var description: String {
+        "\(count) settings differ from the expected ones; run setup, and the commands it cannot run"
+    }
 }
 
 /// Rows below a heading, in columns as wide as their widest cell.

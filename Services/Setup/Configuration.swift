@@ -4,7 +4,7 @@ import Kafka
 import Pipeline
 import Postgres
 
-/// What setup can be told.
+/// Configuration of setup.
 struct Configuration: KafkaVariables, DatabaseVariables {
     let brokers = Variable.kafkaBrokers
     let replicationFactor = Variable.int(
@@ -17,7 +17,7 @@ struct Configuration: KafkaVariables, DatabaseVariables {
 }
 
 extension Settings<Configuration> {
-    /// A migration may take longer than a statement of the line may.
+    /// A migration may take longer than a statement of a service.
     var migration: PostgresConfiguration {
         var configuration = postgres(for: "setup")
         configuration.statementTimeout = nil

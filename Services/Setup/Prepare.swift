@@ -5,7 +5,7 @@ import Storage
 
 import struct Foundation.Date
 
-/// Brings the broker and the database to what this build expects. May run as often as one likes.
+/// Creates and changes topics and schema as this release expects. Can be run repeatedly.
 struct Prepare {
     let admin: KafkaAdmin
     let replicationFactor: Int
@@ -33,7 +33,7 @@ struct Prepare {
             case .created:
                 logger.info("Topic created", metadata: name)
             case .exists:
-                logger.info("Topic was there", metadata: name)
+                logger.info("Topic exists", metadata: name)
             case .failed(let error):
                 failures.append("\(specification.name): \(error)")
             }
@@ -41,7 +41,7 @@ struct Prepare {
         guard failures.isEmpty else { throw TopicsMissing(failures: failures) }
     }
 
-    /// Compares every setting of every topic and sets what can be set.
+    /// Compares every setting of every topic and sets what setup may set.
     /// - Returns: what only an operator can change.
     private func mendTopics() async throws -> [TopicDifference] {
         let specifications = Topics.all.map { TopicSpecification($0, replicationFactor: replicationFactor) }
@@ -64,7 +64,7 @@ struct Prepare {
             guard !changes.isEmpty else { continue }
             try await admin.alter(specification.name, changes)
             logger.notice(
-                "Topic settings changed to what is meant",
+                "Topic settings changed",
                 metadata: ["topic": "\(specification.name)", "settings": "\(changes)"])
         }
         return left
@@ -76,14 +76,14 @@ struct Prepare {
             logger.info(
                 "Migration applied", metadata: ["version": "\(migration.version)", "name": "\(migration.name)"])
         }
-        // The scheduler makes the months that follow; without one the ledger's rest takes them.
+        // The scheduler creates the following months; without a partition the ledger's default partition takes them.
         let months = try await retention.prepare(now: now())
         logger.info(
             "The database is up to date",
             metadata: ["applied": "\(applied.count)", "months": "\(months.made)", "left": "\(months.unmade)"])
     }
 
-    /// The roles are a fence, not a need: without them everything works, as the user who owns it all.
+    /// The roles protect, but nothing depends on them: without them every service works as the owner.
     private func grant() async throws {
         let missing = try await grants.apply()
         if !missing.isEmpty {
@@ -104,27 +104,27 @@ struct Prepare {
     }
 }
 
-/// Topics that could not be made. Nothing else was undone: run setup again when the cause is gone.
+/// Topics that could not be created. Everything else was done: run setup again after repairing the cause.
 struct TopicsMissing: Error, CustomStringConvertible {
     var failures: [String]
 
     var description: String {
-        "topics could not be created (\(failures.joined(separator: "; "))); mend that and run setup again"
+        "topics could not be created (\(failures.joined(separator: "; "))); repair that and run setup again"
     }
 }
 
-/// Topics that exist otherwise than meant, and that setup does not change by itself. All else was done.
+/// Topics that differ and that setup does not change by itself. Everything else was done.
 struct TopicsDiffer: Error, CustomStringConvertible {
     var differences: [TopicDifference]
 
     var description: String {
-        "topics differ from what is meant, as they do where a broker created them by itself:\n"
+        "topics differ from the expected settings, as they do where a broker created them by itself:\n"
             + tableText(differences.map(\.row))
     }
 }
 
 extension TopicSpecification {
-    /// What the broker is asked for. One replica fewer than there are must confirm a write, so that one may be away.
+    /// The topic's settings. A write needs the acknowledgement of all replicas but one, so that one may be unavailable.
     init(_ route: Route, replicationFactor: Int) {
         self.init(
             name: route.name, partitions: route.partitions, replicationFactor: replicationFactor,

@@ -1,8 +1,8 @@
 import Kafka
 
-/// One respect in which a topic is not as it is meant.
+/// One property in which a topic differs from the expected settings.
 struct TopicDifference: Equatable {
-    /// What has to be done about it.
+    /// What repairs it.
     enum Remedy: Equatable {
         /// Setup sets it.
         case set(String)
@@ -16,7 +16,7 @@ struct TopicDifference: Equatable {
     var found: String
     var remedy: Remedy
 
-    /// Everything that differs, in a stable order. More than meant is an operator's decision, and no difference.
+    /// All differences, in a stable order. More than expected is an operator's decision, and no difference.
     static func all(_ specification: TopicSpecification, _ state: TopicState) -> [TopicDifference] {
         let topic = specification.name
         var differences: [TopicDifference] = []
@@ -45,7 +45,7 @@ struct TopicDifference: Equatable {
         return differences
     }
 
-    /// -1 is "without limit" where Kafka knows a limit.
+    /// -1 is "unlimited" where Kafka has a limit.
     private static func isMet(_ name: String, expected: String, found: String) -> Bool {
         guard ["retention.ms", "min.insync.replicas"].contains(name), let expected = Int64(expected),
             let found = Int64(found)

@@ -6,10 +6,11 @@ import Postgres
 import Storage
 
 await ServiceProcess(
-    name: "setup", summary: "Creates the topics, migrates the database, and ends; everything else waits for it.",
+    name: "setup", summary: "Creates the topics, migrates the database and exits; other services wait for it.",
     adminAddress: "127.0.0.1:9100", variables: Configuration(),
     flags: [
-        "--check": "compare topics, schema, grants and roles with what is meant, change nothing; exit 1 if they differ"
+        "--check":
+            "compare topics, schema, grants and roles with the expected ones, change nothing; exit 1 if they differ"
     ]
 ).perform(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
@@ -21,7 +22,7 @@ await ServiceProcess(
             admin: admin, replicationFactor: context.settings.replicationFactor, migrator: Migrator(database),
             grants: Grants(database), audit: PrivilegeAudit(database)
         ).rows()
-        guard !rows.isEmpty else { return print("Topics, schema, grants and roles are as meant.") }
+        guard !rows.isEmpty else { return print("Topics, schema, grants and roles are as expected.") }
         print(tableText(rows), terminator: "")
         throw SetupDiffers(count: rows.count)
     }

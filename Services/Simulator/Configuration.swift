@@ -31,27 +31,27 @@ struct SignedApp: Sendable, Equatable {
     }
 }
 
-/// What all commands need that sign: whose hand it is and for which apps.
+/// Certificate authority and apps of every command that signs.
 struct SigningOptions: ParsableArguments {
-    @Option(help: "Directory of the signing authority; made on first use, root.pem is what a verifier must trust.")
+    @Option(help: "Directory of the certificate authority, created on first use; a verifier must trust its root.pem.")
     var authority: String
 
-    @Option(help: "Address of the responder that a new authority names in its certificates; see `simulator ocsp`.")
+    @Option(help: "OCSP address in the certificates of a new authority; see `simulator ocsp`.")
     var ocspURL: String?
 
     @Option(
         help: """
-            An app as BUNDLE-ID:APPLE-ID, in the environments of --environment, or as \
-            BUNDLE-ID:APPLE-ID:Production,Sandbox, in its own; repeat for several.
+            App as BUNDLE-ID:APPLE-ID, in the environments of --environment, or with its own as \
+            BUNDLE-ID:APPLE-ID:Production,Sandbox; repeat for several.
             """,
         transform: SignedApp.init)
     var app: [SignedApp] = [SignedApp(bundleId: "com.example.app", appAppleId: 1_234_567_890)]
 
-    @Option(help: "Production or Sandbox; repeat to mix them.")
+    @Option(help: "Production or Sandbox; repeat for both.")
     var environment: [String] = ["Sandbox"]
 
     @Option(
-        help: "Sign with a renewed intermediate and leaf what is dated within so many days. Default: one chain for all."
+        help: "Age in days from which a renewed intermediate and leaf sign. Default: one chain for all."
     )
     var rotatedDays: Double?
 
@@ -78,13 +78,13 @@ struct SigningOptions: ParsableArguments {
         }
     }
 
-    /// The authority of the directory, made if there is none.
+    /// The authority of the directory, created if there is none.
     func developmentAuthority(now: Date) throws -> DevelopmentAuthority {
         let directory = URL(fileURLWithPath: authority, isDirectory: true)
         return try DevelopmentAuthority.loadOrCreate(in: directory, now: now, ocspAddress: ocspURL)
     }
 
-    /// Signs for the authority, and for an impostor made anew each time.
+    /// Signs for the authority, and for an impostor that each call creates.
     func notificationSigner(now: Date) throws -> NotificationSigner {
         let authority = try developmentAuthority(now: now)
         let successor = try rotatedDays.map {
@@ -95,69 +95,69 @@ struct SigningOptions: ParsableArguments {
     }
 }
 
-/// What a run does and how fast.
+/// What a run sends, and how fast.
 struct RunOptions: ParsableArguments {
-    @Option(help: "How many distinct notifications to send, forged ones included; 0 sends until stopped.")
+    @Option(help: "Number of distinct notifications, forged ones included; 0 is unlimited.")
     var count = 0
 
-    @Option(help: "Deliveries per second; 0 is as fast as possible.")
+    @Option(help: "Deliveries per second; 0 is unlimited.")
     var rate = 0.0
 
-    @Option(help: "Deliveries underway at once.")
+    @Option(help: "Maximum number of concurrent deliveries.")
     var concurrency = 64
 
-    @Option(help: "The same seed purchases the same purchases; with the same --now even the ids are the same.")
+    @Option(help: "Random seed; equal seeds produce equal runs, with equal --now down to the ids.")
     var seed: UInt64 = 1
 
-    @Option(help: "The simulated present, milliseconds since 1970, after which nothing is signed. Default: the clock.")
+    @Option(help: "Simulated present, milliseconds since 1970; nothing is signed later (default: the clock).")
     var now: Int64?
 
-    @Option(help: "How many times faster than real a production subscription purchases; sandbox keeps Apple's table.")
+    @Option(help: "Factor by which time in Production runs faster; the sandbox has --sandbox-speed.")
     var timeScale = 1.0
 
-    @Option(help: "Minutes that a month takes in the sandbox: 5, 30 or 60; Apple's table gives the other periods.")
+    @Option(help: "Minutes per month in the sandbox: 5, 30 or 60; other periods follow Apple's table.")
     var sandboxSpeed = TimeScale.SandboxSpeed.fiveMinutes.rawValue
 
-    @Option(help: "Renewals after which the sandbox ends a subscription.")
+    @Option(help: "Number of renewals after which the sandbox ends a subscription, 0 to 12.")
     var sandboxRenewals = 12
 
-    @Option(help: "Days of the billing grace period: 3, 16, 28, or 0 for none.")
+    @Option(help: "Billing grace period in days: 3, 16, 28, or 0 for none.")
     var gracePeriod = 16
 
-    @Flag(inversion: .prefixedNo, help: "Have test accounts that cannot cancel or no longer renew in the sandbox.")
+    @Flag(inversion: .prefixedNo, help: "Some sandbox accounts cannot cancel or no longer renew.")
     var sandboxQuirks = true
 
-    @Option(help: "Play one scenario and nothing else; see `simulator scenarios`.")
+    @Option(help: "Name of the only scenario to play; see `simulator scenarios`.")
     var scenario: String?
 
-    @Option(help: "How often to play --scenario.")
+    @Option(help: "Number of times to play --scenario.")
     var plays = 1
 
-    @Option(help: #"File with a mix of scenarios, {"NAME": WEIGHT, …}; "anything" is a purchase that follows none."#)
+    @Option(help: #"File with weights of scenarios, {"NAME": WEIGHT, …}; "anything" is a purchase without a scenario."#)
     var mix: String?
 
-    @Option(help: "Seconds by which Apple's clock is ahead of this one; negative is behind.")
+    @Option(help: "Seconds that Apple's clock is ahead; negative is behind.")
     var clockSkew = 0.0
 
-    @Option(help: "Subscriptions alive at once. Default: a tenth of --count, at least 10; 1000 if endless.")
+    @Option(help: "Number of concurrent purchases. Default: a tenth of --count, at least 10; 1000 if unlimited.")
     var subscriptions: Int?
 
-    @Option(help: "Share of accepted notifications that are sent once more, 0 to 1.")
+    @Option(help: "Share of accepted notifications that are sent again, 0 to 1.")
     var duplicates = 0.0
 
-    @Option(help: "How many later notifications may overtake one.")
+    @Option(help: "Maximum number of later notifications that overtake one.")
     var reorder = 0
 
-    @Option(help: "Share of forged notifications, 0 to 1; the record says why each must be refused.")
+    @Option(help: "Share of forged notifications, 0 to 1; the run record has the reason to reject each.")
     var tampered = 0.0
 
-    @Option(help: "How many times faster than Apple to retry: at 3600 an hour lasts a second.")
+    @Option(help: "Factor by which retries are faster than Apple's; 3600 makes an hour a second.")
     var retryScale = 3600.0
 
-    @Flag(help: "Retry in sandbox too, which Apple does not.")
+    @Flag(help: "Retry in the sandbox too, unlike Apple.")
     var retrySandbox = false
 
-    @Flag(help: "Do not retry after 4xx, as developers report of Apple since spring 2026.")
+    @Flag(help: "Do not retry after 4xx, as developers report of Apple since 2026.")
     var noRetryBadRequest = false
 
     func validate() throws {
@@ -177,7 +177,7 @@ struct RunOptions: ParsableArguments {
         if TimeScale.SandboxSpeed(rawValue: sandboxSpeed) == nil {
             problems.append("--sandbox-speed must be 5, 30 or 60")
         }
-        if sandboxRenewals < 0 { problems.append("--sandbox-renewals must not be negative") }
+        if !(0...12).contains(sandboxRenewals) { problems.append("--sandbox-renewals must lie between 0 and 12") }
         if ![0, 3, 16, 28].contains(gracePeriod) { problems.append("--grace-period must be 0, 3, 16 or 28") }
         if let scenario, Scenario.named(scenario) == nil {
             problems.append("--scenario \(scenario) is none of those that `simulator scenarios` lists")
@@ -187,6 +187,12 @@ struct RunOptions: ParsableArguments {
         }
         if plays < 1 { problems.append("--plays must be at least 1") }
         if !problems.isEmpty { throw ValidationError(problems.joined(separator: "; ")) }
+    }
+
+    /// The simulated present: Apple's clock may differ from this one by --clock-skew.
+    func present(on clock: @escaping @Sendable () -> Date) -> @Sendable () -> Date {
+        let (fixed, skew) = (now.map { Date(milliseconds: $0) }, clockSkew)
+        return { fixed ?? clock().addingTimeInterval(skew) }
     }
 
     /// What a purchase may do, and how fast.
@@ -205,7 +211,7 @@ struct RunOptions: ParsableArguments {
         if let scenario = scenario.flatMap(Scenario.named) {
             mix = .only(scenario)
             count = plays * scenario.steps.count
-            // One after the other, each to its end.
+            // One play after the other, each to its end.
             size = 1
         } else if let path = self.mix {
             guard let json = FileManager.default.contents(atPath: path) else {
@@ -213,13 +219,13 @@ struct RunOptions: ParsableArguments {
             }
             mix = try ScenarioMix(json: json)
         }
-        // Who plays a story wants to know how it ends.
-        let toldPurchases = scenario != nil || self.mix != nil ? 100 : 0
+        // Plays are compared with their expected access, so the summary has it.
+        let reportedPurchases = scenario != nil || self.mix != nil ? 100 : 0
         return Plan(
             apps: apps, count: count, subscriptions: size, seed: seed, conditions: conditions, mix: mix,
             repeatedShare: duplicates, reorderWindow: reorder, invalidShare: tampered,
             retries: RetrySchedule(
                 scale: retryScale, retriesSandbox: retrySandbox, retriesBadRequests: !noRetryBadRequest),
-            concurrency: concurrency, rate: rate, toldPurchases: toldPurchases)
+            concurrency: concurrency, rate: rate, reportedPurchases: reportedPurchases)
     }
 }

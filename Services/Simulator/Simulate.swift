@@ -2,32 +2,37 @@ import Contracts
 import Foundation
 import Synchronization
 
-/// One run: takes what is next, signs it, posts it, writes down what was answered, until nothing is left.
+/// One run: takes what is next, signs it, posts it, records the answer, until nothing is left.
 ///
 /// One loop owns the outbox; each delivery is a task, so that signing and posting use all cores.
 struct Simulate: Sendable {
-    /// How long the loop sleeps at most before it looks for a signal or for room again.
+    /// How long the loop sleeps at most before it checks for a signal or for room.
     private static let patience: Duration = .milliseconds(50)
 
     let plan: Plan
     let signer: NotificationSigner
     let target: Target
-    /// Nil where nothing is to be written down.
+    /// Nil without a record.
     let record: RunRecordWriter?
-    /// Nil where nobody tells how much waits.
+    /// Nil without a page that reports the backlog.
     let backlog: Backlog?
-    /// What Apple remembers of all this; nil where nobody can ask.
+    /// Apple's history of the run; nil without an API.
     var historyStore: HistoryStore?
     let stop: StopSwitch
     /// The simulated present: nothing is signed after it.
     let present: @Sendable () -> Date
     /// The time of day, for the record.
     let now: @Sendable () -> Date
-    /// Where Apple's API orders what is to be sent; nil where there is none.
+    /// The outbox, shared with the API; nil where there is none.
     var deliveryService: DeliveryService?
+    /// Nil where simulated apps upload nothing.
+    var uploadTarget: UploadTarget?
 
     private enum Event: Sendable {
-        case answered(Delivery, Answer)
+        /// With the answers to uploads beside it.
+        case answered(Delivery, Answer, uploads: [Answer])
+        /// An upload instead of a delivery.
+        case uploaded(Answer)
         case woke
     }
 
@@ -45,7 +50,7 @@ struct Simulate: Sendable {
         case again(Delivery)
     }
 
-    /// - Throws: where the record cannot be written or a signature cannot be made; what the receiver does wrong is counted.
+    /// - Throws: where the record cannot be written or a signature fails; failures of the receiver are counted.
     func run() async throws -> Tally {
         try await withThrowingTaskGroup(of: Void.self) { group in
             if let backlog { group.addTask { await backlog.watch() } }
@@ -57,11 +62,11 @@ struct Simulate: Sendable {
     private func send() async throws -> Tally {
         let clock = ContinuousClock()
         let start = clock.now
-        // Not that of the stop: somebody may have asked the API for a day and nothing was sent.
+        // Not that of the stop: the API may have been used for a day without anything to send.
         var lastAnswer = start
         let deliveryService = deliveryService ?? DeliveryService(Outbox(plan: plan, now: present()))
         var pace = Pace(rate: plan.rate)
-        var count = Count(toldPurchases: plan.toldPurchases)
+        var count = Count(reportedPurchases: plan.reportedPurchases)
         try await withThrowingTaskGroup(of: Event.self) { group in
             var underway = 0
             var alarm: ContinuousClock.Instant?
@@ -70,7 +75,7 @@ struct Simulate: Sendable {
                 case .begin(let work):
                     if case .new(let pending) = work {
                         count.begin(pending)
-                        // Here, not in the task: what Apple knows changes in the order of the purchases.
+                        // Here and not in the task, because the history changes in the order of the events.
                         if pending.invalidVariant == nil { historyStore?.note(pending.event) }
                     }
                     pace.begin(at: clock.now)
@@ -89,8 +94,14 @@ struct Simulate: Sendable {
                 case .finished: break loop
                 }
                 switch try await group.next() {
-                case .answered(let delivery, let answer):
+                case .uploaded(let answer):
                     underway -= 1
+                    lastAnswer = clock.now
+                    count.addUpload(answer)
+                    deliveryService.withOutbox { $0.uploaded() }
+                case .answered(let delivery, let answer, let uploads):
+                    underway -= 1
+                    for upload in uploads { count.addUpload(upload) }
                     let instant = clock.now
                     lastAnswer = instant
                     count.end(
@@ -128,15 +139,36 @@ struct Simulate: Sendable {
     private func deliver(_ work: Work) async throws -> Event {
         switch work {
         case .new(let pending):
+            let before = pending.upload == .after ? nil : try await upload(pending)
+            if pending.upload == .instead, let before { return .uploaded(before) }
             let notification = try signer.write(pending)
             try record?.write(.notification(notification.entry))
-            return try await deliver(Delivery(notification: notification))
+            let delivery = Delivery(notification: notification)
+            let answer = try await answer(to: delivery)
+            let after = pending.upload == .after ? try await upload(pending) : nil
+            return .answered(delivery, answer, uploads: [before, after].compactMap(\.self))
         case .again(let delivery):
-            return try await deliver(delivery)
+            return .answered(delivery, try await answer(to: delivery), uploads: [])
         }
     }
 
-    private func deliver(_ delivery: Delivery) async throws -> Event {
+    /// - Returns: nil where the app does not upload this.
+    private func upload(_ pending: PendingNotification) async throws -> Answer? {
+        guard let moment = pending.upload, let uploadTarget, uploadTarget.takes(pending.event.app.environment),
+            let purchase = pending.event.shownPurchase
+        else { return nil }
+        let sent = now()
+        let answer = await uploadTarget.post(try signer.sign(purchase, in: pending.event), of: pending.event)
+        try record?.write(
+            .upload(
+                .init(
+                    uuid: pending.event.uuid.uuidString.lowercased(), moment: moment.rawValue,
+                    transactionId: purchase.transactionId, at: sent.milliseconds, status: answer.status,
+                    failure: answer.failure)))
+        return answer
+    }
+
+    private func answer(to delivery: Delivery) async throws -> Answer {
         let sent = historyStore?.begin(delivery, at: now) ?? now()
         let answer = await target.post(delivery.notification.body)
         historyStore?.end(delivery, answer, sentAt: sent)
@@ -145,11 +177,11 @@ struct Simulate: Sendable {
                 .init(
                     uuid: delivery.notification.entry.uuid, attempt: delivery.attempt, at: sent.milliseconds,
                     status: answer.status, failure: answer.failure, isRepetition: delivery.isRepetition)))
-        return .answered(delivery, answer)
+        return answer
     }
 }
 
-/// Says that a run is to end. Deliveries underway are still answered and written down.
+/// Stops a run. Deliveries in progress are still answered and recorded.
 final class StopSwitch: Sendable {
     private let state = Mutex(false)
 

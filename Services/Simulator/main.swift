@@ -9,9 +9,9 @@ Task {
 do {
     var command = try SimulatorCommand.parseAsRoot()
     if let work = command as? any SimulatorWork {
-        try await work.run(in: Surroundings(now: { Date() }, stop: stop))
+        try await work.run(in: CommandContext(now: { Date() }, stop: stop))
     } else {
-        // Only the help is left.
+        // Only --help is left.
         try command.run()
     }
 } catch {

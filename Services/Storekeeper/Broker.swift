@@ -11,6 +11,8 @@ struct Broker: Subcommand {
         discussion: """
             Prints its address for KAFKA_BOOTSTRAP_SERVERS and runs until stopped. It keeps 5 MiB per partition in memory \
             and listens on 127.0.0.1: for development and tests, never for production.
+
+            Example: storekeeper broker --brokers 3
             """)
 
     @Option(help: "Number of brokers of the cluster.")

@@ -30,7 +30,7 @@ struct Config: Subcommand {
         try await check("KAFKA_BOOTSTRAP_SERVERS") {
             _ = try KafkaOptions.parse([]).configuration(in: context)
         }
-        try await check("STOREKEEPER_API_KEYS_FILE") {
+        try await check("STOREKEEPER_APP_STORE_API_KEYS_FILE") {
             try await AppleOptions.parse([]).withClients(in: context) { _ in }
         }
         if !problems.isEmpty { throw ConfigurationProblems(problems) }

@@ -27,8 +27,8 @@ struct Retention: Subcommand {
     @Option(help: "Days to keep payloads (default: STOREKEEPER_LEDGER_DAYS, then 400).")
     var ledgerDays: Int?
 
-    @Option(help: "Days to keep seen notificationUUIDs (default: STOREKEEPER_SIGHTING_DAYS, then 8).")
-    var sightingDays: Int?
+    @Option(help: "Days to keep seen notificationUUIDs (default: STOREKEEPER_SEEN_DAYS, then 8).")
+    var seenDays: Int?
 
     @Flag(name: .customLong("run"), help: "Delete what is due.")
     var isRun = false
@@ -36,7 +36,7 @@ struct Retention: Subcommand {
     func validate() throws {
         for (name, days, range) in [
             ("--ledger-days", ledgerDays, RetentionVariables.ledgerRange),
-            ("--sighting-days", sightingDays, RetentionVariables.sightingRange),
+            ("--seen-days", seenDays, RetentionVariables.seenRange),
         ] where days.map({ !range.contains($0) }) ?? false {
             throw ValidationError("\(name) is out of range: \(range.lowerBound) to \(range.upperBound)")
         }
@@ -47,7 +47,7 @@ struct Retention: Subcommand {
         let (store, policy, now) = (RetentionStore(connection), try policy(in: context), context.now())
         let (months, expired) = (try await store.months(), try await store.expired(policy, now: now))
         let due = try await SeenNotificationStore(connection).count(
-            before: policy.oldestSighting(now: now), limit: Self.countedSightings)
+            before: policy.oldestSeen(now: now), limit: Self.countedSeen)
         let report = isRun ? try await store.run(policy, now: now) : nil
         if let report, !report.dropped.isEmpty {
             try await audit.record(
@@ -56,14 +56,14 @@ struct Retention: Subcommand {
         }
         let rows = months.map { month in Row(month, Self.state(of: month, expired, report)) }
         if output.json {
-            try output.print(json: Summary(policy, months: rows, dueSightings: due, report), in: context)
+            try output.print(json: Summary(policy, months: rows, dueSeen: due, report), in: context)
         } else {
             try output.list(rows, none: "No monthly partitions yet.", in: context)
             context.print(
-                "Retention: payloads \(policy.ledgerDays) days, seen notificationUUIDs \(policy.sightingDays) days.")
+                "Retention: payloads \(policy.ledgerDays) days, seen notificationUUIDs \(policy.seenDays) days.")
             context.print(
                 report.map { "Seen notificationUUIDs deleted: \($0.forgotten)." }
-                    ?? "Seen notificationUUIDs due: \(due)\(due < Self.countedSightings ? "" : " or more").")
+                    ?? "Seen notificationUUIDs due: \(due)\(due < Self.countedSeen ? "" : " or more").")
         }
         if let report, !report.left.isEmpty || !report.unmade.isEmpty {
             throw CommandError(
@@ -73,7 +73,7 @@ struct Retention: Subcommand {
     }
 
     /// Counting more would take too long.
-    private static let countedSightings = 1_000_000
+    private static let countedSeen = 1_000_000
 
     private static func state(
         of month: RetentionStore.Month, _ expired: [RetentionStore.Month], _ report: RetentionStore.Report?
@@ -84,16 +84,16 @@ struct Retention: Subcommand {
     }
 
     private func policy(in context: CommandContext) throws -> RetentionPolicy {
-        var environment = context.environment(of: ["STOREKEEPER_LEDGER_DAYS", "STOREKEEPER_SIGHTING_DAYS"])
+        var environment = context.environment(of: ["STOREKEEPER_LEDGER_DAYS", "STOREKEEPER_SEEN_DAYS"])
         if let ledgerDays { environment["STOREKEEPER_LEDGER_DAYS"] = "\(ledgerDays)" }
-        if let sightingDays { environment["STOREKEEPER_SIGHTING_DAYS"] = "\(sightingDays)" }
+        if let seenDays { environment["STOREKEEPER_SEEN_DAYS"] = "\(seenDays)" }
         let settings = try Settings(Variables(), environment: environment)
-        return RetentionPolicy(ledgerDays: settings.ledgerDays, sightingDays: settings.sightingDays)
+        return RetentionPolicy(ledgerDays: settings.ledgerDays, seenDays: settings.seenDays)
     }
 
     private struct Variables: VariableTable {
         let ledgerDays = Variable.ledgerDays
-        let sightingDays = Variable.sightingDays
+        let seenDays = Variable.seenDays
     }
 
     /// The state of a month.
@@ -128,19 +128,19 @@ struct Retention: Subcommand {
     /// As JSON.
     struct Summary: Encodable {
         var ledgerDays: Int
-        var sightingDays: Int
+        var seenDays: Int
         var months: [Row]
         /// Before the run; a million means a million or more.
-        var dueSightings: Int
+        var dueSeen: Int
         /// Null without `--run`.
         var forgotten: Int?
         var unmade: [String]
 
-        init(_ policy: RetentionPolicy, months: [Row], dueSightings: Int, _ report: RetentionStore.Report?) {
+        init(_ policy: RetentionPolicy, months: [Row], dueSeen: Int, _ report: RetentionStore.Report?) {
             ledgerDays = policy.ledgerDays
-            sightingDays = policy.sightingDays
+            seenDays = policy.seenDays
             self.months = months
-            self.dueSightings = dueSightings
+            self.dueSeen = dueSeen
             forgotten = report?.forgotten
             unmade = report?.unmade ?? []
         }

@@ -4,7 +4,7 @@ import Chassis
 import Foundation
 import Pipeline
 
-/// What the verifier can be told.
+/// Configuration of the verifier.
 struct Configuration: WorkerVariables {
     let brokers = Variable.kafkaBrokers
     let apps = Variable.appsFile
@@ -12,12 +12,12 @@ struct Configuration: WorkerVariables {
     let developmentMode = Variable.developmentMode
     let revocation = Variable<RevocationMode>.choice(
         "STOREKEEPER_REVOCATION",
-        "soft: refuse what a responder (OCSP) calls revoked; hard: also what no responder vouches for; off: ask nobody",
+        "soft: reject what an OCSP responder calls revoked; hard: also what no responder confirms; off: no OCSP requests",
         default: "soft")
     let revocationRefresh = Variable.duration(
-        "STOREKEEPER_REVOCATION_REFRESH", "the longest time between two questions about a certificate", default: "1h")
+        "STOREKEEPER_REVOCATION_REFRESH", "maximum time between two OCSP requests for a certificate", default: "1h")
     let cores = Variable.int(
-        "STOREKEEPER_VERIFIER_CORES", "how many records are proven at the same time; 0 is one per core", default: "0",
+        "STOREKEEPER_VERIFIER_CORES", "number of records verified in parallel; 0 is one per core", default: "0",
         in: 0...1024)
     let unprovenShare = Variable.double(
         "STOREKEEPER_VERIFIER_UNPROVEN_SHARE",
@@ -31,7 +31,7 @@ struct Configuration: WorkerVariables {
     let kafkaSettings = Variable.kafkaSettings
 }
 
-/// What is done about revoked certificates.
+/// How revoked certificates are handled.
 enum RevocationMode: String, CaseIterable, Sendable {
     case soft
     case hard
@@ -39,11 +39,11 @@ enum RevocationMode: String, CaseIterable, Sendable {
 }
 
 extension Settings<Configuration> {
-    /// How many records may be proven at the same time.
+    /// Number of records verified in parallel.
     var usableCores: Int { self.cores == 0 ? ProcessInfo.processInfo.activeProcessorCount : self.cores }
 
-    /// What the files of roots and apps say, now and later.
-    /// - Throws: `ConfigurationProblems` with all that is wrong in them.
+    /// Watches the files of roots and apps.
+    /// - Throws: `ConfigurationProblems` with all problems.
     func trustWatcher(
         revocations: RevocationRegister = RevocationRegister(), logger: Logger,
         clock: any Clock<Duration> = ContinuousClock()
@@ -53,7 +53,7 @@ extension Settings<Configuration> {
             logger: logger, clock: clock)
     }
 
-    /// When which certificate is asked about.
+    /// When each certificate is checked.
     var revocationPace: RevocationSchedule.Pace {
         var pace = RevocationSchedule.Pace()
         pace.refresh = max(1, self.revocationRefresh / .seconds(1))

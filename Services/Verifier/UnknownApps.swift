@@ -2,10 +2,10 @@ import Chassis
 import Foundation
 import Synchronization
 
-/// Shows the operator the apps that are not configured, each by name once an hour.
+/// Logs the apps that are not configured, each once an hour.
 ///
-/// Another developer can point his genuine notifications at us, for as many apps as he has: beyond a number of names an
-/// hour there is one line for all the rest, and no more memory.
+/// Another developer can send genuine notifications of any number of apps here: above a number of names an hour there is one
+/// message for all others, and no more memory.
 final class UnknownApps: Sendable {
     private static let interval = 3600.0
     private static let capacity = 100
@@ -24,10 +24,10 @@ final class UnknownApps: Sendable {
         self.now = now
     }
 
-    /// How many names are remembered.
+    /// Maximum number of remembered names.
     var count: Int { state.withLock(\.shown.count) }
 
-    /// Apple signed something for this app.
+    /// Notes a genuine payload of this app.
     func notice(_ name: String) {
         let bundleId = String(name.prefix(155))
         Metric.unknownApps.counter().increment()

@@ -7,24 +7,24 @@ import StrictJSON
 
 import struct Foundation.Date
 
-/// Is every signature in it Apple's, and is it for one of our apps and environments?
+/// Checks that every signature is Apple's, and that the app and the environment are configured.
 struct Verify: Stage {
-    /// The verifier of the moment: trust and apps can change while the process runs.
+    /// The current verifier: trust and apps can change while the process runs.
     let verifier: @Sendable () -> SignedDataVerifier
     let now: @Sendable () -> Date
-    /// For proving chains that are not known; what finds it used up is discarded as `chain-unproven`, for the slower lane. Nil
-    /// is without end.
+    /// For proving unknown chains; what exceeds it is dropped here as `chain-unproven` and decided in the slower lane. Nil is
+    /// unlimited.
     var budget: ChainBudget?
-    /// How many records are proven at the same time.
+    /// Number of records verified in parallel.
     var cores: Int
-    /// Told of each genuine payload for an app that is not configured.
+    /// Called for each genuine payload of an app that is not configured.
     var unknownApp: @Sendable (_ bundleId: String) -> Void = { _ in }
-    /// In hard mode: asks about certificates that nobody has been asked about yet. Nil where nobody has to vouch.
+    /// In hard mode: checks certificates that were never checked. Nil in the other modes.
     var settleRevocation: (@Sendable () async -> Void)?
 
     private struct Finding: Sendable {
         let result: StageResult<VerifiedNotification, VerifyReason>
-        let refusal: Refusal?
+        let refusal: VerificationFailure?
     }
 
     func process(
@@ -32,7 +32,7 @@ struct Verify: Stage {
     ) async throws -> [StageResult<VerifiedNotification, VerifyReason>] {
         var findings = await findings(deliveries)
         if let settleRevocation {
-            // The first payload under a new certificate: its responder has not been asked. Once, then the answer counts.
+            // The first payload under a new certificate: wait for its first check, once.
             let open = findings.indices.filter { findings[$0].refusal?.reason == .revocationUnknown }
             if !open.isEmpty {
                 await settleRevocation()
@@ -59,7 +59,7 @@ struct Verify: Stage {
     private static func finding(
         on received: ReceivedNotification, by verifier: SignedDataVerifier, now: Date, budget: ChainBudget?
     ) -> Finding {
-        let told: Result<(VerifiedNotification?, AppStoreEnvironment?), Refusal> =
+        let told: Result<(VerifiedNotification?, AppStoreEnvironment?), VerificationFailure> =
             Version1Notification.isWritten(in: received.signedPayload)
             ? verifier.version1(received.signedPayload).map {
                 (VerifiedNotification($0, received), $0.environment)
@@ -90,10 +90,10 @@ struct Verify: Stage {
         }
     }
 
-    /// Apple posts notifications only. Transactions lie on the customers' devices: by the webhook they are nobody's news.
+    /// Apple posts notifications only. Customers have their signed transactions, so one that is posted here is refused.
     private static func proof(
         of received: ReceivedNotification, by verifier: SignedDataVerifier, now: Date, budget: ChainBudget?
-    ) -> Result<ProvenPart, Refusal> {
+    ) -> Result<ProvenPart, VerificationFailure> {
         switch received.source {
         case .webhook:
             verifier.notification(received.signedPayload, now: now, budget: budget).map(ProvenPart.notification)
@@ -103,17 +103,17 @@ struct Verify: Stage {
     }
 }
 
-/// Why a posted payload went no further.
+/// Why a received payload was not passed on.
 enum VerifyReason: StageReason {
     case undecodable
-    case refused(RefusalReason, concernsOwnApp: Bool = false, purchase: String? = nil)
+    case refused(VerificationFailureReason, concernsOwnApp: Bool = false, purchase: String? = nil)
 
     init?(rawValue: String) {
         guard rawValue != Self.undecodable.rawValue else {
             self = .undecodable
             return
         }
-        guard let reason = RefusalReason(rawValue: rawValue) else { return nil }
+        guard let reason = VerificationFailureReason(rawValue: rawValue) else { return nil }
         self = .refused(reason)
     }
 
@@ -124,8 +124,8 @@ enum VerifyReason: StageReason {
         }
     }
 
-    /// Anybody can post what is not proven, and whatever Apple signed for somebody else. What Apple signed for us and we
-    /// cannot use speaks of our release or our clock, unless the configuration says that we do not want it.
+    /// Any client can post unproven payloads and those of other developers. A proven payload of this app that cannot be used
+    /// points at this release or its clock, unless the configuration excludes it.
     var countsTowardsRejectionLimit: Bool {
         switch self {
         case .undecodable: true
@@ -140,15 +140,15 @@ enum VerifyReason: StageReason {
     /// An unknown chain is decided in the slower lane.
     var isPostponed: Bool { if case .refused(.chainUnproven, _, _) = self { true } else { false } }
 
-    /// A customer can make Apple sign many notifications of his own purchase, and send each as often as he likes.
+    /// A customer can cause many genuine notifications of one purchase, and send each any number of times.
     var subject: String? {
         if case .refused(_, _, let purchase) = self { purchase } else { nil }
     }
 }
 
 extension CompactJWS {
-    /// The purchase that a notification's transaction or renewal information names. Of use only where Apple signed the
-    /// notification: nothing is proven here.
+    /// The purchase that a notification's transaction or renewal info names. Meaningful only for a notification that Apple signed:
+    /// nothing is proven here.
     static func purchase(in jws: [UInt8]) -> String? {
         guard let root = object(in: jws), let data = root["data"] else { return nil }
         return ["signedTransactionInfo", "signedRenewalInfo"].lazy

@@ -1,7 +1,7 @@
 import Contracts
 import Pipeline
 
-/// The slower lane: proves unknown chains, however many there are, and rests after each batch, so that a flood of forged
+/// The slower lane: proves unknown chains, however many there are, and pauses after each batch, so that a flood of forged
 /// ones takes no more than a share of one core from what is proven already.
 struct VerifyUnproven: Stage {
     let verify: Verify

@@ -5,7 +5,8 @@ import Foundation
 import Pipeline
 
 await ServiceProcess(
-    name: "verifier", summary: "Proves that what was posted is Apple's and ours; refuses the rest with its reason.",
+    name: "verifier",
+    summary: "Verifies Apple's signatures, the app and the environment; rejects the rest with its reason.",
     adminAddress: "127.0.0.1:9102", variables: Configuration()
 ).run(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()

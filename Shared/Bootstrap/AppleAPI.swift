@@ -13,8 +13,8 @@ package struct AppleAPI: Service {
 
     /// - Parameters:
     ///   - trusted: the trusted roots and the configured apps.
-    ///   - keys: the value of `STOREKEEPER_API_KEYS_FILE`.
-    ///   - url: the value of `STOREKEEPER_API_URL`; nil is Apple.
+    ///   - keys: the value of `STOREKEEPER_APP_STORE_API_KEYS_FILE`.
+    ///   - url: the value of `STOREKEEPER_APP_STORE_API_URL`; nil is Apple.
     ///   - limitShare: share of Apple's rate limits to use.
     /// - Throws: `ConfigurationProblems` with all problems of keys and URL.
     package init(
@@ -26,7 +26,7 @@ package struct AppleAPI: Service {
             file = try APIKeysFile(contentsOf: keys, apps: trusted.apps)
         } catch {
             problems += error.problems.map {
-                .unusable(name: "STOREKEEPER_API_KEYS_FILE", reason: "names \(keys): \($0)")
+                .unusable(name: "STOREKEEPER_APP_STORE_API_KEYS_FILE", reason: "names \(keys): \($0)")
             }
             throw ConfigurationProblems(problems)
         }
@@ -64,7 +64,7 @@ package struct AppleAPI: Service {
 
     /// Tokens are sent to this URL; a client that intercepts one can call Apple in the app's name.
     private static func objection(to text: String, developmentMode: Bool) -> ConfigurationProblem? {
-        let name = "STOREKEEPER_API_URL"
+        let name = "STOREKEEPER_APP_STORE_API_URL"
         guard let url = URL(string: text), let host = url.host, ["http", "https"].contains(url.scheme) else {
             return .unusable(name: name, reason: "is not a URL such as http://127.0.0.1:8090")
         }

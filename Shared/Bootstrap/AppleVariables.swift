@@ -13,7 +13,7 @@ extension Variable where Value == String {
     /// The App Store Server API keys.
     package static var apiKeysFile: Variable {
         .path(
-            "STOREKEEPER_API_KEYS_FILE",
+            "STOREKEEPER_APP_STORE_API_KEYS_FILE",
             #"JSON file of App Store Server API keys: [{"bundleId", "issuerId", "keyId", "privateKeyFile"}]; two for one "#
                 + "app during a rotation")
     }
@@ -21,7 +21,7 @@ extension Variable where Value == String {
     /// The URL of a simulated API.
     package static var apiURL: Variable {
         .string(
-            "STOREKEEPER_API_URL",
+            "STOREKEEPER_APP_STORE_API_URL",
             "URL of a simulated API; http:// only on this machine or in development mode")
     }
 }
@@ -49,7 +49,7 @@ extension Variable where Value == Double {
     /// The share of Apple's rate limits for this process: Apple counts all processes of an app together.
     package static func apiLimitShare(default text: String) -> Variable {
         .double(
-            "STOREKEEPER_API_LIMIT_SHARE",
+            "STOREKEEPER_APP_STORE_API_LIMIT_SHARE",
             "maximum share of Apple's rate limits for this process; the sum over all processes should be at most 1",
             default: text, in: 0.01...1)
     }

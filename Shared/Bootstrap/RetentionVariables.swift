@@ -6,7 +6,7 @@ package enum RetentionVariables {
     /// Days to keep payloads.
     package static let ledgerRange = RetentionPolicy.leastLedgerDays...36_500
     /// Days to keep seen notificationUUIDs.
-    package static let sightingRange = RetentionPolicy.leastSightingDays...365
+    package static let seenRange = RetentionPolicy.leastSeenDays...365
 }
 
 extension Variable where Value == Int {
@@ -19,10 +19,10 @@ extension Variable where Value == Int {
     }
 
     /// Retention of seen notificationUUIDs.
-    package static var sightingDays: Variable {
+    package static var seenDays: Variable {
         .int(
-            "STOREKEEPER_SIGHTING_DAYS",
+            "STOREKEEPER_SEEN_DAYS",
             "days to keep seen notificationUUIDs; Apple retries for 157 hours",
-            default: "8", in: RetentionVariables.sightingRange)
+            default: "8", in: RetentionVariables.seenRange)
     }
 }

@@ -3,9 +3,9 @@ import Chassis
 import Foundation
 import Synchronization
 
-/// The verifier of the moment. Looks at the files of roots and apps every few seconds and takes over what changed.
+/// The current verifier. Checks the files of roots and apps every few seconds and applies changes.
 ///
-/// A file with a mistake changes nothing: what was right before goes on, and the log says what is wrong.
+/// A file with a mistake changes nothing: the former content stays in effect, and the log has the problem.
 package final class TrustWatcher: Service {
     private let apps: String
     private let roots: [String]
@@ -14,14 +14,14 @@ package final class TrustWatcher: Service {
     private let logger: Logger
     private let revocations: RevocationRegister
     private let current: Mutex<SignedDataVerifier>
-    /// Of the files before they were read first: a change in between is noticed.
+    /// Taken before the first read: a change in between is noticed.
     private let firstSeen: [String]
 
     /// - Parameters:
     ///   - apps: the value of `STOREKEEPER_APPS_FILE`.
     ///   - roots: the values of `STOREKEEPER_ROOT_FILES`.
-    ///   - revocations: outlives every verifier that is made here.
-    /// - Throws: `ConfigurationProblems` with all that is wrong in the files.
+    ///   - revocations: shared by all verifiers that are created here.
+    /// - Throws: `ConfigurationProblems` with all problems of the files.
     package init(
         apps: String, roots: [String], developmentMode: Bool, revocations: RevocationRegister = RevocationRegister(),
         logger: Logger, clock: any Clock<Duration> = ContinuousClock()
@@ -38,11 +38,11 @@ package final class TrustWatcher: Service {
             SignedDataVerifier(trust: trusted.trust, apps: trusted.apps, revocations: revocations))
         guard developmentMode else { return }
         logger.warning(
-            "DEVELOPMENT MODE: purchases that cost nothing are trusted. Never run this in production.",
+            "DEVELOPMENT MODE: free test purchases are accepted. Never run this in production.",
             metadata: ["roots": "\(roots)"])
     }
 
-    /// With what the files said when they were last right.
+    /// Of the last valid content of the files.
     package var verifier: SignedDataVerifier { current.withLock { $0 } }
 
     package func run() async throws {
@@ -66,7 +66,7 @@ package final class TrustWatcher: Service {
             logger.notice("Roots and apps reloaded")
         } catch {
             Metric.trustReloads.counter("unusable").increment()
-            logger.error("The files of roots or apps changed and cannot be used; the former content stays: \(error)")
+            logger.error("Changed files of roots or apps are invalid; keeping the former content: \(error)")
         }
     }
 

@@ -1,6 +1,6 @@
 @_exported import Logging
 
-// A service says `import Chassis` and has the logger, the metric handles and what its parts are written against.
+// A service says `import Chassis` and has the logger, the metric handles and the service protocols.
 @_exported import class CoreMetrics.Counter
 @_exported import class CoreMetrics.Gauge
 @_exported import class CoreMetrics.Recorder
@@ -12,5 +12,5 @@ import class CoreMetrics.Timer
 
 /// A histogram of durations.
 ///
-/// Foundation has a `Timer` of its own, so this one goes by what it is.
+/// Foundation has a `Timer` of its own, so this one has another name.
 public typealias DurationHistogram = CoreMetrics.Timer

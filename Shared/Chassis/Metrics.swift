@@ -1,86 +1,87 @@
-// Every metric the house exposes, each name once. Seconds and bytes, `_total` for counters; labels have few values.
+// Every metric of the project, each name once. Seconds and bytes, `_total` for counters; labels have few values.
 
 extension Metric {
     // MARK: Ingest
 
     static let stageBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-    /// Answers to Apple's posts.
+    /// Answers to Apple's requests.
     public static let ingestRequests = counter(
         "storekeeper_ingest_requests_total", "Requests answered by ingest.", ["code"])
-    /// How long Apple waits for our 200.
+    /// How long Apple waits for a 200.
     public static let ingestAcknowledgement = histogram(
         "storekeeper_ingest_acknowledgement_seconds",
-        "Time from the complete request to the answer 200, which includes the log's acknowledgement.",
+        "Time from the complete request to the answer 200, including Kafka's acknowledgement.",
         buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5])
-    /// Requests that wait for the log.
+    /// Requests that wait for Kafka.
     public static let ingestInFlight = gauge(
-        "storekeeper_ingest_in_flight_requests", "Requests that wait for the log's acknowledgement.")
+        "storekeeper_ingest_in_flight_requests", "Requests that wait for Kafka's acknowledgement.")
     /// `STOREKEEPER_INGEST_MAX_IN_FLIGHT`.
     public static let ingestInFlightLimit = gauge(
-        "storekeeper_ingest_in_flight_limit_requests", "Requests that may wait for it at a time; one more gets 503.")
+        "storekeeper_ingest_in_flight_limit_requests", "Maximum number of requests that wait for Kafka; others get 503."
+    )
 
     // MARK: API
 
     /// Answers to app backends.
     public static let apiAnswers = counter(
         "storekeeper_api_answers_total", "Requests of app backends, by operation and status.", ["operation", "code"])
-    /// What apps upload.
+    /// Uploads of apps.
     public static let apiUploads = counter(
         "storekeeper_api_upload_parts_total",
-        "Signed parts that apps uploaded, by outcome: accepted, or why they were refused.", ["outcome"])
-    /// How long app backends wait.
+        "Signed objects that apps uploaded, by outcome: accepted, or why they were rejected.", ["outcome"])
+    /// Response times.
     public static let apiAnswer = histogram(
         "storekeeper_api_answer_seconds", "Time from the head of a request to its answer.", ["operation"],
         buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 30])
 
     // MARK: Stages
 
-    /// Verdicts; `reason` is empty for what went on.
+    /// Results; `reason` is empty for records that were passed on.
     public static let stageRecords = counter(
-        "storekeeper_stage_records_total", "Records judged and settled, by outcome and reason.",
+        "storekeeper_stage_records_total", "Records processed and settled, by outcome and reason.",
         ["stage", "outcome", "reason"])
     /// From poll to settlement.
     public static let stageBatch = histogram(
-        "storekeeper_stage_batch_seconds", "Time to judge and settle a batch.", ["stage"], buckets: stageBuckets)
-    /// How many records came at once.
+        "storekeeper_stage_batch_seconds", "Time to process and settle a batch.", ["stage"], buckets: stageBuckets)
+    /// Size of batches.
     public static let stageBatchSize = histogram(
         "storekeeper_stage_batch_records", "Records per batch.", ["stage"],
         buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000])
-    /// The batch is tried again because the world failed.
+    /// Retries of a batch because a dependency was unavailable.
     public static let stageRetries = counter(
-        "storekeeper_stage_retries_total", "Batches tried again because something outside failed.", ["stage"])
-    /// 0 while records are handled, or none wait.
+        "storekeeper_stage_retries_total", "Batches retried because a dependency was unavailable.", ["stage"])
+    /// 0 while records are processed, or none wait.
     public static let workerStalled = gauge(
-        "storekeeper_worker_stalled_seconds", "Time without a handled record although records wait.", ["stage"])
-    /// Somebody else has the partition.
+        "storekeeper_worker_stalled_seconds", "Time without a processed record although records wait.", ["stage"])
+    /// Another worker has the partition.
     public static let settlementsFenced = counter(
-        "storekeeper_settlements_fenced_total", "Batches given up because the partition belongs to another worker.",
+        "storekeeper_settlements_fenced_total", "Batches dropped because the partition belongs to another worker.",
         ["stage"])
-    /// Records that were put aside with a reason.
+    /// Rejected records.
     public static let deadLetters = counter(
-        "storekeeper_dead_letters_total", "Records put aside as dead letters.", ["stage", "reason"])
+        "storekeeper_dead_letters_total", "Records written as dead letters.", ["stage", "reason"])
 
-    // MARK: The log
+    // MARK: Kafka
 
-    /// How many records the stage is behind.
+    /// The lag of the stage.
     public static let lagRecords = gauge(
-        "storekeeper_consumer_lag_records", "Records of the log that the stage has not settled.",
+        "storekeeper_consumer_lag_records", "Records of its topics that the stage has not settled.",
         ["stage", "topic", "partition"])
-    /// How old the record is that the stage works on.
+    /// The age of the current record.
     public static let lagSeconds = gauge(
-        "storekeeper_consumer_lag_seconds", "Age of the record the stage works on; 0 when it is at the end.",
+        "storekeeper_consumer_lag_seconds", "Age of the record that the stage processes; 0 at the end of its topics.",
         ["stage", "topic", "partition"])
-    /// Gone from the log before they were read.
+    /// Dropped by retention before they were read.
     public static let recordsExpired = counter(
-        "storekeeper_records_expired_total", "Records that left the log before the state-updater reached them.",
+        "storekeeper_records_expired_total", "Records that retention dropped before the state-updater read them.",
         ["topic"])
-    /// Partitions given or taken.
+    /// Assigned and revoked partitions.
     public static let rebalances = counter(
         "storekeeper_consumer_rebalances_total", "Changes of the stage's partitions.", ["stage", "change"])
-    /// The producer had to be built anew.
+    /// The producer's client was replaced.
     public static let producerFatal = counter(
-        "storekeeper_producer_fatal_total", "Fatal errors of the producer, after which it is built anew.")
+        "storekeeper_producer_fatal_total", "Fatal errors of the producer, after which it creates another client.")
     /// From the client's statistics.
     public static let brokerRoundTrip = gauge(
         "storekeeper_broker_round_trip_seconds", "Recent average round trip to a broker.", ["broker"])
@@ -90,15 +91,15 @@ extension Metric {
 
     // MARK: Verification
 
-    /// Asked beside the line.
+    /// Checked beside the pipeline.
     public static let revocationAnswers = counter(
         "storekeeper_revocation_answers_total",
-        "Questions about the revocation of a certificate, by answer: good, revoked, unknown, outdated, unreachable.",
+        "OCSP requests about certificates, by answer: good, revoked, unknown, outdated, unreachable.",
         ["answer"])
-    /// Above 0 somebody has to look.
+    /// Above 0 an operator must act.
     public static let certificatesRevoked = gauge(
         "storekeeper_revoked_certificates", "Certificates in recent use that are known to be revoked.")
-    /// A wrong address in somebody's App Store Connect, or an app that was forgotten in our file.
+    /// A wrong address in another developer's App Store Connect, or an app that is missing in the configuration.
     public static let unknownApps = counter(
         "storekeeper_unknown_app_notifications_total", "Genuine notifications for apps that are not configured.")
     /// The files of roots, apps and API keys changed.
@@ -108,31 +109,32 @@ extension Metric {
 
     // MARK: State
 
-    /// Apple's posts that were proven and applied, without test notifications and without what history brought.
+    /// Proven and applied notifications of Apple's requests, without test notifications and without those from history.
     public static let genuineNotifications = counter(
-        "storekeeper_genuine_notifications_total", "Notifications that Apple posted and signed, test ones left out.",
+        "storekeeper_genuine_notifications_total",
+        "Notifications that Apple posted and signed, without test notifications.",
         ["bundle", "environment"])
-    /// What became of a notification in the ledger.
+    /// The effect of a notification on the ledger.
     public static let ledgerOutcomes = counter(
         "storekeeper_ledger_outcomes_total",
         "Notifications by their effect: inserted, repeated, advanced, stale, conflicting.",
         ["outcome"])
-    /// The whole line, end to end.
+    /// The whole pipeline, end to end.
     public static let webhookToState = histogram(
         "storekeeper_webhook_to_state_seconds", "Time from receipt of a webhook by ingest to the committed state.",
         buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600])
 
-    /// Each pair of accounts is told once.
+    /// Each pair of accounts is counted once.
     public static let sharedAccounts = counter(
         "storekeeper_shared_accounts_total",
-        "Accounts of the app found to live on an Apple account that another account of the app lives on.", ["app"])
+        "Accounts of the app found on an Apple account that another account of the app uses.", ["app"])
 
     /// At least once; repeats count.
     public static let published = counter(
-        "storekeeper_published_total", "Messages that were published out of the database.", ["topic"])
-    /// The world failed the publisher.
+        "storekeeper_published_total", "Messages published from the database's outbox.", ["topic"])
+    /// A dependency of the publisher was unavailable.
     public static let publisherRetries = counter(
-        "storekeeper_publisher_retries_total", "Attempts to publish that failed and are tried again.")
+        "storekeeper_publisher_retries_total", "Failed attempts to publish, which are retried.")
 
     // MARK: Apple's API
 
@@ -144,35 +146,38 @@ extension Metric {
 
     // MARK: Recovery
 
-    /// What recovery found in Apple's history.
+    /// Notifications in Apple's history.
     public static let historyItems = counter(
         "storekeeper_history_items_total",
-        "Notifications found in Apple's history: present, missing (put on the line again), unreadable.", ["state"])
-    /// Back in the ledger; what the line refused instead.
+        "Notifications found in Apple's history: present, missing (sent through the pipeline again), unreadable.",
+        ["state"])
+    /// In the ledger; or rejected by the pipeline.
     public static let recovered = counter(
         "storekeeper_recovered_total",
-        "Notifications that were missing, by what became of them: arrived in the ledger, refused by the line.",
+        "Notifications that were missing, by result: arrived in the ledger, refused by the pipeline.",
         ["outcome"])
-    /// Apple's words, as it tells them.
+    /// In Apple's terms.
     public static let sendAttempts = counter(
         "storekeeper_send_attempts_total",
-        "Attempts of Apple's to reach us, of notifications that were not delivered at once, by result.", ["result"])
+        "Apple's attempts to deliver notifications that were not delivered at once, by result.", ["result"])
     /// Windows that recovery has closed.
     public static let windowsClosed = counter(
-        "storekeeper_recovery_windows_closed_total", "Windows of Apple's history of which everything is accounted for.")
+        "storekeeper_recovery_windows_closed_total",
+        "Windows of Apple's history whose notifications are all accounted for.")
     /// Single customers.
     public static let recoveryRequests = counter(
-        "storekeeper_recovery_requests_total", "Customers whose history Apple was asked for, by outcome.", ["outcome"])
-    /// They wait for a limit, a key or a network.
+        "storekeeper_recovery_requests_total", "Customers whose history was requested from Apple, by outcome.",
+        ["outcome"])
+    /// They wait for a rate limit, a key or the network.
     public static let recoveryRequestsPostponed = gauge(
-        "storekeeper_recovery_requests_postponed", "Customers whom Apple could not be asked about yet.")
+        "storekeeper_recovery_requests_postponed", "Customers whose history could not be requested from Apple yet.")
 
     // MARK: Coverage
 
-    /// 0 is the proof that nothing is: a day counts where its sweep failed, and where it was given up.
+    /// 0 proves that nothing is missing: a day counts where its sweep failed, and where it was given up.
     public static let notificationsMissing = gauge(
         "storekeeper_notifications_missing",
-        "What Apple lists and is neither in the ledger nor refused; a day left without a proof counts as one.",
+        "In Apple's history, and neither in the ledger nor rejected; a day without a proof counts as one.",
         ["bundle", "environment"])
     /// Waiting: swept or swept again. Given up: Apple no longer lists them.
     public static let unprovenDays = gauge(
@@ -180,7 +185,7 @@ extension Metric {
         ["bundle", "environment", "state"])
     /// Kinds: failures, sweep, heartbeats.
     public static let coverageAge = gauge(
-        "storekeeper_coverage_age_seconds", "How long ago the time ends that is proven to be complete.",
+        "storekeeper_coverage_age_seconds", "Time since the end of the period that is proven to be complete.",
         ["bundle", "environment", "kind"])
     /// Open, fetched, and failed of the last two days.
     public static let recoveryWindows = gauge(
@@ -194,32 +199,32 @@ extension Metric {
         "storekeeper_canaries_total",
         "Test notifications, by outcome: arrived, lost, unreached, unsent, refused (Apple would not send any).",
         ["bundle", "environment", "outcome"])
-    /// Apple's own delay is in it.
+    /// Apple's own delay is included.
     public static let canaryTime = histogram(
-        "storekeeper_canary_seconds", "Time from asking Apple for a test notification to the ledger.",
+        "storekeeper_canary_seconds", "Time from requesting a test notification from Apple to the ledger.",
         ["environment"], buckets: [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300])
     /// Each once before and once after its time.
     public static let overdue = counter(
         "storekeeper_overdue_purchases_total",
-        "Purchases whose time passed, or is near, and of which nothing was heard, by time: past, near.", ["time"])
-    /// The world failed the scheduler.
+        "Purchases whose period ended, or is about to end, without a notification, by time: past, near.", ["time"])
+    /// A dependency of the scheduler was unavailable.
     public static let schedulerRetries = counter(
-        "storekeeper_scheduler_retries_total", "Turns of the scheduler that failed and are tried again.", ["job"])
+        "storekeeper_scheduler_retries_total", "Failed turns of the scheduler, which are retried.", ["job"])
 
     // MARK: The process
 
-    /// Tracing never holds the line up, so some may be lost.
+    /// Tracing never delays the pipeline, so some may be lost.
     public static let spans = counter(
-        "storekeeper_trace_spans_total", "Finished spans by what became of them: exported, dropped.", ["outcome"])
+        "storekeeper_trace_spans_total", "Finished spans by outcome: exported, dropped.", ["outcome"])
 
-    /// What `/readyz` says, so that an instance that runs and gets no work is seen.
+    /// The answer of `/readyz`, so that an instance that runs and gets no work is seen.
     public static let ready = gauge(
-        "storekeeper_ready", "1 while the process is ready for work, as /readyz says it; else 0.")
-    /// Always 1; the labels are the news.
+        "storekeeper_ready", "1 while the process is ready for work, as in /readyz; else 0.")
+    /// Always 1; the labels have the information.
     public static let buildInformation = gauge(
-        "storekeeper_build_info", "Which service and version this is.", ["service", "version"])
+        "storekeeper_build_info", "Service and version.", ["service", "version"])
 
-    /// All of the above: what is not listed here is exposed without help and with buckets for seconds.
+    /// All metrics above: what is not listed here is exposed without help and with buckets for seconds.
     public static let all: [Metric] = [
         ingestRequests, ingestAcknowledgement, ingestInFlight, ingestInFlightLimit, apiAnswers, apiUploads, apiAnswer,
         stageRecords,

@@ -1,10 +1,10 @@
-/// What a service has to be allowed at the brokers, and nothing more: an entry of Kafka's access-control list, by Kafka's
-/// names. Follows from the route map, so it cannot lag behind it.
+/// A permission that a service needs at the brokers: an entry of Kafka's access-control list, by Kafka's
+/// names. Derived from the list of topics, so the two cannot differ.
 public struct AccessRule: Sendable, Hashable {
-    /// What the rule is about.
+    /// The kind of resource.
     public enum Resource: Sendable, Hashable {
         case topic(String)
-        /// Consumer groups whose names begin so: a service with several workers has a group for each.
+        /// Consumer groups with this prefix: a service with several workers has a group for each.
         case groups(prefix: String)
     }
 
@@ -20,19 +20,18 @@ public struct AccessRule: Sendable, Hashable {
 
     /// The command of the service.
     public var service: String
-    /// What the rule is about.
+    /// The resource.
     public var resource: Resource
-    /// In Kafka's order of power, least first.
+    /// In Kafka's order, least powerful first.
     public var operations: [Operation]
 
-    /// All fields.
-    public init(service: String, resource: Resource, operations: [Operation]) {
+    package init(service: String, resource: Resource, operations: [Operation]) {
         self.service = service
         self.resource = resource
         self.operations = operations
     }
 
-    /// Every rule of the house, service by service: `setup` first, then in the order a message meets them.
+    /// Every rule, service by service: `setup` first, then in the order of the pipeline.
     public static let all: [AccessRule] =
         Topics.all.map {
             AccessRule(
@@ -43,9 +42,9 @@ public struct AccessRule: Sendable, Hashable {
 
     private static func rules(of service: ServiceName) -> [AccessRule] {
         let topics = Topics.all.compactMap { route -> AccessRule? in
-            // The command line's status compares the settings of topics with what is meant.
+            // The command line's status compares the settings of topics with the expected ones.
             var operations: [Operation] = service == .storekeeper ? [.describe, .describeConfigs] : [.describe]
-            // The command line shows how far everybody is behind, and reads the oldest that waits to say since when.
+            // The command line shows the lag of every group, and reads the oldest waiting record for its age.
             let isWatched = service == .storekeeper && !route.readers.isEmpty
             if isWatched || route.readers.contains(service) { operations.append(.read) }
             if route.writers.contains(service) { operations.append(.write) }

@@ -1,26 +1,25 @@
 import struct Foundation.Date
 
-/// A record that a stage refused: its key, value and headers untouched, with the refusal beside them.
+/// A record that a stage rejected: its key, value and headers unchanged, with the rejection beside them.
 public struct DeadLetter: TopicMessage, Hashable {
-    /// The record as it was read. Its own dead-letter headers, if it had any, are kept below ours.
+    /// The record as it was read. Its own dead-letter headers, if it had any, come before the new ones.
     public var original: WireRecord
-    /// The stage that refused it.
+    /// The stage that rejected it.
     public var stage: String
     /// The raw value of the stage's reason.
     public var reason: String
-    /// One sentence for people, cut at 512 bytes.
+    /// One sentence, cut at 512 bytes.
     public var message: String
-    /// Where the record stood.
+    /// The place of the record.
     public var position: LogPosition
-    /// When it was refused; millisecond precision.
+    /// When it was rejected; millisecond precision.
     public var refusedAt: Date
-    /// How often it was judged, this time included.
+    /// How often it was processed, this time included.
     public var attempts: Int
-    /// The version of the build that refused it.
+    /// The version of the build that rejected it.
     public var build: String
 
-    /// All fields.
-    public init(
+    package init(
         original: WireRecord, stage: String, reason: String, message: String, position: LogPosition, refusedAt: Date,
         attempts: Int, build: String
     ) {
@@ -34,10 +33,10 @@ public struct DeadLetter: TopicMessage, Hashable {
         self.build = build
     }
 
-    /// How many headers ``record()`` appends.
+    /// The number of headers that ``record()`` appends.
     private static let ownHeaders = 9
 
-    /// Reads the message off a record.
+    /// Reads the message from a record.
     public init(_ record: WireRecord) throws(ContractFault) {
         func text(_ name: String) throws(ContractFault) -> String {
             guard let text = record.header(name) else { throw .missing(name) }

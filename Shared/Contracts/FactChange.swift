@@ -1,17 +1,17 @@
 import StrictJSON
 
-/// One fact of a purchase that became another.
+/// A change of one fact of a purchase.
 public struct FactChange: Sendable, Hashable {
-    /// Which fact, by Apple's name for it; ours are ``accessUntil``, ``sharedAccount`` and those that begin with `earlier`.
+    /// Which fact, by Apple's name for it; the project's own are ``accessUntil``, ``sharedAccount`` and those that begin with `earlier`.
     public var fact: String
-    /// The text before; nil where the fact was unknown.
+    /// The value before; nil where the fact was unknown.
     public var from: String?
-    /// The text after; nil where the fact is gone.
+    /// The value after; nil where the fact is gone.
     public var to: String?
-    /// The transaction that the fact is about, where that is not the purchase's current one.
+    /// The transaction of the fact, where that is not the purchase's current one.
     public var transactionId: String?
 
-    /// A fact with the text before and after.
+    /// A fact with the value before and after.
     public init(fact: String, from: String?, to: String?, transactionId: String? = nil) {
         self.fact = fact
         self.from = from

@@ -3,53 +3,50 @@ import StrictJSON
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// A page of Apple's notification history, or a part of one: what recovery compares with the ledger.
+/// A page of Apple's notification history, or a chunk of one: recovery compares it with the ledger.
 public struct HistoryPage: TopicMessage, Hashable {
     /// One notification as Apple recorded it.
     public struct Item: Sendable, Hashable {
         /// The compact JWS that Apple sent or tried to send, byte for byte. Nothing of it is proven.
         public var signedPayload: [UInt8]
-        /// Apple's attempts to reach us, in Apple's order.
+        /// Apple's attempts to deliver it, in Apple's order.
         public var sendAttempts: [SendAttempt]
 
-        /// All fields.
-        public init(signedPayload: [UInt8], sendAttempts: [SendAttempt]) {
+        package init(signedPayload: [UInt8], sendAttempts: [SendAttempt]) {
             self.signedPayload = signedPayload
             self.sendAttempts = sendAttempts
         }
     }
 
-    /// One attempt of Apple's to reach us.
+    /// One attempt of Apple's to deliver it.
     public struct SendAttempt: Sendable, Hashable {
         /// By Apple's clock.
         public var attemptedAt: Date
-        /// Apple's word, raw, so that an unknown one is kept.
+        /// Apple's raw value, so that an unknown one is kept.
         public var result: String
 
-        /// All fields.
-        public init(attemptedAt: Date, result: String) {
+        package init(attemptedAt: Date, result: String) {
             self.attemptedAt = attemptedAt
             self.result = result
         }
     }
 
-    /// The window of time that was asked for; an id of the database.
+    /// The window of the request; an id of the database.
     public var window: UUID
-    /// Where it was asked for.
+    /// The environment of the request.
     public var environment: StoreEnvironment
     /// The app.
     public var bundleId: String
     /// Counts the pages of the window from 0.
     public var page: Int64
-    /// Counts the messages of the page from 0: one that would be too large for the log is divided.
+    /// Counts the messages of the page from 0: one that would be too large for a record is divided.
     public var part: Int64
-    /// What Apple listed, oldest first.
+    /// Apple's list, oldest first.
     public var items: [Item]
     /// When Apple answered.
     public var fetchedAt: Date
 
-    /// All fields.
-    public init(
+    package init(
         window: UUID, environment: StoreEnvironment, bundleId: String, page: Int64, part: Int64, items: [Item],
         fetchedAt: Date
     ) {
@@ -64,7 +61,7 @@ public struct HistoryPage: TopicMessage, Hashable {
 
     private static let version: Int64 = 1
 
-    /// Reads the message off a record.
+    /// Reads the message from a record.
     public init(_ record: WireRecord) throws(ContractFault) {
         let message = try MessageReader(record.value, version: Self.version)
         guard let listed = message["items"], listed.kind == .array else { throw .missing("items") }

@@ -2,7 +2,7 @@ import StrictJSON
 
 import struct Foundation.Date
 
-/// What one ingest answered within one minute. A minute without one, and a minute with refusals, is a minute in which
+/// The answers of one ingest within one minute. A minute without one, and a minute with refusals, is a minute in which
 /// notifications may have been lost.
 public struct IngestHeartbeat: TopicMessage, Hashable {
     /// Names the instance; unique among those that run at the same time.
@@ -14,8 +14,7 @@ public struct IngestHeartbeat: TopicMessage, Hashable {
     /// Requests answered otherwise, by HTTP status.
     public var refused: [Int: Int64]
 
-    /// All fields.
-    public init(instance: String, minute: Date, accepted: Int64, refused: [Int: Int64]) {
+    package init(instance: String, minute: Date, accepted: Int64, refused: [Int: Int64]) {
         self.instance = instance
         self.minute = minute
         self.accepted = accepted
@@ -24,7 +23,7 @@ public struct IngestHeartbeat: TopicMessage, Hashable {
 
     private static let version: Int64 = 1
 
-    /// Reads the message off a record.
+    /// Reads the message from a record.
     public init(_ record: WireRecord) throws(ContractFault) {
         let message = try MessageReader(record.value, version: Self.version)
         var refused: [Int: Int64] = [:]

@@ -1,4 +1,4 @@
-/// Where a record stands in the log.
+/// The place of a record in Kafka.
 public struct LogPosition: Sendable, Hashable {
     /// The topic.
     public var topic: String
@@ -7,7 +7,7 @@ public struct LogPosition: Sendable, Hashable {
     /// The offset.
     public var offset: Int64
 
-    /// All fields.
+    /// - Parameter offset: of the record itself, not of the next one.
     public init(topic: String, partition: Int32, offset: Int64) {
         self.topic = topic
         self.partition = partition

@@ -9,7 +9,7 @@ struct MessageReader {
     /// - Parameter version: the newest version this build knows.
     init(_ value: [UInt8], version: Int64) throws(ContractFault) {
         do throws(JSONFault) {
-            // Apple's payload may be 16 deep, its nested parts 16 more, and both stand inside our object.
+            // Apple's payload may be 16 deep, its nested objects 16 more, and both are inside one object.
             root = try JSONDocument(value, limits: JSONLimits(depth: 40)).root
         } catch {
             throw .notJSON("\(error)")

@@ -1,25 +1,25 @@
 import struct Foundation.Date
 
-/// A signed payload as somebody posted it, or as a process of ours had it from Apple. Nothing of it is proven.
+/// A signed payload as a client posted it, or as a process of this deployment got it from Apple. Nothing of it is proven.
 ///
-/// What did not come by the webhook may be a bare signed transaction or signed renewal information: see ``SignedPart``.
+/// What did not come by the webhook may be a signed transaction or renewal info on its own: see ``SignedPart``.
 public struct ReceivedNotification: TopicMessage, Hashable {
     /// The compact JWS, byte for byte; or the JSON of a notification of version 1, without its shared secret.
     public var signedPayload: [UInt8]
-    /// How it came to us.
+    /// How it was received.
     public var source: NotificationSource
-    /// When we first held it; millisecond precision.
+    /// When it was received; millisecond precision.
     public var receivedAt: Date
-    /// The app that bare renewal information is for, which names none: what we asked Apple about.
+    /// The app of renewal info on its own, which names none: the app of the request to Apple.
     public var bundleId: String?
-    /// Apple's status of the subscription, beside a signed part that came with it in one answer of Apple's API. Apple does not sign
-    /// it, so only what recovery and backfill asked of Apple can have one, and what an operator replays of that: on a
-    /// record that came by the webhook or from an app the header does not count.
+    /// Apple's status of the subscription, beside a signed object in an answer of Apple's API. Apple does not sign
+    /// it, so only the answers that recovery and backfill got from Apple can have one, and what an operator replays of them: on a
+    /// record that came by the webhook or from an app the header is ignored.
     public var status: AnsweredStatus?
     /// W3C trace context of the request, where it had one.
     public var traceparent: String?
 
-    /// All fields.
+    /// - Parameter signedPayload: as it came; nothing of it is proven.
     public init(
         signedPayload: [UInt8], source: NotificationSource, receivedAt: Date, bundleId: String? = nil,
         status: AnsweredStatus? = nil, traceparent: String? = nil
@@ -32,13 +32,13 @@ public struct ReceivedNotification: TopicMessage, Hashable {
         self.traceparent = traceparent
     }
 
-    /// What was posted or uploaded proves itself by Apple's signature. That Apple answered so, with the status beside it, is
-    /// our word.
+    /// A posted or uploaded payload is proven by Apple's signature. That Apple answered so, with the status beside it, is
+    /// not signed.
     public static func needsSeal(_ record: WireRecord) -> Bool {
         record.header(Headers.source).flatMap(NotificationSource.init)?.isAnsweredByApple ?? false
     }
 
-    /// Reads the message off a record.
+    /// Reads the message from a record.
     public init(_ record: WireRecord) throws(ContractFault) {
         guard let source = record.header(Headers.source).flatMap(NotificationSource.init) else {
             throw .missing(Headers.source)

@@ -3,7 +3,7 @@ import StrictJSON
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// That something is missing in the life of a purchase, and Apple should be asked. Once per purchase and gap.
+/// A gap in the lifecycle of a purchase, about which Apple is to be asked. Once per purchase and gap.
 public struct RecoveryRequest: TopicMessage, Hashable {
     /// Where the purchase was made.
     public var environment: StoreEnvironment
@@ -11,19 +11,18 @@ public struct RecoveryRequest: TopicMessage, Hashable {
     public var originalTransactionId: String
     /// The app.
     public var bundleId: String
-    /// What nobody told, by the names of the state machine.
+    /// The missing steps, by the names of the lifecycle rules.
     public var skipped: [String]
     /// The first notification after the gap.
     public var before: UUID
-    /// The gap begins, by Apple's clock; nil where nothing came before it.
+    /// The gap begins, by Apple's clock; nil where no notification came before it.
     public var from: Date?
     /// The gap ends.
     public var to: Date
-    /// When it was noticed.
+    /// When it was detected.
     public var requestedAt: Date
 
-    /// All fields.
-    public init(
+    package init(
         environment: StoreEnvironment, originalTransactionId: String, bundleId: String, skipped: [String],
         before: UUID, from: Date?, to: Date, requestedAt: Date
     ) {
@@ -42,7 +41,7 @@ public struct RecoveryRequest: TopicMessage, Hashable {
     /// The same in every repetition.
     public var id: String { "gap/\(before.uuidString.lowercased())" }
 
-    /// Reads the message off a record.
+    /// Reads the message from a record.
     public init(_ record: WireRecord) throws(ContractFault) {
         let message = try MessageReader(record.value, version: Self.version)
         var skipped: [String] = []

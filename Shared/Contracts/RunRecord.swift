@@ -1,14 +1,15 @@
-/// The simulator's record of what it sent: the other half of the comparison that proves a run.
+/// The simulator's record of what it sent, which `storekeeper check` compares with the ledger.
 ///
-/// The file is JSON lines, UTF-8, append-only, each line in the file before the next thing happens:
+/// The file is JSON lines, UTF-8, append-only, each line written before the next step:
 ///
 /// - `{"line":"notification", …}`, a ``Notification``, before its first attempt;
 /// - `{"line":"attempt", …}`, an ``Attempt``, after its answer or its failure, so that a killed simulator loses at most
-///   the answers that were on their way. A notification without an attempt may have arrived or not.
+///   the answers that were on their way. A notification without an attempt may have arrived or not;
+/// - `{"line":"upload", …}`, an ``Upload``, after its answer or its failure.
 ///
-/// Lines of other kinds may join later: a reader skips a `line` it does not know. The last line may be torn by a kill.
+/// Lines of other kinds may be added later: a reader skips a `line` it does not know. A kill may cut off the last line.
 public struct RunRecord: Sendable {
-    /// A notification that was made, genuine or forged.
+    /// A simulated notification, genuine or forged.
     public struct Notification: Sendable, Equatable, Decodable {
         /// Apple's `notificationUUID`, lower case.
         public var uuid: String
@@ -26,14 +27,14 @@ public struct RunRecord: Sendable {
         public var transactionId: String?
         /// Milliseconds since 1970. Strictly rising within one original transaction id.
         public var signedDate: Int64
-        /// Why the line must refuse it: the verifier's reason. Nil for what is genuine.
+        /// The verifier's reason to reject it. Nil for a genuine one.
         public var expectedRejection: String?
         /// What it says of its purchase; see ``RunRecord/expectedFacts(where:)``.
         public var facts: Facts?
         /// Apple's raw product type; nil without a transaction.
         public var productType: String?
-        /// When its purchase gives access from now on, known to the simulator from what happened; nil where the
-        /// notification before says so, too.
+        /// When its purchase gives access from now on, by the simulator's own book-keeping; nil where it is the same as in the
+        /// notification before.
         public var access: [AccessPeriod]?
 
         /// - Parameters: see the properties.
@@ -57,18 +58,18 @@ public struct RunRecord: Sendable {
         }
     }
 
-    /// A stretch of time in which a purchase gives access. Dates are milliseconds since 1970.
+    /// A period in which a purchase gives access. Dates are milliseconds since 1970.
     public struct AccessPeriod: Sendable, Equatable, Decodable {
-        /// What may be used, by its App Store Connect id.
+        /// The product, by its App Store Connect id.
         public var productId: String
         /// The first moment of access.
         public var startsAt: Int64
-        /// The first moment without it; nil is for ever.
+        /// The first moment without it; nil is unlimited.
         public var endsAt: Int64?
-        /// Nobody paid for it: the charge failed, and Apple gives the customer time.
+        /// It is not paid: the charge failed, and Apple gives the customer time.
         public var isGrace: Bool
 
-        /// - Parameter endsAt: nil is for ever.
+        /// - Parameter endsAt: nil is unlimited.
         public init(productId: String, startsAt: Int64, endsAt: Int64?, isGrace: Bool) {
             self.productId = productId
             self.startsAt = startsAt
@@ -77,7 +78,7 @@ public struct RunRecord: Sendable {
         }
     }
 
-    /// What a notification says of its purchase, by Apple's names. Dates are milliseconds since 1970; nil is "not said".
+    /// What a notification says of its purchase, by Apple's names. Dates are milliseconds since 1970; nil is "absent".
     public struct Facts: Sendable, Equatable, Decodable {
         /// Apple's `status` raw value (1 active … 5 revoked).
         public var status: Int?
@@ -97,14 +98,14 @@ public struct RunRecord: Sendable {
         public var autoRenewStatus: Int?
         /// The product it will renew as.
         public var autoRenewProductId: String?
-        /// Nil where payment never failed: Apple says nothing then.
+        /// Nil where no payment failed: Apple leaves it out then.
         public var isInBillingRetryPeriod: Bool?
-        /// Until when access goes on although the charge failed.
+        /// Until when access continues although the charge failed.
         public var gracePeriodExpiresDate: Int64?
         /// Apple's raw value: 1 cancelled, 2 billing, 3 price, 4 product gone, 5 other.
         public var expirationIntent: Int?
 
-        /// All fields.
+        /// - Parameters: see the properties; nil is absent.
         public init(
             status: Int?, productId: String, purchaseDate: Int64, expiresDate: Int64?, revocationDate: Int64?,
             revocationReason: Int?, appAccountToken: String?, autoRenewStatus: Int?, autoRenewProductId: String?,
@@ -125,7 +126,7 @@ public struct RunRecord: Sendable {
         }
     }
 
-    /// One delivery that was tried.
+    /// One attempt to deliver a notification.
     public struct Attempt: Sendable, Equatable, Decodable {
         /// The notification's.
         public var uuid: String
@@ -136,13 +137,12 @@ public struct RunRecord: Sendable {
         public var at: Int64
         /// The HTTP status answered; nil where nothing was, see ``failure``.
         public var status: Int?
-        /// What kept the answer away, e.g. `timed out`.
+        /// Why there was no answer, e.g. `timed out`.
         public var failure: String?
-        /// True where the delivery repeats one that was accepted already.
+        /// True where the delivery repeats an accepted one.
         public var isRepetition: Bool
 
-        /// All fields.
-        public init(uuid: String, attempt: Int, at: Int64, status: Int?, failure: String?, isRepetition: Bool) {
+        package init(uuid: String, attempt: Int, at: Int64, status: Int?, failure: String?, isRepetition: Bool) {
             self.uuid = uuid
             self.attempt = attempt
             self.at = at
@@ -159,6 +159,7 @@ public struct RunRecord: Sendable {
     public enum Line: Sendable, Equatable {
         case notification(Notification)
         case attempt(Attempt)
+        case upload(Upload)
     }
 
     /// Whether the receiver has a notification.
@@ -167,23 +168,26 @@ public struct RunRecord: Sendable {
         case certain
         /// Never accepted, but it may have been written before the answer failed: a time-out, a lost connection, a 5xx.
         case possible
-        /// Every attempt was refused as a bad request.
+        /// Every attempt was rejected as a bad request.
         case impossible
     }
 
-    /// In the order of their making.
+    /// In the order of creation.
     public private(set) var notifications: [Notification] = []
     /// By uuid, in the order of the answers.
     public private(set) var attempts: [String: [Attempt]] = [:]
 
+    /// In the order of the answers.
+    public private(set) var uploads: [Upload] = []
+
     /// An empty record.
     public init() {}
 
-    /// Reads a whole file; also one that is still being written, for a torn last line is left out.
+    /// Reads a whole file; also one that is still being written, without an incomplete last line.
     /// - Throws: `DecodingError` for a complete line that cannot be read; its context names the line's number.
     public init(reading bytes: [UInt8]) throws {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        // After the last line feed stands nothing, or a line that was cut off.
+        // After the last line feed there is nothing, or an incomplete line.
         for (number, line) in lines.dropLast().enumerated() where !line.isEmpty {
             do {
                 if let line = try Line(decoding: Array(line)) { add(line) }
@@ -195,11 +199,12 @@ public struct RunRecord: Sendable {
         }
     }
 
-    /// Adds what a line says.
+    /// Adds the content of a line.
     public mutating func add(_ line: Line) {
         switch line {
         case .notification(let notification): notifications.append(notification)
         case .attempt(let attempt): attempts[attempt.uuid, default: []].append(attempt)
+        case .upload(let upload): uploads.append(upload)
         }
     }
 
@@ -230,13 +235,13 @@ public struct RunRecord: Sendable {
         }
     }
 
-    /// What a receiver must know of each purchase: status and renewal as the newest stored notification says them, and
+    /// The facts that a receiver must have of each purchase: status and renewal of the newest stored notification, and
     /// the transaction that was charged last as the newest notification about it says it. A refund of an older period is newer than
     /// both and changes only the first.
     /// - Parameter isStored: whether the ledger has this uuid (lower case).
     public func expectedFacts(where isStored: (String) -> Bool) -> [Purchase: Facts] {
         histories(where: isStored).compactMapValues { history in
-            guard var facts = history.stored.last?.facts else { return nil }
+            guard var facts = history.stored.last(where: { $0.facts != nil })?.facts else { return nil }
             let newest = history.stored.max { left, right in
                 guard left.facts != nil, right.facts != nil else { return left.facts == nil }
                 // The simulator counts ids up as it charges, whatever date a period has.

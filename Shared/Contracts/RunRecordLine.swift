@@ -2,7 +2,7 @@ import Foundation
 import StrictJSON
 
 extension RunRecord.Line {
-    private enum Kind: String { case notification, attempt }
+    private enum Kind: String { case notification, attempt, upload }
     private enum CodingKeys: CodingKey { case line }
 
     private struct Untagged: Decodable {
@@ -13,6 +13,7 @@ extension RunRecord.Line {
             switch Kind(rawValue: kind) {
             case .notification: line = .notification(try RunRecord.Notification(from: decoder))
             case .attempt: line = .attempt(try RunRecord.Attempt(from: decoder))
+            case .upload: line = .upload(try RunRecord.Upload(from: decoder))
             case nil: line = nil
             }
         }
@@ -35,6 +36,9 @@ extension RunRecord.Line {
             content.write(to: &json)
         case .attempt(let content):
             json.member("line", Kind.attempt.rawValue)
+            content.write(to: &json)
+        case .upload(let content):
+            json.member("line", Kind.upload.rawValue)
             content.write(to: &json)
         }
         json.endObject()
@@ -96,6 +100,17 @@ extension RunRecord.Attempt {
         json.said("status", status.map(Int64.init))
         json.said("failure", failure)
         json.member("isRepetition", isRepetition)
+    }
+}
+
+extension RunRecord.Upload {
+    fileprivate func write(to json: inout JSONWriter) {
+        json.member("uuid", uuid)
+        json.member("moment", moment)
+        json.member("transactionId", transactionId)
+        json.member("at", at)
+        json.said("status", status.map(Int64.init))
+        json.said("failure", failure)
     }
 }
 

@@ -1,8 +1,8 @@
-/// What stands in ``VerifiedNotification/notificationType`` where Apple signed no notification but one part by itself, as
-/// its API and the apps hand them out. Lower case, which no word of Apple's is.
+/// The value of ``VerifiedNotification/notificationType`` where Apple signed an object other than a notification, as
+/// its API and the apps deliver them. Lower case, unlike Apple's types.
 ///
-/// Nothing happened when such a part came: it tells how things stood when it was signed, and is no step of a life. An app
-/// transaction is about no purchase at all and changes none.
+/// Such an object is no event: it says what was the case when it was signed, and is no step of a lifecycle. An app
+/// transaction is about no purchase and changes none.
 public enum SignedPart: String, Sendable, Hashable, CaseIterable {
     case transaction = "signedTransaction"
     case renewalInfo = "signedRenewalInfo"

@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-/// Where a purchase was made. Part of every key we store: a sandbox row and a production row never meet.
+/// Where a purchase was made. Part of every stored key: sandbox and production rows never meet.
 ///
 /// Raw values are Apple's spelling of `environment`.
 public enum StoreEnvironment: String, Sendable, Hashable, CaseIterable, Codable {

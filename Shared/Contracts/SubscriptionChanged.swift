@@ -3,8 +3,8 @@ import StrictJSON
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// That a notification changed a purchase: what happened, every change, and the state after it. One message per
-/// notification and purchase, at least once, of one purchase in the order in which we learned; a repetition has the same
+/// A notification changed a purchase: what happened, every change, and the state after it. One message per
+/// notification and purchase, at least once, and of one purchase in the order of processing; a repetition has the same
 /// ``id``.
 public struct SubscriptionChanged: TopicMessage, Hashable {
     /// Where the purchase was made.
@@ -21,18 +21,18 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
     public var state: State
     /// The revision of the purchase: of two messages about it the one with the greater revision is the newer.
     public var revision: Int64
-    /// The notification that told.
+    /// The notification that caused it.
     public var notificationUUID: UUID
     /// By Apple's clock.
     public var occurredAt: Date
-    /// By ours.
+    /// By the state-updater's clock.
     public var learnedAt: Date
     /// W3C trace context of the request that brought the notification; nil where there was none.
     public var traceparent: String?
 
-    /// How a purchase stands.
+    /// The state of a purchase.
     public struct State: Sendable, Hashable {
-        /// Apple's status: 1 active, 2 expired, 3 billing retry, 4 grace period, 5 revoked; nil where Apple told none.
+        /// Apple's status: 1 active, 2 expired, 3 billing retry, 4 grace period, 5 revoked; nil where Apple gave none.
         public var status: Int64?
         /// The product; nil where none is known.
         public var productId: String?
@@ -43,7 +43,7 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
         /// Whether it will renew; nil where that is not known.
         public var isAutoRenewing: Bool?
 
-        /// How a purchase stands.
+        /// The state of a purchase.
         public init(
             status: Int64?, productId: String?, hasAccess: Bool, accessUntil: Date?, isAutoRenewing: Bool?
         ) {
@@ -55,7 +55,7 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
         }
     }
 
-    /// What happened to a purchase.
+    /// The event of a purchase.
     public init(
         environment: StoreEnvironment, originalTransactionId: String, bundleId: String, event: String,
         changes: [FactChange], state: State, revision: Int64, notificationUUID: UUID, occurredAt: Date,
@@ -79,7 +79,7 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
     /// The same in every repetition and of no other message.
     public var id: String { "\(notificationUUID.uuidString.lowercased())/\(originalTransactionId)" }
 
-    /// Reads the message off a record.
+    /// Reads the message from a record.
     public init(_ record: WireRecord) throws(ContractFault) {
         let message = try MessageReader(record.value, version: Self.version)
         guard let changes = message["changes"].flatMap({ FactChange.changes($0) }) else { throw .missing("changes") }

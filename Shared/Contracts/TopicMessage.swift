@@ -1,30 +1,30 @@
-/// A message type of a topic. One function crosses the border in each direction.
+/// A message type of a topic, converted to and from records.
 public protocol TopicMessage: Sendable {
-    /// Reads the message off a record. Throws where the record is not such a message: a fault of the record.
+    /// Reads the message from a record. Throws where the record is not such a message: a fault of the record.
     init(_ record: WireRecord) throws(ContractFault)
 
     /// The record that carries the message.
     func record() -> WireRecord
 
-    /// Whether the record says something that only a service of ours may say, so that it needs proof of its writer.
+    /// Whether the record has content that only a service of this deployment may write, so that it needs proof of its writer.
     static func needsSeal(_ record: WireRecord) -> Bool
 }
 
 extension TopicMessage {
-    /// Most messages carry their own proof, or nothing that is believed.
+    /// Most messages are proven by Apple's signature, or say nothing that needs proof.
     public static func needsSeal(_ record: WireRecord) -> Bool { false }
 }
 
 /// Key, value and headers of a record, whatever the broker.
 public struct WireRecord: Sendable, Hashable {
-    /// What decides the partition.
+    /// The partition key.
     public var key: [UInt8]?
     /// The bytes.
     public var value: [UInt8]
     /// In order; names may repeat.
     public var headers: [WireHeader]
 
-    /// All fields.
+    /// - Parameter key: nil spreads records over all partitions.
     public init(key: [UInt8]? = nil, value: [UInt8], headers: [WireHeader] = []) {
         self.key = key
         self.value = value
@@ -44,28 +44,28 @@ public struct WireHeader: Sendable, Hashable {
     /// The bytes.
     public var value: [UInt8]
 
-    /// All fields.
+    /// Any bytes are a valid value.
     public init(_ name: String, _ value: [UInt8]) {
         self.name = name
         self.value = value
     }
 
-    /// All fields.
+    /// A text, as UTF-8.
     public init(_ name: String, _ value: String) {
         self.init(name, Array(value.utf8))
     }
 }
 
-/// Why a record is not the message its topic promises. A fault of the record, never of the world.
+/// Why a record is not the message of its topic. A fault of the record, never of a dependency.
 public enum ContractFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// The value is not the JSON it should be.
     case notJSON(String)
-    /// The message is of a version this build does not know.
+    /// The message has a version that this build does not know.
     case unknownVersion(Int64)
     /// A field or header is absent or of the wrong type.
     case missing(String)
 
-    /// For people.
+    /// One sentence.
     public var description: String {
         switch self {
         case .notJSON(let fault): "the value is not valid JSON: \(fault)"

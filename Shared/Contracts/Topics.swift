@@ -1,24 +1,24 @@
-/// The route map: every topic with its key, message, size, age, writers and readers.
+/// Every topic with its key, message, size, age, writers and readers.
 ///
 /// `setup` creates exactly these. The name of a topic occurs here and nowhere else.
 public enum Topics {
-    /// What was posted to us, untouched. Without a key, so that a stranger cannot make a hot partition.
+    /// Payloads as they were posted, unchanged. Without a key, so that a client cannot make a hot partition.
     public static let received = Topic<ReceivedNotification>(
         "notifications.received", key: .none, writers: [.ingest, .recovery, .api, .storekeeper], readers: [.verifier])
 
-    /// What was posted under a certificate chain that the verifier had not proven yet, while it had no time to: of genuine
+    /// Payloads under a certificate chain that the verifier had not proven yet, while its budget was used up: of genuine
     /// notifications at most the first few after Apple has changed its certificate, and otherwise forgeries.
     public static let unproven = Topic<ReceivedNotification>(
         "notifications.unproven", key: .none, partitions: 8, writers: [.verifier], readers: [.verifier])
 
-    /// Topics whose records are a ``ReceivedNotification``: of dead letters that come from them the value is what was posted.
+    /// Topics whose records are a ``ReceivedNotification``: the value of their dead letters is the posted payload.
     public static let unverified: Set<String> = [received.name, unproven.name]
 
-    /// What Apple provably signed for one of our apps.
+    /// Payloads that Apple signed for a configured app.
     public static let verified = Topic<VerifiedNotification>(
         "notifications.verified", key: .subscription, writers: [.verifier], readers: [.deduplicator])
 
-    /// The first sighting of each notificationUUID.
+    /// The first record of each notificationUUID.
     public static let unique = Topic<UniqueNotification>(
         "notifications.unique", key: .subscription, writers: [.deduplicator], readers: [.stateUpdater])
 
@@ -32,27 +32,27 @@ public enum Topics {
         "ingest.heartbeats", key: .instance, partitions: 1, retention: .seconds(30 * day),
         writers: [.ingest], readers: [.scheduler, .storekeeper])
 
-    /// What became of purchases, fact by fact. For others to read; they drop repeats by `ce_id`.
+    /// Changes of purchases. For other consumers; they drop repeats by `ce_id`.
     public static let changed = Topic<SubscriptionChanged>(
         "subscriptions.changed", key: .subscription, retention: .seconds(30 * day), writers: [.stateUpdater],
         readers: [])
 
-    /// Purchases of whose life something is missing.
+    /// Purchases with a gap in their lifecycle.
     public static let recoveryRequests = Topic<RecoveryRequest>(
         "recovery.requests", key: .subscription, partitions: 8, retention: .seconds(30 * day),
         writers: [.stateUpdater, .scheduler], readers: [.recovery])
 
-    /// Apple's notification history, as it was fetched. Pages of a window spread: which of them comes first is no matter.
+    /// Apple's notification history, as it was fetched. Pages of a window spread over partitions; their order does not matter.
     public static let historyPages = Topic<HistoryPage>(
         "history.pages", key: .none, partitions: 8, writers: [.scheduler], readers: [.recovery])
 
-    /// Every topic, in the order a message meets them.
+    /// Every topic, in the order of the pipeline.
     public static let all: [Route] = [
         received.route, unproven.route, verified.route, unique.route, rejected.route, heartbeats.route, changed.route,
         recoveryRequests.route, historyPages.route,
     ]
 
-    /// The topics that a service writes to or reads, and how many partitions each has at least.
+    /// The topics that a service writes to or reads, and the least number of partitions of each.
     public static func required(by service: ServiceName) -> [String: Int] {
         Dictionary(
             uniqueKeysWithValues: all.filter { $0.writers.contains(service) || $0.readers.contains(service) }
@@ -64,7 +64,7 @@ public enum Topics {
 
 /// A topic and the message type of its records.
 public struct Topic<Message: TopicMessage>: Sendable {
-    /// What `setup` needs to know.
+    /// The settings that `setup` needs.
     public let route: Route
     /// The name by which the broker knows the topic.
     public var name: String { route.name }
@@ -80,11 +80,11 @@ public struct Topic<Message: TopicMessage>: Sendable {
 
 /// What `setup` and the access-control list need to know of a topic.
 public struct Route: Sendable, Hashable {
-    /// What decides the partition of a record.
+    /// The partition key of a record.
     public enum Key: String, Sendable {
         /// No key: records spread evenly.
         case none
-        /// Apple's original transaction id, else the notificationUUID: all news of one subscription meets one worker.
+        /// Apple's original transaction id, else the notificationUUID: one worker gets all notifications of one subscription.
         case subscription
         /// The key of the record that was rejected.
         case original
@@ -94,14 +94,14 @@ public struct Route: Sendable, Hashable {
 
     /// The name.
     public let name: String
-    /// What decides the partition.
+    /// The partition key.
     public let key: Key
-    /// How many partitions `setup` creates.
+    /// Number of partitions that `setup` creates.
     public let partitions: Int
     /// How long the broker keeps a record.
     public let retention: Duration
-    /// Who writes.
+    /// The writing services.
     public let writers: [ServiceName]
-    /// Who reads.
+    /// The reading services.
     public let readers: [ServiceName]
 }

@@ -1,17 +1,17 @@
-/// A verified notification whose notificationUUID was not seen before. Only the deduplicator makes one of another.
+/// A verified notification whose notificationUUID was not seen before. Only the deduplicator creates one.
 ///
-/// The record is the same as that of ``VerifiedNotification``; the topic and the type say what more is known.
+/// The record is the same as that of ``VerifiedNotification``; the topic and the type say more about it.
 public struct UniqueNotification: TopicMessage, Hashable {
     /// The notification itself.
     public let verified: VerifiedNotification
 
-    /// The caller vouches that this is the first sighting.
+    /// The caller has checked that it was not seen before.
     public init(unchecked verified: VerifiedNotification) { self.verified = verified }
 
     /// As ``VerifiedNotification``.
     public static func needsSeal(_ record: WireRecord) -> Bool { true }
 
-    /// Reads the message off a record.
+    /// Reads the message from a record.
     public init(_ record: WireRecord) throws(ContractFault) {
         verified = try VerifiedNotification(record)
     }

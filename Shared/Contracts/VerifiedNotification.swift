@@ -3,13 +3,13 @@ import StrictJSON
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// A notification that Apple provably signed for one of our apps, in our words: nothing optional that Apple always sends.
+/// A notification that Apple signed for a configured app: nothing optional that Apple always sends.
 ///
-/// Or one part that Apple signed by itself: then the type is a ``SignedPart``, and the id is ours. Or a notification of version
-/// 1, which has no signature: then the type is `V1`, the id is ours, `signedPayload` is empty, and it names no purchase.
+/// Or an object that Apple signed on its own: then the type is a ``SignedPart``, and the id is derived from it. Or a notification of
+/// version 1, which has no signature: then the type is `V1`, the id is derived, `signedPayload` is empty, and it names no purchase.
 ///
-/// The value is one JSON object, version 1. `decoded` is Apple's payload with its nested signed parts decoded in place;
-/// `signedPayload` is the original, so that a later and better verifier can prove it again.
+/// The value is one JSON object, version 1. `decoded` is Apple's payload with its nested signed objects decoded in place;
+/// `signedPayload` is the original, so that a later verifier can prove it again.
 public struct VerifiedNotification: TopicMessage, Hashable {
     /// Apple's id of the notification; the same in every repetition.
     public var notificationUUID: UUID
@@ -27,20 +27,20 @@ public struct VerifiedNotification: TopicMessage, Hashable {
     public var originalTransactionId: String?
     /// Apple's id of the newest transaction.
     public var transactionId: String?
-    /// When Apple signed it: the only order there is. Absent in the oldest payloads.
+    /// When Apple signed it: the only order. Absent in the oldest payloads.
     public var signedDate: Date?
-    /// When we first held it; millisecond precision.
+    /// When it was received; millisecond precision.
     public var receivedAt: Date
-    /// How it came to us.
+    /// How it was received.
     public var source: NotificationSource
-    /// W3C trace context, handed on untouched.
+    /// W3C trace context, passed on unchanged.
     public var traceparent: String?
     /// A JSON object.
     public var decoded: [UInt8]
     /// A compact JWS.
     public var signedPayload: [UInt8]
 
-    /// All fields.
+    /// Nothing is checked here: the caller has verified the payload.
     public init(
         notificationUUID: UUID, notificationType: String, subtype: String?, environment: StoreEnvironment,
         bundleId: String, appAppleId: Int64?, originalTransactionId: String?, transactionId: String?,
@@ -65,13 +65,13 @@ public struct VerifiedNotification: TopicMessage, Hashable {
 
     private static let version: Int64 = 1
 
-    /// All news of one subscription meets one worker; what is about none spreads by its own id.
+    /// One worker gets all notifications of one subscription; others spread by their own id.
     var key: String { originalTransactionId ?? notificationUUID.uuidString.lowercased() }
 
-    /// That Apple signed it is the verifier's word.
+    /// The verifier states that Apple signed it.
     public static func needsSeal(_ record: WireRecord) -> Bool { true }
 
-    /// Reads the message off a record.
+    /// Reads the message from a record.
     public init(_ record: WireRecord) throws(ContractFault) {
         let message = try MessageReader(record.value, version: Self.version)
         let uuid = try message.uuid("notificationUUID")

@@ -5,7 +5,7 @@ import struct Foundation.Date
 
 /// Encodes and signs one certificate.
 enum CertificateBuilder {
-    /// Where padding goes: an arc set aside for examples, so no verifier gives it a meaning.
+    /// The padding's identifier: an arc set aside for examples, so no verifier gives it a meaning.
     private static let paddingIdentifier = "2.999.1"
 
     static func build(
@@ -51,8 +51,8 @@ enum CertificateBuilder {
         return handle.encoded
     }
 
-    /// Sixteen bytes derived from the key and the validity: as unlikely to repeat as a random number, and without
-    /// randomness of our own.
+    /// Sixteen bytes derived from the key and the validity: as unlikely to repeat as a random number, without
+    /// randomness.
     private static func setSerialNumber(
         _ certificate: OpaquePointer, _ profile: CertificateProfile
     ) throws(OpenSSLFailure) {

@@ -1,13 +1,13 @@
 import Signatures
 
-/// An authority of our own: issues the simulator's certificates, and every deviation from them that must be refused.
+/// A development authority: issues the simulator's certificates, and every deviation from them that must be rejected.
 public struct CertificateIssuer: Sendable {
     /// The authority's own certificate.
     public let certificate: Certificate
-    /// The key behind it.
+    /// Its key.
     public let key: IssuingKey
 
-    /// An authority from parts that exist already; they are not checked against each other.
+    /// An authority from existing parts; they are not compared with each other.
     public init(certificate: Certificate, key: IssuingKey) {
         self.certificate = certificate
         self.key = key

@@ -2,15 +2,15 @@ import Signatures
 
 import struct Foundation.Date
 
-/// What a certificate to be issued shall say.
+/// The content of a certificate to be issued.
 ///
-/// The three makers give what Apple's certificates say; tests change one property and have a forgery.
+/// The three factory methods give the content of Apple's certificates; tests change one property for a forgery.
 public struct CertificateProfile: Sendable {
-    /// An extension with bytes of your own.
+    /// An extension with any bytes.
     public struct Extension: Sendable {
         /// Object identifier in dotted form.
         public var identifier: String
-        /// A verifier that does not know a critical extension must refuse.
+        /// A verifier that does not know a critical extension must reject.
         public var isCritical: Bool
         /// DER of the value, without the octet string around it.
         public var value: [UInt8]
@@ -25,7 +25,7 @@ public struct CertificateProfile: Sendable {
 
     /// What the issuer hashes with before signing.
     public enum Digest: Sendable, Hashable {
-        /// Broken; for tests of what must be refused.
+        /// Broken; for tests of what must be rejected.
         case sha1
         /// As on Apple's leafs.
         case sha256
@@ -55,7 +55,7 @@ public struct CertificateProfile: Sendable {
     public var extensions: [Extension]
     /// RFC 5280 name constraints in OpenSSL's notation (`permitted;DNS:example.com`).
     public var nameConstraints: String?
-    /// Where revocation can be asked for.
+    /// The addresses of OCSP responders.
     public var ocspAddress: String?
     /// What the issuer hashes with.
     public var digest = Digest.sha384
@@ -83,7 +83,7 @@ public struct CertificateProfile: Sendable {
 }
 
 extension CertificateProfile {
-    /// A root like Apple Root CA - G3, under a name that nobody can take for Apple's.
+    /// A root like Apple Root CA - G3, under a name that cannot be taken for Apple's.
     public static func root(notBefore: Date, notAfter: Date) -> CertificateProfile {
         var profile = CertificateProfile(
             commonName: "Development Root CA", organization: Certificate.developmentOrganization, notBefore: notBefore,

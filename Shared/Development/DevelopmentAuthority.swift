@@ -1,9 +1,9 @@
 import Foundation
 import Signatures
 
-/// A whole chain of certificates like Apple's with its keys: what the simulator signs with on one's desk.
+/// A chain of certificates like Apple's with its keys, by which the simulator signs.
 ///
-/// The names say "Development", and the root is trusted by nobody who does not name it in the configuration.
+/// The names say "Development", and no verifier trusts the root unless its configuration names it.
 public struct DevelopmentAuthority: Sendable {
     /// DER of the self-signed root, about 583 bytes like Apple's.
     public let root: [UInt8]
@@ -18,7 +18,7 @@ public struct DevelopmentAuthority: Sendable {
     /// The intermediate as an issuer, for further leafs and for answers about revocation.
     public let intermediateIssuer: CertificateIssuer
 
-    /// Makes new keys and certificates around a point in time.
+    /// Creates keys and certificates around a point in time.
     ///
     /// The leaf was valid for 401 days before it, so that payloads may be dated as far back as they are accepted, and
     /// stays valid for as long.
@@ -70,7 +70,7 @@ public struct DevelopmentAuthority: Sendable {
 }
 
 extension DevelopmentAuthority {
-    /// Writes certificates and keys as PEM files into a directory, which is made if it is not there.
+    /// Writes certificates and keys as PEM files into a directory, which is created if it is missing.
     ///
     /// `root.pem` is for verifiers; the files that end in `-key.pem` are readable by their owner only.
     public func save(to directory: URL) throws {
@@ -83,12 +83,12 @@ extension DevelopmentAuthority {
             ("leaf-key.pem", try leafKey.pem(), 0o600),
             ("leaf.pem", try Certificate(der: leaf).pem, 0o644),
             ("intermediate.pem", intermediateIssuer.certificate.pem, 0o644),
-            // Last, so that a reader who sees the root finds the rest.
+            // Last, so that a process that sees the root finds the rest.
             ("root.pem", rootPEM, 0o644),
         ]
         for (name, text, permissions) in contents {
             let path = directory.appendingPathComponent(name).path
-            // Made with its permissions, never open to others for a moment.
+            // Created with its permissions, so that it is never readable by others.
             guard
                 files.createFile(
                     atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: permissions])
@@ -116,9 +116,9 @@ extension DevelopmentAuthority {
             leafKey: try P256PrivateKey(pem: try text("leaf-key.pem")))
     }
 
-    /// Reads the authority of a directory, or makes one there if there is none.
+    /// Reads the authority of a directory, or creates one there if there is none.
     ///
-    /// - Parameter ocspAddress: For a new one; an authority that is there keeps the address it was made with.
+    /// - Parameter ocspAddress: for a new one; an existing authority keeps its address.
     public static func loadOrCreate(
         in directory: URL, now: Date, ocspAddress: String? = nil
     ) throws -> DevelopmentAuthority {

@@ -2,11 +2,11 @@ import CRDKafka
 import Kafka
 import Logging
 
-/// A Kafka cluster inside this process, for one's desk and for tests: librdkafka's own mock cluster.
+/// A Kafka cluster inside this process, for development and tests: librdkafka's own mock cluster.
 ///
 /// Everything is in memory and gone with the process; every partition keeps its last 5 MiB and drops older records
-/// silently; it listens on free ports of 127.0.0.1 only, where other processes may connect too. A topic it does not know
-/// comes to be, with four partitions, when someone asks for it. Calls take milliseconds.
+/// silently; it listens on free ports of 127.0.0.1 only, where other processes may connect too. A topic that it does not know
+/// is created, with four partitions, when a client asks for it. Calls take milliseconds.
 public final class DevelopmentBroker: Sendable {
     private let handle: MockClusterHandle
     private let brokers: Int
@@ -18,24 +18,24 @@ public final class DevelopmentBroker: Sendable {
     public static let clientOverrides = [
         // It lets an empty fetch sleep for the full wait even if records arrive.
         "fetch.wait.max.ms": "10",
-        // Whenever a member comes or goes it waits nearly this long before it divides the partitions anew.
+        // Whenever a member joins or leaves, it waits nearly this long before it assigns the partitions again.
         "session.timeout.ms": "6000",
         "heartbeat.interval.ms": "1000",
     ]
 
-    /// How to reach this broker from here.
+    /// How to reach this broker from this process.
     public var configuration: KafkaConfiguration {
         KafkaConfiguration(bootstrapServers: bootstrapServers, overrides: Self.clientOverrides)
     }
 
-    /// How to reach this broker from other processes of ours: the same as variables.
+    /// How to reach this broker from other processes: the same as variables.
     public var environment: [String: String] {
         var variables = ["KAFKA_BOOTSTRAP_SERVERS": bootstrapServers]
         for (name, value) in Self.clientOverrides { variables[KafkaConfiguration.variable(name)] = value }
         return variables
     }
 
-    /// - Throws: `KafkaError` if no ports can be had, or a topic's name is none.
+    /// - Throws: `KafkaError` if no ports are free, or a topic's name is invalid.
     public init(brokers: Int = 1, topics: [(name: String, partitions: Int)] = [], logger: Logger? = nil) throws {
         handle = try MockClusterHandle(brokers: brokers, logger: logger ?? Logger(label: "development-broker"))
         self.brokers = brokers
@@ -43,7 +43,7 @@ public final class DevelopmentBroker: Sendable {
         for topic in topics { try createTopic(topic.name, partitions: topic.partitions) }
     }
 
-    /// A second time is an error: meaning `refused` or `retry`, as librdkafka's version likes.
+    /// A second time is an error: meaning `refused` or `retry`, depending on librdkafka's version.
     public func createTopic(_ name: String, partitions: Int) throws {
         try check("create \(name)") {
             rd_kafka_mock_topic_create($0, name, Int32(clamping: partitions), Int32(clamping: brokers))
@@ -55,7 +55,7 @@ public final class DevelopmentBroker: Sendable {
     }
 }
 
-// MARK: Trouble on demand
+// MARK: Faults
 
 extension DevelopmentBroker {
     /// A kind of request, by the protocol's number.
@@ -74,7 +74,7 @@ extension DevelopmentBroker {
         case initProducerId = 22
     }
 
-    /// To be injected like an error code: the broker hangs up instead of answering.
+    /// Injected like an error code: the broker disconnects instead of answering.
     public static let disconnect = RD_KAFKA_RESP_ERR__TRANSPORT.rawValue
 
     /// The next requests of the kind, on any broker, get these errors, one each.
@@ -91,28 +91,28 @@ extension DevelopmentBroker {
         }
     }
 
-    /// Errors not used up are taken back.
+    /// Removes errors that were not used.
     public func clearErrors(of request: Request) {
         handle.withPointer { rd_kafka_mock_clear_request_errors($0, request.rawValue) }
     }
 
-    /// What metadata says about the topic from now on; 0 for nothing wrong.
+    /// The error of the topic's metadata from now on; 0 for none.
     public func setError(_ code: Int32, ofTopic topic: String) {
         handle.withPointer { rd_kafka_mock_topic_set_error($0, topic, rd_kafka_resp_err_t(rawValue: code)) }
     }
 
-    /// Hangs up and takes no connections. Leaders and coordinators stay where they are.
+    /// Disconnects and accepts no connections. Leaders and coordinators stay where they are.
     /// - Parameter broker: numbered from 1; nil for all.
     public func takeDown(broker: Int32? = nil) throws {
         try check("take a broker down") { rd_kafka_mock_broker_set_down($0, broker ?? -1) }
     }
 
-    /// Takes connections again.
+    /// Accepts connections again.
     public func bringUp(broker: Int32? = nil) throws {
         try check("bring a broker up") { rd_kafka_mock_broker_set_up($0, broker ?? -1) }
     }
 
-    /// Every answer comes that late from now on.
+    /// Every answer is that late from now on.
     public func setRoundTrip(_ delay: Duration, broker: Int32? = nil) throws {
         try check("slow a broker down") { rd_kafka_mock_broker_set_rtt($0, broker ?? -1, delay.wholeMilliseconds) }
     }

@@ -4,7 +4,7 @@ import Logging
 
 /// Owns an `rd_kafka_mock_cluster_t` and holds the client that it lives in.
 ///
-/// `@unchecked Sendable` because the cluster hands every call over to its own thread and the pointer never changes.
+/// `@unchecked Sendable` because the cluster passes every call to its own thread and the pointer never changes.
 final class MockClusterHandle: @unchecked Sendable {
     private let pointer: OpaquePointer
     private let client: ClientHandle

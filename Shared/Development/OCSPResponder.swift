@@ -2,41 +2,41 @@ import Signatures
 
 import struct Foundation.Date
 
-/// Answers questions about the revocation of certificates that authorities of our own issued: the simulator's half of
-/// OCSP, and every deviation from it that must be refused.
+/// Answers OCSP requests about certificates of development authorities: the simulator's half of
+/// OCSP, and every deviation from it that must be rejected.
 public struct OCSPResponder: Sendable {
-    /// An authority and who signs for it.
+    /// An authority and its signer.
     public struct Authority: Sendable {
-        /// The issuer of the certificates that are asked about.
+        /// The issuer of the certificates in the requests.
         public var certificate: Certificate
         /// The authority itself, or a delegate that it issued for this (or, in tests, did not).
         public var signer: CertificateIssuer
 
-        /// An authority that signs its answers itself, unless somebody else is named.
+        /// An authority that signs its answers itself, unless there is a delegate.
         public init(_ issuer: CertificateIssuer, signer: CertificateIssuer? = nil) {
             certificate = issuer.certificate
             self.signer = signer ?? issuer
         }
     }
 
-    /// For whom it answers. A question about anybody else's certificate is declined as unauthorized.
+    /// The authorities that it answers for. A request about another certificate is declined as unauthorized.
     public var authorities: [Authority]
-    /// For how many seconds an answer counts; nil leaves it unsaid.
+    /// How many seconds an answer counts; nil leaves it out.
     public var validity: Double?
-    /// Whether the request's nonce is in the answer. Responders with answers made beforehand cannot.
+    /// Whether the request's nonce is in the answer. Responders that sign in advance cannot repeat it.
     public var repeatsNonce = true
 
-    /// Answers for these, an hour at a time.
+    /// Answers for these, valid for an hour.
     public init(authorities: [Authority], validity: Double? = 3600) {
         self.authorities = authorities
         self.validity = validity
     }
 
-    /// The response to an encoded request, whatever it is.
+    /// The response to any encoded request.
     ///
     /// - Parameters:
     ///   - now: the answer's date.
-    ///   - standing: asked for each serial number, in upper-case hexadecimal.
+    ///   - standing: called for each serial number, in upper-case hexadecimal.
     public func response(
         to request: [UInt8], now: Date, standing: (_ serialNumber: String) -> OCSPAnswer.Standing
     ) throws(OpenSSLFailure) -> [UInt8] {

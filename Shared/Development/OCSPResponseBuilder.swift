@@ -3,7 +3,7 @@ import Signatures
 
 import struct Foundation.Date
 
-/// Makes OCSP responses, right ones and, with a signer of one's choice, wrong ones.
+/// Creates OCSP responses, valid ones and, with another signer, invalid ones.
 enum OCSPResponseBuilder {
     struct Authority {
         let certificate: CertificateHandle
@@ -29,7 +29,7 @@ enum OCSPResponseBuilder {
             OCSP_onereq_get0_id(OCSP_request_onereq_get0(request, $0))
         }
         guard let first = identifiers.first else { return try encoded(OCSP_RESPONSE_STATUS_MALFORMEDREQUEST, nil) }
-        // One signature speaks for one authority.
+        // One signature is for one authority.
         guard identifiers.allSatisfy({ OCSP_id_issuer_cmp($0, first) == 0 }),
             let authority = authorities.first(where: { issued(first, by: $0.certificate) })
         else { return try encoded(OCSP_RESPONSE_STATUS_UNAUTHORIZED, nil) }
@@ -92,7 +92,7 @@ enum OCSPResponseBuilder {
             status = V_OCSP_CERTSTATUS_REVOKED
             revocation = ASN1_TIME_set(nil, Int(date.timeIntervalSince1970))
         }
-        // Copies identifier and times. Whatever the words of the reason: for a responder of our own, unspecified.
+        // Copies identifier and times. Whatever the reason: for a development responder, unspecified.
         let added = OCSP_basic_add1_status(
             basic, identifier, status, OCSP_REVOKED_STATUS_UNSPECIFIED, revocation, this, next)
         guard added != nil else { throw OpenSSLFailure("adding an answer to an OCSP response") }

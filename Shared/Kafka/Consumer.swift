@@ -3,16 +3,16 @@ import Threads
 
 /// A member of a consumer group, on a thread of its own, which its calls may block.
 ///
-/// It decides nothing: rebalances are turns that the caller answers, so that positions can be looked up in a database in
-/// between, and nothing is committed by itself.
+/// It decides nothing: rebalances are turns that the caller answers, so that the caller can look up positions in a database in
+/// between, and it commits nothing by itself.
 ///
-/// Dropping a consumer without `close` is a crash as far as the group is concerned: it notices after the session timeout.
+/// Dropping a consumer without `close` is a crash as far as the group is concerned: the group notices after the session timeout.
 public actor Consumer {
-    /// Where to read if there is no position, or it is not in the log any more.
+    /// Where to read if there is no position, or it is no longer in the partition.
     public enum OffsetReset: String, Sendable {
         /// From the first record there is. Repeats, never skips.
         case earliest
-        /// Nowhere: the turn throws with meaning `positionLost`, and a person decides.
+        /// Nowhere: the turn throws with meaning `positionLost`, and an operator decides.
         case error
     }
 
@@ -22,12 +22,12 @@ public actor Consumer {
     private var handle: ConsumerHandle?
     private var state = TurnState()
     private var paused: [TopicPartition] = []
-    /// How often partitions were given back since the start: what was remembered about them before is void.
+    /// How often partitions were revoked since the start: state kept about them before is invalid.
     public private(set) var revocations = 0
-    /// What librdkafka reported and tries again by itself; nil once a record came.
+    /// The error that librdkafka reported and retries by itself; nil once a record came.
     public private(set) var lastError: KafkaError?
 
-    /// The thread of its own.
+    /// The consumer's own thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     /// Does not connect.
@@ -50,10 +50,10 @@ public actor Consumer {
         try opened().subscribe(to: topics)
     }
 
-    /// Waits for something to happen, then takes what else is there, up to the limit.
+    /// Waits for an event, then takes what else is there, up to the limit.
     ///
-    /// Must be called more often than `max.poll.interval.ms` (5 minutes), or `keepAlive` in its stead: otherwise the member
-    /// is put out of the group.
+    /// Must be called more often than `max.poll.interval.ms` (5 minutes), or `keepAlive` instead: otherwise the member
+    /// is removed from the group.
     /// - Throws: `KafkaError` for what librdkafka does not retry by itself; the consumer stays usable unless the meaning is
     ///   `fatal`.
     public func turn(limit: Int, wait: Duration) throws -> ConsumerTurn {
@@ -81,7 +81,7 @@ public actor Consumer {
 
     /// Stays in the group while the caller cannot take records, as during a database's outage: reading pauses until the
     /// next turn.
-    /// - Returns: false if a rebalance waits: what is in hand is about to belong to someone else, take the next turn.
+    /// - Returns: false if a rebalance waits: the current batch is about to belong to another member; take the next turn.
     @discardableResult
     public func keepAlive() throws -> Bool {
         let handle = try opened()
@@ -107,7 +107,7 @@ public actor Consumer {
         state.answered()
     }
 
-    /// Gives all partitions back: the answer to `revoked`.
+    /// Returns all partitions: the answer to `revoked`.
     public func unassign() throws {
         revocations += 1
         try opened().assign(nil)
@@ -115,20 +115,20 @@ public actor Consumer {
         state.answered()
     }
 
-    /// What is being read.
+    /// The assigned partitions.
     public func assignment() throws -> [TopicPartition] { try opened().assignment() }
 
-    /// Stores the group's positions at the broker and waits for its answer.
+    /// Commits the group's positions and waits for the broker's answer.
     /// - Parameters:
     ///   - offsets: of the **next** records.
-    ///   - patience: how long the coordinator may take; past it the offsets may be stored all the same, which is harmless.
-    /// - Throws: `KafkaError`; with meaning `fenced` the partitions are, or are about to be, someone else's.
+    ///   - patience: timeout of the coordinator; after it the offsets may be committed all the same, which is harmless.
+    /// - Throws: `KafkaError`; with meaning `fenced` the partitions belong, or are about to belong, to another member.
     public func commit(_ offsets: [TopicPartitionOffset], patience: Duration = .seconds(10)) throws {
         guard !offsets.isEmpty else { return }
         try opened().commit(offsets, timeout: patience)
     }
 
-    /// Reads on elsewhere; what was polled ahead is dropped. Only in partitions that are being read: right after `assign`
+    /// Continues at another position and drops what was polled ahead. Only in assigned partitions: right after `assign`
     /// it may throw `retry`, so give the position to `assign` then.
     public func seek(_ positions: [TopicPartitionOffset]) throws {
         guard !positions.isEmpty else { return }
@@ -137,18 +137,18 @@ public actor Consumer {
         state.forget(Set(positions.map(\.topicPartition)))
     }
 
-    /// The group's positions at the broker, nil where there is none; in the order asked.
+    /// The group's committed positions, nil where there is none; in the order asked.
     public func committed(_ partitions: [TopicPartition]) throws -> [TopicPartitionOffset?] {
         guard !partitions.isEmpty else { return [] }
         return try opened().client.committed(partitions, timeout: Self.patience)
     }
 
-    /// The first offset in the log and the one after the last, asked of the broker.
+    /// The first offset of the partition and the one after the last, asked of the broker.
     public func watermarks(_ partition: TopicPartition) throws -> (low: Int64, high: Int64) {
         try opened().client.watermarks(partition, timeout: Self.patience)
     }
 
-    /// The same from the last fetch, for lag without asking; nil before there was one.
+    /// The same from the last fetch, for lag without a request; nil before the first fetch.
     public func knownWatermarks(_ partition: TopicPartition) throws -> (low: Int64, high: Int64)? {
         try opened().knownWatermarks(partition)
     }
@@ -158,26 +158,29 @@ public actor Consumer {
         try opened().client.clusterId(timeout: Self.patience)
     }
 
-    /// Gives the partitions back and leaves the group. A second call does nothing.
+    /// Returns the partitions and leaves the group. A second call does nothing.
     ///
-    /// The coordinator may be away: then the deadline ends the wait, the group notices after the session timeout, and
-    /// nothing is lost, because nothing relies on leaving. A call under way on this consumer comes first (10 s at most, or its own wait).
+    /// If the coordinator is unavailable, the deadline ends the wait, the group notices after the session timeout, and
+    /// nothing is lost, because nothing relies on leaving. A call in progress on this consumer comes first (10 s at most, or its own timeout).
     /// - Returns: false if the deadline passed; the caller logs it.
     @discardableResult
     public func close(deadline: Duration) -> Bool {
         guard let closing = handle.take() else { return true }
         state = TurnState()
         let hasLeft = closing.close(deadline: deadline)
-        if !hasLeft { logger.warning("the consumer could not leave its group in time; the group notices by itself") }
+        if !hasLeft {
+            logger.warning(
+                "the consumer could not leave its group in time; the group removes it after the session timeout")
+        }
         return hasLeft
     }
 
     /// The effective value of a librdkafka setting.
     func setting(_ name: String) throws -> String? { try opened().client.setting(name) }
 
-    // MARK: Inside
+    // MARK: Internal
 
-    /// How long a question to the broker may take.
+    /// Timeout of a request to the broker.
     private static let patience = Duration.seconds(10)
 
     private func opened() throws -> ConsumerHandle {
@@ -191,7 +194,7 @@ public actor Consumer {
         paused = []
     }
 
-    /// What the caller has to hear about; nil for what is dealt with here.
+    /// The error that the caller must handle; nil for what is handled here.
     private func event(of occurrence: ConsumerHandle.Occurrence) -> TurnState.Deferred? {
         switch occurrence {
         case .assigned(let partitions): return .turn(.assigned(partitions))
@@ -202,7 +205,7 @@ public actor Consumer {
         case .failure(let error):
             switch error.meaning {
             case .retry, .fenced:
-                // librdkafka tries again by itself; a lost membership comes as a revoke.
+                // librdkafka retries by itself; a lost membership arrives as a revocation.
                 logger.warning("consumer: \(error)", metadata: ["code": "\(error.name)"])
                 lastError = error
                 return nil

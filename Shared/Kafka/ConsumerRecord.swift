@@ -1,23 +1,23 @@
 import struct Foundation.Date
 
-/// A record as it lies in the log.
+/// A record of a topic.
 public struct ConsumerRecord: Sendable, Hashable {
     /// The topic's name.
     public var topic: String
     /// Counted from 0.
     public var partition: Int32
-    /// Its own, not that of the next record.
+    /// Its own offset, not that of the next record.
     public var offset: Int64
-    /// nil if the log holds none, which only very old brokers do.
+    /// Nil if the record has none, which only very old brokers allow.
     public var timestamp: Date?
-    /// nil and empty are two things.
+    /// Nil and empty are different keys.
     public var key: [UInt8]?
-    /// A tombstone (a record without a value) arrives as an empty one: none of our topics is compacted.
+    /// A tombstone (a record without a value) arrives as an empty value: none of the topics is compacted.
     public var value: [UInt8]
     /// In the order they were written; names may repeat.
     public var headers: [RecordHeader]
 
-    /// Records come from a `Consumer`; tests of others make their own.
+    /// Records come from a `Consumer`; tests of others create their own.
     public init(
         topic: String, partition: Int32, offset: Int64, timestamp: Date?, key: [UInt8]?, value: [UInt8],
         headers: [RecordHeader]
@@ -31,6 +31,6 @@ public struct ConsumerRecord: Sendable, Hashable {
         self.headers = headers
     }
 
-    /// Where the record came from.
+    /// The partition of the record.
     public var topicPartition: TopicPartition { TopicPartition(topic: topic, partition: partition) }
 }

@@ -1,13 +1,13 @@
-/// What a consumer's turn brought.
+/// The result of a consumer's turn.
 public enum ConsumerTurn: Sendable, Hashable {
     /// One to `limit` records; those of one partition are in order.
     case records([ConsumerRecord])
-    /// These partitions are ours: look up where to start, and answer with `assign`. May be none, which wants an answer
-    /// too. Comes again with every turn until it is answered.
+    /// The assigned partitions: look up where to start, and answer with `assign`. May be none, which needs an answer
+    /// too. Repeated with every turn until it is answered.
     case assigned([TopicPartition])
-    /// These partitions are being taken: settle or drop what is in hand, and answer with `unassign`. All records polled
-    /// before were returned by earlier turns. Comes again with every turn until it is answered; the group waits for us.
+    /// The revoked partitions: settle or drop the current batch, and answer with `unassign`. All records polled
+    /// before were returned by earlier turns. Repeated with every turn until it is answered; the group waits for it.
     case revoked([TopicPartition])
-    /// Nothing within the wait.
+    /// Nothing within the timeout.
     case idle
 }

@@ -1,22 +1,22 @@
 import Synchronization
 
-/// What became of one record.
+/// The result of one record.
 struct DeliveryReport: Sendable {
     let partition: Int32
     let offset: Int64
     let error: KafkaError?
 }
 
-/// One `send`, of one record or many, waiting for its reports.
+/// One `send`, of one record or many, waiting for its delivery reports.
 ///
-/// librdkafka holds one reference per record it owes a report for. The reports come on the pump's thread; the sender
-/// waits elsewhere, and may have gone (cancelled, or out of time) when they come.
+/// librdkafka holds one reference per record without a report. The reports come on the pump's thread; the sender
+/// waits elsewhere, and may have gone (cancelled, or timed out) when they come.
 final class Delivery: Sendable {
     private typealias Outcome = Result<DeliveryReport, any Error>
     private typealias Waiter = CheckedContinuation<DeliveryReport, any Error>
 
     private struct State {
-        /// One for the sender while it is still handing over, and one per record.
+        /// One for the sender while it enqueues, and one per record.
         var owed = 1
         var failure: (any Error)?
         /// By the record's place in the batch.
@@ -36,7 +36,7 @@ final class Delivery: Sendable {
     /// One more report will come.
     func expect() { state.withLock { $0.owed += 1 } }
 
-    /// The record could not even be handed over: no report will come for it.
+    /// The record could not be enqueued: no report will come for it.
     func refuse(_ error: any Error, index: Int = 0) {
         settle { state in
             state.failure = state.failure ?? error
@@ -56,7 +56,7 @@ final class Delivery: Sendable {
     /// The records that are not known to be written, by their place in the batch; complete once ``outcome()`` has returned.
     var failures: [Int: any Error] { state.withLock { $0.failures } }
 
-    /// The sender has handed over all it has.
+    /// The sender has enqueued everything.
     func seal() { settle { _ in } }
 
     private func settle(_ change: (inout State) -> Void) {
@@ -66,7 +66,7 @@ final class Delivery: Sendable {
         }
     }
 
-    /// The sender stops waiting; what comes later is dropped.
+    /// The sender stops waiting; later reports are dropped.
     func abandon(_ error: any Error) {
         resume { state in
             guard state.outcome == nil else { return }
@@ -83,11 +83,11 @@ final class Delivery: Sendable {
             guard let outcome = state.outcome else { return (nil, nil) }
             return (state.waiter.take(), outcome)
         }
-        // Outside of the lock: what is resumed may come back in.
+        // Outside of the lock, because the resumed task may call back.
         if let waiter, let outcome { waiter.resume(with: outcome) }
     }
 
-    /// - Returns: the last report, once all are in and all are good.
+    /// - Returns: the last report, once all are successful.
     /// - Throws: the first failure, once all reports are in; `CancellationError` at once.
     func outcome() async throws -> DeliveryReport {
         try await withTaskCancellationHandler {
@@ -105,7 +105,7 @@ final class Delivery: Sendable {
     }
 }
 
-/// What librdkafka holds for a record that it owes a report for.
+/// The reference that librdkafka holds for a record without a report.
 final class DeliveryTicket: Sendable {
     private let delivery: Delivery
     private let index: Int

@@ -3,13 +3,13 @@ import Foundation
 import Logging
 import Synchronization
 
-/// The one thread of a producer: it serves librdkafka's queue and settles deliveries.
+/// The thread of a producer: it serves librdkafka's queue and settles deliveries.
 ///
-/// A thread rather than an actor, because it waits on that queue all its life. It owns the client and destroys it at its
-/// end, so that no other thread is held up by that.
+/// A thread rather than an actor, because it blocks on that queue. It owns the client and destroys it at its
+/// end, so that no other thread waits for that.
 final class DeliveryPump: Sendable {
     private struct State {
-        /// nil once the thread has ended.
+        /// Nil once the thread has ended.
         var handle: ProducerHandle?
         var phase = Phase.running
         var fatal: KafkaError?
@@ -31,13 +31,13 @@ final class DeliveryPump: Sendable {
 
     private enum Phase: Equatable {
         case running
-        /// Nothing new; what is under way may arrive.
+        /// Nothing new is accepted; what is in flight may arrive.
         case draining(until: ContinuousClock.Instant)
-        /// Given up: librdkafka is handing the rest back as failures.
+        /// Purged: librdkafka is returning the rest as failures.
         case purging
     }
 
-    /// How exact a `deadline` is, and how soon a waiting sender looks again.
+    /// How exact a `deadline` is, and how soon a waiting sender checks again.
     private static let tick = Duration.milliseconds(20)
 
     private let state: Mutex<State>
@@ -60,7 +60,7 @@ final class DeliveryPump: Sendable {
         thread.start()
     }
 
-    /// The lock is held over the hand-over: a record must not slip in behind the end of the thread that would report it.
+    /// The lock is held while a record is enqueued: none may be enqueued after the end of the thread that would report it.
     func enqueue(_ record: ProducerRecord, for delivery: Delivery, index: Int = 0) throws {
         try state.withLock { state in
             if let fatal = state.fatal { throw fatal }
@@ -74,7 +74,7 @@ final class DeliveryPump: Sendable {
         }
     }
 
-    /// Ends the sender's wait, not the record's way: it may still be written.
+    /// Ends the sender's wait, not the delivery: the record may still be written.
     func expire(_ delivery: Delivery, after deadline: Duration) {
         state.withLock { $0.timed.append((.now + deadline, delivery)) }
     }
@@ -82,7 +82,7 @@ final class DeliveryPump: Sendable {
     /// The fatal error that ended this client.
     var fatalError: KafkaError? { state.withLock { $0.fatal } }
 
-    /// To be read before an attempt that may meet a full queue, and given to `room`.
+    /// Read before an attempt that may meet a full queue, and passed to `room`.
     var reportsServed: Int { state.withLock { $0.reportsServed } }
 
     /// Returns when reports have been served since, or a tick has passed: then there may be room in the queue.
@@ -97,7 +97,7 @@ final class DeliveryPump: Sendable {
         }
     }
 
-    /// Takes nothing new. What is under way has until the deadline, then it fails.
+    /// Accepts nothing new. What is in flight has until the deadline, then it fails.
     func drain(within deadline: Duration) {
         state.withLock { state in
             guard state.phase == .running else { return }
@@ -117,7 +117,7 @@ final class DeliveryPump: Sendable {
         }
     }
 
-    /// For questions that block; nil once ended.
+    /// For blocking requests; nil once ended.
     func withHandle<Result>(_ body: (ProducerHandle) throws -> Result) rethrows -> Result? {
         try state.withLock { $0.handle }.map(body)
     }
@@ -159,7 +159,7 @@ final class DeliveryPump: Sendable {
         state.fatal = error
         state.phase = .draining(until: .now)
         logger.error(
-            "the producer is of no use any more; the next record builds another: \(error)",
+            "the producer cannot be used any more; the next record creates another: \(error)",
             metadata: ["code": "\(error.name)"])
     }
 
@@ -181,7 +181,7 @@ final class DeliveryPump: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// - Returns: true when nothing is owed any more.
+    /// - Returns: true when no report is outstanding.
     private func advanceTheEnd(of handle: ProducerHandle) -> Bool {
         if handle.outstanding == 0 { return true }
         let mustPurge = state.withLock { state in

@@ -1,7 +1,7 @@
 import Logging
 import Threads
 
-/// Asks about a cluster and creates topics. For `setup`, `status` and the like; each call may take seconds.
+/// Reads about a cluster and creates topics. For `setup`, `status` and the like; each call may take seconds.
 public actor KafkaAdmin {
     private let thread = DedicatedThread(name: "kafka-admin")
     private let configuration: KafkaConfiguration
@@ -9,11 +9,11 @@ public actor KafkaAdmin {
     private let patience: Duration
     private let handle: AdminHandle
 
-    /// The thread of its own.
+    /// The admin's own thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     /// Does not connect.
-    /// - Parameter patience: how long one question may go without an answer.
+    /// - Parameter patience: timeout of one request.
     /// - Throws: `KafkaConfigurationError`.
     public init(
         _ configuration: KafkaConfiguration, patience: Duration = .seconds(15), logger: Logger
@@ -25,7 +25,7 @@ public actor KafkaAdmin {
         handle = try AdminHandle(settings: configuration.clientSettings(), logger: logger)
     }
 
-    /// Creates what does not exist yet. What exists is left as it is, and the broker is not even asked about it.
+    /// Creates what does not exist yet, and leaves existing topics unchanged: the request does not name them.
     /// - Returns: one outcome per specification, in order.
     /// - Throws: `KafkaError` if the cluster cannot be asked at all.
     public func createTopics(
@@ -41,10 +41,10 @@ public actor KafkaAdmin {
         }
     }
 
-    /// Every topic and how many partitions it has.
+    /// Every topic and its number of partitions.
     public func topics() throws -> [String: Int] { try handle.topics(timeout: patience) }
 
-    /// The named topics as they are, with their settings where the broker tells them. Those that do not exist are left out.
+    /// The named topics, with their settings where the broker reports them. Those that do not exist are left out.
     public func states(of names: [String]) throws -> [String: TopicState] {
         var states = try handle.states(timeout: patience).filter { names.contains($0.key) }
         guard !states.isEmpty, let settings = try handle.settings(of: states.keys.sorted(), timeout: patience) else {
@@ -54,7 +54,7 @@ public actor KafkaAdmin {
         return states
     }
 
-    /// Sets settings of a topic by the broker's names, and leaves its others as they are.
+    /// Sets settings of a topic by the broker's names, and leaves its others unchanged.
     public func alter(_ topic: String, _ changes: [String: String]) throws {
         try handle.alter(topic, changes, timeout: patience)
     }
@@ -62,16 +62,16 @@ public actor KafkaAdmin {
     /// The cluster's id; positions belong to it.
     public func clusterId() throws -> String { try handle.client.clusterId(timeout: patience) }
 
-    /// How far a group is behind in the topics, partition by partition, sorted. Topics that do not exist are left out.
+    /// The lag of a group in the topics, partition by partition, sorted. Topics that do not exist are left out.
     ///
-    /// One question per partition: meant for people, not for every second.
+    /// One request per partition: meant for commands, not for every second.
     public func lag(group: String, topics: [String]) throws -> [PartitionLag] {
         let counts = try self.topics()
         let partitions = Set(topics).flatMap { topic in
             (0..<(counts[topic] ?? 0)).map { TopicPartition(topic: topic, partition: Int32($0)) }
         }.sorted()
         guard !partitions.isEmpty else { return [] }
-        // A client in the group's name that never subscribes: it reads the positions without becoming a member.
+        // A client with the group's name that never subscribes: it reads the positions without becoming a member.
         let asking = try ConsumerHandle(
             settings: configuration.consumerSettings(group: group, offsetReset: .error), logger: logger)
         let committed = try asking.client.committed(partitions, timeout: patience)

@@ -1,6 +1,6 @@
 /// How to reach the broker, and librdkafka's settings by its own names.
 ///
-/// The house's settings lie below, the operator's above; a few that the code relies on cannot be changed, and trying to
+/// The project's settings are below, the operator's above; a few that the code relies on cannot be changed, and trying to
 /// is an error rather than being ignored.
 public struct KafkaConfiguration: Sendable, Hashable {
     /// `host:port`, comma-separated.
@@ -22,14 +22,14 @@ public struct KafkaConfiguration: Sendable, Hashable {
             problems.append("the list of brokers is empty: set KAFKA_BOOTSTRAP_SERVERS to host:port[,host:port…]")
         }
         do {
-            _ = try ConfigurationHandle(settings: overrides.filter { HouseSettings.fixed[$0.key] == nil })
+            _ = try ConfigurationHandle(settings: overrides.filter { ProjectSettings.fixed[$0.key] == nil })
         } catch let error as KafkaConfigurationError {
             problems += error.problems
         }
         guard problems.isEmpty else { throw KafkaConfigurationError(problems: problems) }
     }
 
-    /// What a person should know before the start, one sentence each; the caller logs them.
+    /// What an operator should know before the start, one sentence each; the caller logs them.
     /// - Parameter libraryVersion: `KafkaLibrary.version`, an argument so that a test can be older.
     public func warnings(libraryVersion: Int32 = KafkaLibrary.version) -> [String] {
         unverifiedPeer + loginImpossible(libraryVersion: libraryVersion)
@@ -58,9 +58,9 @@ public struct KafkaConfiguration: Sendable, Hashable {
         ]
     }
 
-    /// The effective settings of all roles, sorted by name, with everything secret hidden: fit for a log.
+    /// The effective settings of all roles, sorted by name, with secrets hidden, so that they can be logged.
     public func redacted() -> [(name: String, value: String)] {
-        var settings = HouseSettings.consumer
+        var settings = ProjectSettings.consumer
         settings.merge(producerSettings()) { _, new in new }
         return settings.sorted { $0.key < $1.key }.map { name, value in
             (name, Self.isSecret(name) ? "(hidden)" : value)
@@ -74,16 +74,16 @@ public struct KafkaConfiguration: Sendable, Hashable {
 
     private var fixedProblems: [String] {
         overrides.keys.sorted().compactMap { name in
-            HouseSettings.fixed[name].map { "\(name) cannot be set: \($0)" }
+            ProjectSettings.fixed[name].map { "\(name) cannot be set: \($0)" }
         }
     }
 }
 
-// MARK: What each role is given
+// MARK: Settings of each role
 
 extension KafkaConfiguration {
     func clientSettings() -> [String: String] {
-        var settings = HouseSettings.client
+        var settings = ProjectSettings.client
         settings.merge(overrides) { _, explicit in explicit }
         settings["bootstrap.servers"] = bootstrapServers
         return settings
@@ -92,15 +92,15 @@ extension KafkaConfiguration {
     func producerSettings(
         messageTimeout: Duration = .seconds(60), libraryVersion: Int32 = KafkaLibrary.version
     ) -> [String: String] {
-        var settings = HouseSettings.producer
+        var settings = ProjectSettings.producer
         settings["message.timeout.ms"] = String(messageTimeout.wholeMilliseconds)
-        settings.merge(HouseSettings.idempotence(libraryVersion: libraryVersion)) { _, new in new }
+        settings.merge(ProjectSettings.idempotence(libraryVersion: libraryVersion)) { _, new in new }
         settings.merge(clientSettings()) { _, explicit in explicit }
         return settings
     }
 
     func consumerSettings(group: String, offsetReset: Consumer.OffsetReset) -> [String: String] {
-        var settings = HouseSettings.consumer
+        var settings = ProjectSettings.consumer
         settings.merge(clientSettings()) { _, explicit in explicit }
         settings["group.id"] = group
         settings["auto.offset.reset"] = offsetReset.rawValue
@@ -109,7 +109,7 @@ extension KafkaConfiguration {
 }
 
 extension [String: String] {
-    /// Every 10 s unless the operator says otherwise; without a listener not at all, since making the text costs time.
+    /// Every 10 s unless the operator says otherwise; without a listener never, since formatting costs time.
     mutating func emitStatistics(_ isWanted: Bool) {
         let name = "statistics.interval.ms"
         self[name] = isWanted ? self[name] ?? "10000" : "0"

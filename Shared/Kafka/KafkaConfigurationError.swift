@@ -1,9 +1,9 @@
-/// Everything that is wrong with a Kafka configuration, all at once, so that one start shows all of it.
+/// All problems of a Kafka configuration at once, so that one start shows all of them.
 public struct KafkaConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// One sentence each, saying which setting and what to do. Never contains a secret.
     public let problems: [String]
 
-    /// For whoever finds problems before librdkafka does.
+    /// For checks before librdkafka's own.
     public init(problems: [String]) { self.problems = problems }
 
     /// One problem per line.

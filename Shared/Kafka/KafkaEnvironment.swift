@@ -12,9 +12,9 @@ extension KafkaConfiguration {
     }
 
     /// librdkafka's settings from the environment: `KAFKA_SASL_MECHANISM` is `sasl.mechanism`, and
-    /// `KAFKA_SASL_PASSWORD_FILE` is `sasl.password` read from that file, so that no secret need stand in the environment.
+    /// `KAFKA_SASL_PASSWORD_FILE` is `sasl.password` read from that file, so that no secret is in the environment.
     ///
-    /// `KAFKA_BOOTSTRAP_SERVERS` is not among them; nor is what Kubernetes puts into every container beside a service
+    /// `KAFKA_BOOTSTRAP_SERVERS` is not among them; nor is what Kubernetes adds to every container beside a service
     /// called kafka (`KAFKA_SERVICE_…`, `KAFKA_PORT…`).
     /// - Throws: `KafkaConfigurationError` naming every file that could not be read.
     public static func overrides(environment: [String: String]) throws -> [String: String] {
@@ -28,7 +28,7 @@ extension KafkaConfiguration {
                 do {
                     let name = setting(variable.dropLast("_FILE".count))
                     let text = try String(contentsOfFile: value, encoding: .utf8)
-                    // Editors and `echo` end a file with a newline that is no part of a password; a PEM needs its own.
+                    // Editors and `echo` end a file with a newline that is not part of a password; a PEM needs its own.
                     overrides[name] = text.hasPrefix("-----") ? text : text.trimmingCharacters(in: .newlines)
                 } catch {
                     problems.append("\(variable) names a file that cannot be read as text: \(value)")

@@ -1,6 +1,6 @@
 import CRDKafka
 
-/// What Kafka or its client answered when something could not be done.
+/// An error of Kafka or its client.
 ///
 /// Callers switch on `meaning`, never on the text.
 public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -8,15 +8,15 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
     public let code: Int32
     /// The code's name, such as `REQUEST_TIMED_OUT`; stable enough for a metric's label.
     public let name: String
-    /// What happened, for people.
+    /// What happened, as a sentence.
     public let message: String
-    /// True if the client itself is of no use any more, whatever the code.
+    /// True if the client cannot be used any more, whatever the code.
     public let isFatal: Bool
 
     /// - Parameters:
     ///   - code: as librdkafka numbers it.
-    ///   - doing: what was attempted, put before the library's own words.
-    ///   - detail: the library's words, if it had any for this very case.
+    ///   - doing: what was attempted, put before librdkafka's message.
+    ///   - detail: librdkafka's message, if it has one for this case.
     public init(code: Int32, doing: String? = nil, detail: String? = nil, isFatal: Bool = false) {
         let error = rd_kafka_resp_err_t(rawValue: code)
         self.code = code
@@ -38,14 +38,14 @@ extension KafkaError {
         self.init(code: error.rawValue, doing: doing, detail: detail, isFatal: isFatal)
     }
 
-    /// Throws unless the code says that nothing went wrong.
+    /// Throws unless the code is success.
     package static func check(_ error: rd_kafka_resp_err_t, doing: @autoclosure () -> String) throws {
         guard error != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
         throw KafkaError(error, doing: doing())
     }
 
-    /// A client that was closed is asked for something.
+    /// A closed client was called.
     static func closed(_ what: String) -> KafkaError {
-        KafkaError(RD_KAFKA_RESP_ERR__DESTROY, detail: "the \(what) is closed; nothing can be asked of it any more")
+        KafkaError(RD_KAFKA_RESP_ERR__DESTROY, detail: "the \(what) is closed and takes no more calls")
     }
 }

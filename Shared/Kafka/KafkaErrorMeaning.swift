@@ -1,41 +1,41 @@
 import CRDKafka
 
 extension KafkaError {
-    /// What an error asks of the caller.
+    /// What an error requires of the caller.
     public enum Meaning: String, Sendable, Hashable, CaseIterable {
-        /// The world is in trouble and will recover: do the same again after a pause.
+        /// A dependency is unavailable and will recover: repeat after a pause.
         case retry
-        /// The partitions are not ours any more, or are being taken: drop the batch, take the next turn, which says what
-        /// remains ours. Repeating the same call cannot succeed.
+        /// The partitions are revoked, or are being revoked: drop the batch and take the next turn, which says which
+        /// remain. Repeating the same call cannot succeed.
         case fenced
-        /// The position asked for is not in the log: someone has to decide where to go on.
+        /// The position is not in the partition: an operator decides where to continue.
         case positionLost
         /// The topic or partition does not exist (yet): wait for `setup`, or run it.
         case missing
         /// The record itself cannot be written, however often it is tried.
         case unacceptable
-        /// The broker does not want us as we are configured: credentials, permissions, versions. Only a person helps.
+        /// The broker rejects this configuration: credentials, permissions, versions. Only an operator can repair it.
         case refused
-        /// This client instance is of no use any more: build a new one.
+        /// This client instance cannot be used any more: create another.
         case fatal
 
-        /// The one place that decides what an error means. Codes it does not know are `retry`: a newer broker's code
-        /// must not stop the line for good, and whoever retries for ever shows in the metrics.
+        /// The one place that decides what an error means. Unknown codes are `retry`: a newer broker's code
+        /// must not stop the pipeline for good, and endless retries show in the metrics.
         public init(code: Int32) {
             switch rd_kafka_resp_err_t(rawValue: code) {
 
-            case RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS,  // the group forms anew; the revoke follows
-                RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION,  // the group formed anew without us having noticed
-                RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID,  // we were away longer than the session timeout and were put out
-                RD_KAFKA_RESP_ERR_FENCED_LEADER_EPOCH,  // our view of the partition is older than its leader's
-                RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED,  // not polled for max.poll.interval.ms: put out
+            case RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS,  // the group rebalances; the revocation follows
+                RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION,  // the group rebalanced unnoticed
+                RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID,  // silent for longer than the session timeout, and removed
+                RD_KAFKA_RESP_ERR_FENCED_LEADER_EPOCH,  // the client's view of the partition is older than its leader's
+                RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED,  // not polled for max.poll.interval.ms, and removed
                 RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST,  // the client already knows that others own the partitions
                 RD_KAFKA_RESP_ERR__UNKNOWN_GROUP,  // commit while not a member
-                RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:  // the revoke stands in the queue ahead of the call
+                RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:  // the revocation is in the queue before the call
                 self = .fenced
 
-            case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE,  // retention, or a topic made anew, has passed the position
-                RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET,  // the same, with a policy of not jumping silently
+            case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE,  // retention, or a topic created again, has passed the position
+                RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET,  // the same, with a policy of not skipping silently
                 RD_KAFKA_RESP_ERR__NO_OFFSET:  // nothing committed where a committed position was demanded
                 self = .positionLost
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a client tells about itself every `statistics.interval.ms`: the few numbers an operator looks at.
+/// Statistics of a client, every `statistics.interval.ms`: the few numbers that operators need.
 public struct KafkaStatistics: Sendable, Hashable {
     /// One connection.
     public struct Broker: Sendable, Hashable {
@@ -8,7 +8,7 @@ public struct KafkaStatistics: Sendable, Hashable {
         public var name: String
         /// `UP`, `DOWN`, `CONNECT` … as librdkafka names them.
         public var state: String
-        /// Mean over the last interval, in seconds; 0 if nothing was asked.
+        /// Mean over the last interval, in seconds; 0 without a request.
         public var roundTrip: Double
         /// Requests not sent yet.
         public var waitingRequests: Int
@@ -24,7 +24,7 @@ public struct KafkaStatistics: Sendable, Hashable {
     public var brokers: [Broker]
 
     /// - Parameter json: what librdkafka emits.
-    /// - Returns: nil if it is not that.
+    /// - Returns: nil if it is something else.
     public init?(json: [UInt8]) {
         guard let document = try? JSONDecoder().decode(Document.self, from: Data(json)) else { return nil }
         client = document.name
@@ -42,7 +42,7 @@ public struct KafkaStatistics: Sendable, Hashable {
     }
 }
 
-/// librdkafka's document, as far as we read it.
+/// The members of librdkafka's document that are used.
 private struct Document: Decodable {
     struct Broker: Decodable {
         struct Window: Decodable { var avg: Int }

@@ -1,15 +1,15 @@
-/// How far a group is behind in one partition.
+/// The lag of a group in one partition.
 public struct PartitionLag: Sendable, Hashable {
     /// The partition in question.
     public var partition: TopicPartition
     /// The group's position at the broker; nil if it has never committed one.
     public var committed: Int64?
-    /// The first offset the log still has.
+    /// The first offset that the partition still has.
     public var low: Int64
-    /// The offset the next record will get.
+    /// The offset that the next record will get.
     public var end: Int64
 
-    /// `KafkaAdmin.lag` asks for the numbers.
+    /// `KafkaAdmin.lag` creates it.
     public init(partition: TopicPartition, committed: Int64?, low: Int64, end: Int64) {
         self.partition = partition
         self.committed = committed
@@ -17,6 +17,6 @@ public struct PartitionLag: Sendable, Hashable {
         self.end = end
     }
 
-    /// Records yet to be read. What retention has dropped does not count: it cannot be read.
+    /// Number of records not read yet. Records dropped by retention do not count: they cannot be read.
     public var records: Int64 { max(0, end - max(committed ?? low, low)) }
 }

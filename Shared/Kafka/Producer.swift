@@ -3,15 +3,15 @@ import Logging
 import Synchronization
 import Threads
 
-/// Writes records and says so only when all replicas in sync have them.
+/// Writes records and confirms them only when all in-sync replicas have them.
 ///
-/// A fatal error (only an idempotent producer has them) fails whoever waits; the next `send` uses a client built anew.
+/// A fatal error (only an idempotent producer has them) fails all waiting sends; the next `send` creates another client.
 public final class Producer: Sendable {
     private struct State {
         var pump: DeliveryPump
         var retired = 0
         var isClosed = false
-        /// Whether the topics it requires were found as they are meant.
+        /// Whether the required topics were found as expected.
         var isVerified: Bool
     }
 
@@ -19,12 +19,12 @@ public final class Producer: Sendable {
     private let required: [String: Int]
     private let makePump: @Sendable () throws -> DeliveryPump
 
-    /// Does not connect: a broker that is away shows in `warmUp`, or in the first `send`.
+    /// Does not connect: an unavailable broker shows in `warmUp`, or in the first `send`.
     /// - Parameter onStatistics: called on the producer's own thread every `statistics.interval.ms` (10 s if not set); must
     ///   return quickly.
-    ///   - requiring: topics and how many partitions each has at least. Nothing is sent before ``warmUp()`` has seen them: a
-    ///     broker with `auto.create.topics.enable` would create what a record names, with one partition.
-    ///   - messageTimeout: how long a record may wait for its confirmation, unless the operator sets `message.timeout.ms`.
+    ///   - requiring: topics and the least number of partitions of each. Nothing is sent before ``warmUp()`` has seen them: a
+    ///     broker with `auto.create.topics.enable` would create the topic of a record, with one partition.
+    ///   - messageTimeout: timeout of a record's confirmation, unless the operator sets `message.timeout.ms`.
     ///     The default outlasts a broker that crashed (fenced after 9 s) and the election that follows.
     /// - Throws: `KafkaConfigurationError`.
     public init(
@@ -47,10 +47,10 @@ public final class Producer: Sendable {
 
     /// Returns when the delivery report says "persisted".
     ///
-    /// Without room in the queue it throws at once (`retry`): whoever asked can come again. A cancelled or late sender
+    /// Without room in the queue it throws at once (`retry`), and the caller may repeat it. A cancelled or late sender
     /// stops waiting, its record does not stop: it may be written all the same.
     /// - Parameter deadline: exact to some 20 ms; nil waits for the report, which comes within `message.timeout.ms`.
-    /// - Returns: where the record lies (its own offset, not the next).
+    /// - Returns: the place of the record (its own offset, not the next).
     /// - Throws: `KafkaError`, `CancellationError`.
     public func send(_ record: ProducerRecord, deadline: Duration? = nil) async throws -> TopicPartitionOffset {
         try checkVerified()
@@ -64,19 +64,19 @@ public final class Producer: Sendable {
         return TopicPartitionOffset(topic: record.topic, partition: report.partition, offset: report.offset)
     }
 
-    /// Hands all records over, waiting for room where there is none, then waits for all reports.
-    /// - Throws: the first failure, after every report is in: no record of the batch is under way any more, some may be
-    ///   written. `CancellationError` at once, with records possibly under way.
+    /// Enqueues all records, waiting for room where there is none, then waits for all reports.
+    /// - Throws: the first failure, after every report has arrived: no record of the batch is in flight any more, some may be
+    ///   written. `CancellationError` at once, with records possibly in flight.
     public func send(_ records: [ProducerRecord]) async throws {
         if let first = try await deliver(records).min(by: { $0.key < $1.key }) { throw first.value }
     }
 
-    /// The same, and tells which records are written, so that those need not be sent again.
+    /// The same, and returns which records are written, so that those need not be sent again.
     ///
-    /// A record that cannot be handed over stops the hand-over, so that fewer are repeated when the batch is tried again.
-    /// - Returns: what became of the records that are not confirmed, by their place in the batch; a few of those may be
+    /// A record that cannot be enqueued stops the batch, so that fewer are repeated when it is sent again.
+    /// - Returns: the results of the records that are not confirmed, by their place in the batch; a few of those may be
     ///   written all the same. Empty when all are.
-    /// - Throws: `CancellationError` at once, with records possibly under way; `KafkaError` if none was handed over.
+    /// - Throws: `CancellationError` at once, with records possibly in flight; `KafkaError` if none was enqueued.
     public func deliver(_ records: [ProducerRecord]) async throws -> [Int: any Error] {
         guard !records.isEmpty else { return [:] }
         try checkVerified()
@@ -120,21 +120,21 @@ public final class Producer: Sendable {
         }
     }
 
-    /// Connects and learns the topic's leaders, so that the first record does not wait for it: to be awaited before
+    /// Connects and learns the topic's leaders, so that the first record does not wait for it: awaited before
     /// readiness.
     /// - Throws: `KafkaError`; `missing` if the topic does not exist.
     public func warmUp(topic: String) async throws {
         let pump = try runningPump()
-        _ = try await Inquiry().ask {
+        _ = try await BlockingRequest().ask {
             try pump.withHandle { try $0.metadata(topic: topic, timeout: .seconds(10)) }
         }
     }
 
     /// Connects and compares the required topics, to be awaited before readiness.
-    /// - Throws: `KafkaError`; `missing` if a topic does not exist or has fewer partitions than it is meant to have.
+    /// - Throws: `KafkaError`; `missing` if a topic does not exist or has too few partitions.
     public func warmUp() async throws {
         let pump = try runningPump()
-        let found = try await Inquiry().ask {
+        let found = try await BlockingRequest().ask {
             try pump.withHandle { try $0.partitionCounts(timeout: .seconds(10)) }
         }
         guard let found else { throw KafkaError.closed("producer") }
@@ -149,7 +149,7 @@ public final class Producer: Sendable {
                     RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART,
                     detail:
                         "the topic \(topic) has \(count) of \(partitions) partitions: the broker may have created it "
-                        + "by itself; delete it if it is empty and run setup, which says what else differs")
+                        + "by itself; delete it if it is empty and run setup, which names other differences")
             }
         }
         state.withLock { $0.isVerified = true }
@@ -159,7 +159,7 @@ public final class Producer: Sendable {
     /// The cluster's id; positions belong to it.
     public func clusterId() async throws -> String {
         let pump = try runningPump()
-        let answer = try await Inquiry().ask { try pump.withHandle { try $0.clusterId(timeout: .seconds(10)) } }
+        let answer = try await BlockingRequest().ask { try pump.withHandle { try $0.clusterId(timeout: .seconds(10)) } }
         guard let answer else { throw KafkaError.closed("producer") }
         return answer
     }
@@ -170,7 +170,7 @@ public final class Producer: Sendable {
     /// False once closed, and from a fatal error to the next `send`.
     public var isHealthy: Bool { state.withLock { !$0.isClosed && $0.pump.fatalError == nil } }
 
-    /// Takes nothing new, waits for what is under way, and fails what is not written at the deadline, so that nobody is
+    /// Accepts nothing new, waits for what is in flight, and fails what is not written at the deadline, so that no sender is
     /// left waiting.
     public func close(deadline: Duration) async {
         let pump = state.withLock { state in
@@ -189,7 +189,7 @@ public final class Producer: Sendable {
     private func checkVerified() throws {
         guard state.withLock({ $0.isVerified }) else {
             throw KafkaError(
-                RD_KAFKA_RESP_ERR__IN_PROGRESS, detail: "the topics have not been compared with what is meant yet")
+                RD_KAFKA_RESP_ERR__IN_PROGRESS, detail: "the topics have not been compared with the expected ones yet")
         }
     }
 

@@ -1,19 +1,19 @@
 import struct Foundation.Date
 
-/// What is to be written to a topic.
+/// A record to write to a topic.
 ///
-/// There is no partition to choose: the key decides, so that everything about one key meets one worker, and a record
+/// There is no partition to choose: the key decides, so that one worker gets everything about one key, and a record
 /// without a key goes anywhere.
 public struct ProducerRecord: Sendable, Hashable {
     /// The topic's name; it must exist.
     public var topic: String
-    /// nil and empty are two things: nil spreads over all partitions, empty goes to one.
+    /// Nil and empty are different: nil spreads over all partitions, empty goes to one.
     public var key: [UInt8]?
     /// At most `message.max.bytes` (1 MB) with key and headers, before compression.
     public var value: [UInt8]
     /// Written in this order; names may repeat.
     public var headers: [RecordHeader]
-    /// nil lets the client stamp the record when it is handed over. Kafka keeps milliseconds.
+    /// Nil lets the client set it when the record is enqueued. Kafka keeps milliseconds.
     public var timestamp: Date?
 
     /// Nothing is checked before the record is sent.

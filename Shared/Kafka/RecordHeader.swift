@@ -1,4 +1,4 @@
-/// A name and bytes that travel beside a record's value.
+/// A name and bytes beside a record's value.
 public struct RecordHeader: Sendable, Hashable {
     /// Names may repeat within one record; Kafka keeps all of them, in order.
     public var name: String

@@ -16,6 +16,6 @@ public struct TopicPartition: Sendable, Hashable, Comparable, CustomStringConver
         (left.topic, left.partition) < (right.topic, right.partition)
     }
 
-    /// `topic/3`, as log lines show it.
+    /// `topic/3`, as in log lines.
     public var description: String { "\(topic)/\(partition)" }
 }

@@ -1,10 +1,10 @@
-/// A position in the log: the offset is that of the **next** record to read, not of the last one read.
+/// A position: the offset is that of the **next** record to read, not of the last one read.
 public struct TopicPartitionOffset: Sendable, Hashable, CustomStringConvertible {
     /// The topic's name.
     public var topic: String
     /// Counted from 0.
     public var partition: Int32
-    /// An offset of the log, or one of `beginning`, `end` and `committed`.
+    /// An offset, or one of `beginning`, `end` and `committed`.
     public var offset: Int64
 
     /// Whether it exists is not checked.
@@ -19,7 +19,7 @@ public struct TopicPartitionOffset: Sendable, Hashable, CustomStringConvertible 
         self.init(topic: partition.topic, partition: partition.partition, offset: offset)
     }
 
-    /// The earliest record the log still has. Valid in `Consumer.assign` and `Consumer.seek`.
+    /// The earliest record that the partition still has. Valid in `Consumer.assign` and `Consumer.seek`.
     public static let beginning: Int64 = -2
     /// Whatever is written from now on. Valid in `Consumer.assign` and `Consumer.seek`.
     public static let end: Int64 = -1
@@ -30,6 +30,6 @@ public struct TopicPartitionOffset: Sendable, Hashable, CustomStringConvertible 
     /// The partition without the offset.
     public var topicPartition: TopicPartition { TopicPartition(topic: topic, partition: partition) }
 
-    /// `topic/3@17`, as log lines show it.
+    /// `topic/3@17`, as in log lines.
     public var description: String { "\(topic)/\(partition)@\(offset)" }
 }

@@ -1,8 +1,8 @@
-/// A topic as it shall be.
+/// The expected settings of a topic.
 public struct TopicSpecification: Sendable, Hashable {
     /// Letters, digits, `.`, `_` and `-`.
     public var name: String
-    /// How many; can only grow later, and growing moves keys to other partitions.
+    /// Number of partitions; can only grow later, and growing moves keys to other partitions.
     public var partitions: Int
     /// At most the number of brokers.
     public var replicationFactor: Int
@@ -17,10 +17,10 @@ public struct TopicSpecification: Sendable, Hashable {
         self.configuration = configuration
     }
 
-    /// What became of the wish to have it.
+    /// The result of creating it.
     public enum Outcome: Sendable, Hashable {
         case created
-        /// It was there already, with so many partitions; nothing was changed, neither those nor its configuration.
+        /// It existed, with so many partitions; nothing was changed, neither those nor its configuration.
         case exists(partitions: Int)
         case failed(KafkaError)
     }

@@ -1,27 +1,27 @@
-/// A topic as it is.
+/// The actual settings of a topic.
 public struct TopicState: Sendable, Hashable {
-    /// A setting as it holds for the topic.
+    /// The value of a setting for the topic.
     public struct Setting: Sendable, Hashable {
-        /// The value in force.
+        /// The value in effect.
         public var value: String
         /// Whether it was set for this topic; else it is the broker's default.
         public var isOverridden: Bool
 
-        /// As the broker tells it.
+        /// As the broker reports it.
         public init(value: String, isOverridden: Bool) {
             self.value = value
             self.isOverridden = isOverridden
         }
     }
 
-    /// How many.
+    /// Number of partitions.
     public var partitions: Int
-    /// Of the partition that has the fewest copies.
+    /// Of the partition with the fewest replicas.
     public var replicationFactor: Int
-    /// By the broker's names; nil where the broker does not tell, as the development broker.
+    /// By the broker's names; nil where the broker does not report them, as the development broker.
     public var configuration: [String: Setting]?
 
-    /// `KafkaAdmin.states` asks for it.
+    /// `KafkaAdmin.states` creates it.
     public init(partitions: Int, replicationFactor: Int, configuration: [String: Setting]? = nil) {
         self.partitions = partitions
         self.replicationFactor = replicationFactor

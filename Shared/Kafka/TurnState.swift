@@ -1,6 +1,6 @@
-/// What a consumer has polled and not given out yet. No I/O.
+/// What a consumer has polled and not returned yet. No I/O.
 struct TurnState {
-    /// What has to wait because records were polled before it.
+    /// Postponed because records were polled before it.
     enum Deferred {
         case turn(ConsumerTurn)
         case failure(KafkaError)
@@ -9,14 +9,14 @@ struct TurnState {
     /// Polled while the caller wanted none; the first records of the next turn.
     private(set) var held: [ConsumerRecord] = []
     private var deferred: [Deferred] = []
-    /// Given out and not answered yet.
+    /// Returned and not answered yet.
     private var unanswered: ConsumerTurn?
 
     mutating func hold(_ record: ConsumerRecord) { held.append(record) }
 
     mutating func postpone(_ event: Deferred) { deferred.append(event) }
 
-    /// True while a rebalance stands between the caller and further records.
+    /// True while a rebalance comes before further records.
     var isRebalancing: Bool {
         unanswered != nil || deferred.contains { if case .turn = $0 { true } else { false } }
     }
@@ -28,7 +28,7 @@ struct TurnState {
         return taken
     }
 
-    /// A rebalance that waits for its answer, or what was postponed; nil if polling may go on.
+    /// A rebalance that waits for its answer, or what was postponed; nil if polling may continue.
     mutating func next() throws -> ConsumerTurn? {
         if let unanswered { return unanswered }
         guard !deferred.isEmpty else { return nil }
@@ -41,13 +41,13 @@ struct TurnState {
         }
     }
 
-    /// The caller has taken or given back partitions: what was read for the assignment before is void.
+    /// The caller has taken or returned partitions: what was read for the assignment before is invalid.
     mutating func answered() {
         unanswered = nil
         held = []
     }
 
-    /// The caller goes elsewhere in these partitions: what was read ahead of that is void.
+    /// The caller seeks in these partitions: what was prefetched is invalid.
     mutating func forget(_ partitions: Set<TopicPartition>) {
         held.removeAll { partitions.contains($0.topicPartition) }
     }

@@ -43,7 +43,7 @@ package struct RecoverPlan: Sendable {
             let names = Set(known).map { "\($0.bundleId) \($0.environment.rawValue)" }.sorted()
             throw OperationError(
                 names.isEmpty
-                    ? "no known apps: start the scheduler with API keys (STOREKEEPER_API_KEYS_FILE)"
+                    ? "no known apps: start the scheduler with API keys (STOREKEEPER_APP_STORE_API_KEYS_FILE)"
                     : "the scheduler does not know this app, only \(names.joined(separator: ", ")): check --app, "
                         + "--environment and the app's API key")
         }

@@ -3,14 +3,14 @@ import Kafka
 
 import struct Foundation.Date
 
-/// One record as a source handed it over.
+/// One record as a source returned it.
 public struct Delivery<Message: Sendable>: Sendable {
-    /// One sentence.
+    /// The message of the record.
     public var message: Message
-    /// Where it stands in the log.
+    /// Its place in Kafka.
     public var position: LogPosition
 
-    /// All fields.
+    /// - Parameter position: of the record that holds the message.
     public init(message: Message, position: LogPosition) {
         self.message = message
         self.position = position
@@ -19,16 +19,16 @@ public struct Delivery<Message: Sendable>: Sendable {
 
 /// Records read in one turn, not yet processed.
 public struct Batch: Sendable {
-    /// A record and where it stands.
+    /// A record and its place.
     public struct Record: Sendable {
         /// Key, value and headers.
         public var wire: WireRecord
-        /// Where it stands in the log.
+        /// Its place in Kafka.
         public var position: LogPosition
-        /// When the broker took it, by the broker's clock; nil where the broker does not say.
+        /// When the broker stored it, by the broker's clock; nil where the broker does not say.
         public var timestamp: Date?
 
-        /// All fields.
+        /// - Parameter timestamp: the broker's.
         public init(wire: WireRecord, position: LogPosition, timestamp: Date?) {
             self.wire = wire
             self.position = position
@@ -41,13 +41,13 @@ public struct Batch: Sendable {
     /// How often the worker processed since it last settled, this time included. Shown in dead letters.
     public var attempt: Int
 
-    /// All fields.
+    /// - Parameter attempt: from 1.
     public init(records: [Record], attempt: Int = 1) {
         self.records = records
         self.attempt = attempt
     }
 
-    /// The only maker of a ``ProcessedBatch`` batch, so there is one result for every record.
+    /// The only way to create a ``ProcessedBatch``, so there is one result for every record.
     ///
     /// Records that are not the stage's message never reach it, nor do records that need a seal and have no valid one.
     public func processed<S: Stage>(by stage: S, seal: RecordSeal = RecordSeal()) async throws -> ProcessedBatch<S>
@@ -85,7 +85,7 @@ public struct ProcessedBatch<S: Stage>: Sendable {
         self.results = results
     }
 
-    /// What is to be handed on, with the record it came from.
+    /// The outputs, with the records that they came from.
     public var forwarded: [(record: Batch.Record, output: S.Output)] {
         zip(batch.records, results).compactMap { record, result in
             guard case .forward(let output) = result else { return nil }
@@ -93,7 +93,7 @@ public struct ProcessedBatch<S: Stage>: Sendable {
         }
     }
 
-    /// What goes to the dead letters.
+    /// The dead letters.
     public func deadLetters(stage: String, at date: Date, build: String) -> [DeadLetter] {
         zip(batch.records, results).compactMap { record, result in
             guard case .deadLetter(let reason, let message) = result else { return nil }
@@ -103,7 +103,7 @@ public struct ProcessedBatch<S: Stage>: Sendable {
         }
     }
 
-    /// What was not decided and waits in another topic, byte for byte.
+    /// Postponed records, which wait in another topic, byte for byte.
     public var postponed: [Batch.Record] {
         zip(batch.records, results).compactMap { record, result in
             guard case .discard(let reason) = result, reason.isPostponed else { return nil }
@@ -123,16 +123,16 @@ public struct ProcessedBatch<S: Stage>: Sendable {
     }
 }
 
-/// The part of one partition that a batch covers.
+/// The range of one partition that a batch covers.
 public struct Span: Sendable, Hashable {
     /// The partition.
     public var partition: TopicPartition
     /// Offset of the first record.
     public var first: Int64
-    /// Offset after the last record: where reading goes on.
+    /// Offset after the last record: where reading continues.
     public var next: Int64
 
-    /// From the first record to behind the last.
+    /// From the first record to after the last.
     public init(partition: TopicPartition, first: Int64, next: Int64) {
         self.partition = partition
         self.first = first

@@ -1,12 +1,12 @@
 extension Array where Element: Sendable {
     /// The results of a function over all elements, in their order, computed on several cores.
     ///
-    /// Contiguous slices rather than one task an element: a task costs about as much as a cheap judgement.
-    /// - Parameter cores: slices worked on at the same time; 1 computes in place.
+    /// Contiguous slices rather than one task per element: a task costs about as much as a cheap element.
+    /// - Parameter cores: number of slices computed in parallel; 1 computes in place.
     public func concurrentMap<Result: Sendable>(
         cores: Int, _ transform: @escaping @Sendable (Element) -> Result
     ) async -> [Result] {
-        // A slice each would let one slow core hold up the rest; four each evens that out.
+        // With one slice each, one slow core would delay the rest; four each balance that.
         let slices = cores > 1 ? Swift.min(count, cores * 4) : 1
         guard slices > 1 else { return map(transform) }
         return await withTaskGroup(of: (Int, [Result]).self) { group in

@@ -1,10 +1,10 @@
 import Contracts
 import Kafka
 
-/// A record to produce, and the record it follows from.
+/// A record to produce, and the record that it came from.
 struct StageOutput: Sendable {
     /// Names the output among all outputs of a worker: the same input may lead to another kind of output at the next attempt,
-    /// and that one is not delivered yet.
+    /// which is not delivered yet.
     struct Identity: Sendable, Hashable {
         var input: LogPosition
         var isDeadLetter: Bool
@@ -16,9 +16,9 @@ struct StageOutput: Sendable {
 
 /// Remembers which outputs of a failed batch Kafka has confirmed, so that the next attempt produces the others only.
 ///
-/// Of one process and one assignment: whoever reads the records after a crash or a rebalance produces all of them again.
+/// Of one process and one assignment: the next reader of the records after a crash or a rebalance produces all of them again.
 struct DeliveredOutputs {
-    /// Forgetting only repeats records.
+    /// A lost entry only repeats records.
     static let capacity = 100_000
 
     private var identities: Set<StageOutput.Identity> = []
@@ -38,7 +38,7 @@ struct DeliveredOutputs {
         for (index, output) in outputs.enumerated() where failures[index] == nil { identities.insert(output.identity) }
     }
 
-    /// The position has moved behind these records.
+    /// The position has moved past these records.
     mutating func settled(_ spans: [Span]) {
         guard !identities.isEmpty else { return }
         let next = Dictionary(uniqueKeysWithValues: spans.map { ($0.partition, $0.next) })

@@ -17,9 +17,9 @@ public actor KafkaSettlement<S: Stage>: Settlement where S.Output: TopicMessage 
     private var delivered = DeliveredOutputs()
 
     /// - Parameters:
-    ///   - connection: the one the batches come from.
-    ///   - output: where forwarded messages go.
-    ///   - waiting: where records go whose decision is postponed; a stage that postpones needs one.
+    ///   - connection: of the batches.
+    ///   - output: the topic of outputs.
+    ///   - waiting: the topic of postponed records; a stage that postpones needs one.
     public init(_ connection: WorkerConnection, to output: Topic<S.Output>, postponingTo waiting: Route? = nil) {
         consumer = connection.consumer
         producer = connection.producer
@@ -29,7 +29,7 @@ public actor KafkaSettlement<S: Stage>: Settlement where S.Output: TopicMessage 
         self.waiting = waiting
     }
 
-    /// ``Settled/fenced`` where the group has given the partitions to others meanwhile: they repeat the batch.
+    /// ``Settled/fenced`` where the group has assigned the partitions to another member meanwhile, which repeats the batch.
     public func settle(_ processed: ProcessedBatch<S>) async throws -> Settled {
         let pending = delivered.pending(of: outputs(of: processed), revocations: await consumer.revocations)
         let failures = try await producer.deliver(pending.map(\.record))
@@ -68,8 +68,8 @@ public actor KafkaSettlement<S: Stage>: Settlement where S.Output: TopicMessage 
 }
 
 extension Consumer {
-    /// Moves the group's position behind a batch whose effects are durable; ``Settled/fenced`` where the group has given the
-    /// partitions to others meanwhile.
+    /// Moves the group's position past a batch whose effects are durable; ``Settled/fenced`` where the group has assigned the
+    /// partitions to another member meanwhile.
     public func commit(_ processed: ProcessedBatch<some Stage>) throws -> Settled {
         do {
             try commit(processed.spans.map { TopicPartitionOffset($0.partition, offset: $0.next) })
@@ -96,7 +96,7 @@ public struct Rejections: Sendable {
         self.now = now
     }
 
-    /// The records to produce for what a batch refused.
+    /// The dead letters of a batch.
     public func records<S: Stage>(of processed: ProcessedBatch<S>) -> [ProducerRecord] {
         deadLetters(of: processed).map { ProducerRecord(Topics.rejected, $0) }
     }
@@ -112,7 +112,7 @@ extension ProducerRecord {
         self.init(topic.route, message.record())
     }
 
-    /// A record as it is.
+    /// A record, unchanged.
     public init(_ route: Route, _ record: WireRecord) {
         self.init(
             topic: route.name, key: record.key, value: record.value,

@@ -15,24 +15,24 @@ public actor KafkaSource: Source {
     private var nextCheck: ContinuousClock.Instant
     private let logger: Logger
     private var assigned: [TopicPartition] = []
-    /// The first place that is not settled, of the partitions in which it is known.
+    /// The first offset that is not settled, of the partitions in which it is known.
     private var unsettled: [TopicPartition: Place] = [:]
-    /// Where that will be once the batch in hand is settled.
+    /// The same once the current batch is settled.
     private var behindBatch: [TopicPartition: Place] = [:]
 
     private struct Place {
         var offset: Int64
-        /// Of the record that stands there, or of the last before it.
+        /// Of the record at that offset, or of the last before it.
         var timestamp: Date?
     }
 
     /// - Parameters:
     ///   - consumer: subscribed already.
-    ///   - worker: who reads, in metrics.
+    ///   - worker: its name in metrics.
     ///   - starting: where a partition is read from when it is assigned and after a rewind.
-    ///   - limit: records in a batch at most.
+    ///   - limit: maximum number of records in a batch.
     ///   - wait: how long ``next()`` waits for the first record.
-    ///   - checkInterval: how often an idle source asks whether its position was changed by others.
+    ///   - checkInterval: how often an idle source checks whether its stored position was changed.
     public init(
         _ consumer: Consumer, for worker: String, startingAt starting: any StartingPositions, limit: Int = 500,
         wait: Duration = .milliseconds(200), checkInterval: Duration = .seconds(5), logger: Logger
@@ -47,9 +47,9 @@ public actor KafkaSource: Source {
         self.logger = logger
     }
 
-    /// Answers the group's assignments and revocations on the way.
+    /// Answers the group's assignments and revocations meanwhile.
     public func next() async throws -> Batch? {
-        // Whoever asks for more has settled what it had, or has called ``rewind()`` before.
+        // The caller has settled the batch before, or has called ``rewind()``.
         unsettled.merge(behindBatch) { $1 }
         behindBatch = [:]
         switch try await consumer.turn(limit: limit, wait: wait) {
@@ -67,7 +67,7 @@ public actor KafkaSource: Source {
             return Batch(records: records.map(Batch.Record.init))
         case .assigned(let partitions):
             take(partitions, "assigned")
-            // None wants an answer, too: without one the consumer would give the same assignment out for ever.
+            // An empty assignment needs an answer, too: without one the consumer would repeat it for ever.
             if partitions.isEmpty { try await consumer.assign([]) } else { try await rewind() }
             return nil
         case .revoked(let partitions):
@@ -78,7 +78,7 @@ public actor KafkaSource: Source {
         }
     }
 
-    /// Assigns anew rather than seeks: an assignment discards what was fetched and not yet read, whatever its state.
+    /// Assigns again rather than seeks: an assignment discards what was fetched and not yet read, whatever its state.
     public func rewind() async throws {
         behindBatch = [:]
         guard !assigned.isEmpty else { return }
@@ -90,12 +90,12 @@ public actor KafkaSource: Source {
         try await consumer.assign(positions)
     }
 
-    /// A worker that handles records notices at the next settlement that its position was changed; an idle one asks.
+    /// A busy worker notices at the next settlement that its stored position was changed; an idle one checks.
     private func checkPosition() async throws {
         guard !assigned.isEmpty, nextCheck <= .now else { return }
         nextCheck = .now + checkInterval
         guard try await starting.haveChanged(for: assigned) else { return }
-        logger.warning("Stored position was changed, as by restoring a backup; reading on from there")
+        logger.warning("Stored position was changed, as by restoring a backup; continuing from there")
         try await rewind()
     }
 
@@ -115,23 +115,23 @@ public actor KafkaSource: Source {
 }
 
 extension KafkaSource {
-    /// How far settling is behind in one partition.
+    /// The lag of a partition.
     struct Lag: Sendable, Equatable {
         var partition: TopicPartition
         var records: Int64
-        /// Age of the record that is worked on; zero at the end of the log.
+        /// Age of the record that is processed; zero at the end of the partition.
         var seconds: Double
     }
 
-    /// Of every partition that is read: what is in hand is not settled yet.
-    /// - Parameter askingBroker: asks for the end of every partition. Otherwise the last fetch has told it, except where
+    /// Of every assigned partition; the current batch counts as not settled.
+    /// - Parameter askingBroker: asks for the end of every partition. Otherwise the last fetch is used, except where
     ///   there was none yet.
     func lag(now: Date, askingBroker: Bool = false) async throws -> [Lag] {
         var lags: [Lag] = []
         for partition in assigned {
             let known = askingBroker ? nil : try await consumer.knownWatermarks(partition)
             let (low, high) = if let known { known } else { try await consumer.watermarks(partition) }
-            // Taken away meanwhile.
+            // Revoked meanwhile.
             guard assigned.contains(partition) else { continue }
             // Read from the beginning where no position is known.
             let place = unsettled[partition]
@@ -142,37 +142,37 @@ extension KafkaSource {
         return lags
     }
 
-    /// What the client reported since it last delivered a record, and tries again by itself.
+    /// The error that the client reported since it last delivered a record, and retries by itself.
     var clientError: String? {
         get async { await consumer.lastError.map { "\($0)" } }
     }
 }
 
-/// Says where to begin reading.
+/// Decides where reading begins.
 public protocol StartingPositions: Sendable {
-    /// One position per partition. Throws where a dependency was unavailable; the partitions then stay unread until it answers.
+    /// One position per partition. Throws where a dependency was unavailable; the partitions are not read until it answers.
     func positions(of partitions: [TopicPartition]) async throws -> [TopicPartitionOffset]
 
-    /// Whether the positions differ from those that reading has reached. Asked every few seconds while no record comes.
+    /// Whether the stored positions differ from those that reading has reached. Called every few seconds while no record arrives.
     func haveChanged(for partitions: [TopicPartition]) async throws -> Bool
 }
 
 extension StartingPositions {
-    /// No: Kafka refuses to reset the offsets of a group that has members.
+    /// False: Kafka rejects a reset of the offsets of a group with members.
     public func haveChanged(for partitions: [TopicPartition]) -> Bool { false }
 }
 
 /// The offsets committed to Kafka; the earliest record where there is none.
 ///
-/// Asked for here rather than left to the client as `TopicPartitionOffset.committed`: where the coordinator has just moved,
-/// librdkafka (2.0 to 2.15 at least) drops its question, and the partition delivers nothing until the process ends.
+/// Read here rather than left to the client as `TopicPartitionOffset.committed`: where the coordinator has just moved,
+/// librdkafka (2.0 to 2.15 at least) drops its request, and the partition delivers nothing until the process ends.
 public struct CommittedPositions: StartingPositions {
     private let consumer: Consumer
 
     /// - Parameter consumer: of the group.
     public init(_ consumer: Consumer) { self.consumer = consumer }
 
-    /// - Throws: `KafkaError` where the coordinator does not answer or is none any more; the worker asks again.
+    /// - Throws: `KafkaError` where the coordinator does not answer or has moved; the worker retries.
     public func positions(of partitions: [TopicPartition]) async throws -> [TopicPartitionOffset] {
         zip(partitions, try await consumer.committed(partitions)).map { partition, committed in
             committed ?? TopicPartitionOffset(partition, offset: TopicPartitionOffset.beginning)

@@ -1,7 +1,7 @@
 import Chassis
 import Kafka
 
-/// The variables of a process that talks to Kafka.
+/// The variables of a process that uses Kafka.
 public protocol KafkaVariables: VariableTable {
     /// `KAFKA_BOOTSTRAP_SERVERS`.
     var brokers: Variable<String> { get }
@@ -10,14 +10,14 @@ public protocol KafkaVariables: VariableTable {
 }
 
 extension Variable where Value == String {
-    /// Where the brokers are.
+    /// The brokers.
     public static var kafkaBrokers: Variable {
         .string("KAFKA_BOOTSTRAP_SERVERS", "host:port of one or more Kafka brokers, separated by commas")
     }
 }
 
 extension Variable where Value == [String: String] {
-    /// What goes to librdkafka as it stands.
+    /// Settings passed on to librdkafka.
     public static var kafkaSettings: Variable {
         .passedThrough(
             prefix: "KAFKA_",
@@ -27,12 +27,12 @@ extension Variable where Value == [String: String] {
 }
 
 extension KafkaVariables {
-    /// What librdkafka would refuse, found before anything starts.
+    /// What librdkafka would reject, found before anything starts.
     public func problems(in settings: Settings<Self>) -> [ConfigurationProblem] { settings.kafkaProblems }
 }
 
 extension Settings where Table: KafkaVariables {
-    /// What librdkafka would refuse; for a table that has rules of its own as well.
+    /// What librdkafka would reject; for a table with rules of its own.
     public var kafkaProblems: [ConfigurationProblem] {
         do {
             _ = try kafka()

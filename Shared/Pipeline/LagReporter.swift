@@ -3,12 +3,12 @@ import Kafka
 
 import struct Foundation.Date
 
-/// Publishes every few seconds how far a source is behind, and ends the process when its worker hangs.
+/// Publishes the lag of a source every few seconds, and ends the process when its worker hangs.
 public struct LagReporter: Service {
-    /// `/livez` fails after half of it; a supervisor that does not ask restarts the process because it ended.
+    /// `/livez` fails after half of it; a supervisor that does not check it restarts the process because it ended.
     static let patience = StallDetector.silenceLimit * 2
     private static let interval = Duration.seconds(5)
-    /// Without a handled record the client's own idea of a topic's end may be as old as the hang.
+    /// Without a processed record the client's own knowledge of the end may be as old as the hang.
     private static let doubt = Duration.seconds(30)
 
     private let source: KafkaSource
@@ -18,10 +18,10 @@ public struct LagReporter: Service {
     private let clock: any Clock<Duration>
 
     /// - Parameters:
-    ///   - source: whose lag it is.
-    ///   - worker: who reads, in metrics.
-    ///   - progress: told what waits.
-    ///   - now: tells the age of a record.
+    ///   - source: its lag is published.
+    ///   - worker: its name in metrics.
+    ///   - progress: gets the number of waiting records.
+    ///   - now: for the age of a record.
     ///   - clock: waits between reports.
     public init(
         _ source: KafkaSource, worker: String, progress: WorkerProgress, now: @escaping @Sendable () -> Date,
@@ -34,7 +34,7 @@ public struct LagReporter: Service {
         self.clock = clock
     }
 
-    /// Until the process is told to stop.
+    /// Until the process stops.
     /// - Throws: ``WorkerHangs``, which ends the process so that its supervisor starts another.
     public func run() async throws {
         try await cancelWhenGracefulShutdown {
@@ -53,9 +53,9 @@ public struct LagReporter: Service {
     }
 
     /// One report.
-    /// - Parameter askingBroker: asks for the ends of partitions instead of trusting what the client knows.
+    /// - Parameter askingBroker: asks for the ends of partitions instead of using what the client knows.
     func publish(_ report: inout LagReport, askingBroker: Bool) async {
-        // A broker that does not answer leaves the last report standing; the worker's own log says why.
+        // A broker that does not answer leaves the last report in place; the worker's own log has the reason.
         if let lags = try? await source.lag(now: now(), askingBroker: askingBroker) {
             for lag in report.next(lags) {
                 let labels = (worker, lag.partition.topic, String(lag.partition.partition))
@@ -68,11 +68,11 @@ public struct LagReporter: Service {
     }
 }
 
-/// The worker handles nothing and no attempt fails: something below it hangs, and a new process begins afresh.
+/// The worker processes nothing and no attempt fails: something below it hangs, and a new process starts clean.
 struct WorkerHangs: Error, CustomStringConvertible {
     var complaint: String
 
-    var description: String { "the \(complaint). Start it again; it continues at its last settled offsets" }
+    var description: String { "the \(complaint). Restart it; it continues at its last settled offsets" }
 }
 
 extension StallDetector.Backlog {
@@ -85,7 +85,7 @@ extension StallDetector.Backlog {
     }
 }
 
-/// What gauges are set to: they keep what they were last told, so a partition that was taken away is told to be at its end.
+/// Gauges keep their last value, so a revoked partition is set to 0.
 struct LagReport {
     private var reported: Set<TopicPartition> = []
 

@@ -2,7 +2,7 @@ import Chassis
 import Contracts
 import Kafka
 
-/// A producer for the length of a process: shows its health, and closes it after all senders have stopped.
+/// A producer for the length of a process: reports its health, and closes it after all senders have stopped.
 public struct ProducerService: Service {
     /// The producer.
     public let producer: Producer
@@ -10,9 +10,9 @@ public struct ProducerService: Service {
 
     /// Does not connect.
     /// - Parameters:
-    ///   - service: its topics must be there before anything is sent.
-    ///   - messageTimeout: how long a record may wait for its confirmation.
-    ///   - clock: waits between looks at the producer's health.
+    ///   - service: its topics must exist before anything is sent.
+    ///   - messageTimeout: timeout of a record's confirmation.
+    ///   - clock: waits between checks of the producer's health.
     /// - Throws: `KafkaConfigurationError`.
     public init(
         _ configuration: KafkaConfiguration, for service: ServiceName, messageTimeout: Duration = .seconds(60),
@@ -30,7 +30,7 @@ public struct ProducerService: Service {
         }
     }
 
-    /// Until the process is told to stop; then waits for what is under way.
+    /// Until the process stops; then waits for records in flight.
     public func run() async throws {
         let counter = Metric.producerFatal.counter()
         await cancelWhenGracefulShutdown {

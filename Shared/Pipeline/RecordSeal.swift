@@ -10,10 +10,10 @@ import class Foundation.FileManager
 /// and all other headers but the trace's.
 ///
 /// Without it, every user who can write to Kafka can write state. Proving Apple's signature again instead would cover less:
-/// versions, sources and Apple's unsigned status are ours to say. The topic is not covered: a record that was sealed once and
-/// is written again, anywhere, is a repetition, and those are dropped.
+/// versions, sources and Apple's unsigned status are not signed by Apple. The topic is not covered: a record that was sealed once
+/// and is written again, anywhere, is a repetition, and those are dropped.
 public struct RecordSeal: Sendable {
-    /// Bytes that a key has at least.
+    /// Least number of bytes of a key.
     public static let minimumKeyBytes = 32
 
     static let refusal =
@@ -21,10 +21,10 @@ public struct RecordSeal: Sendable {
 
     private let keys: [MessageAuthentication]
 
-    /// - Parameter keys: the first seals, all are accepted; none switches sealing off.
+    /// - Parameter keys: the first seals, all are accepted; none turns sealing off.
     public init(keys: [[UInt8]] = []) { self.keys = keys.map(MessageAuthentication.init) }
 
-    /// One key per line; empty lines do not count.
+    /// One key per line; empty lines are ignored.
     /// - Throws: a problem of the file.
     public init(file path: String?) throws(ConfigurationProblems) {
         guard let path else {
@@ -41,15 +41,15 @@ public struct RecordSeal: Sendable {
         guard !keys.isEmpty, keys.allSatisfy({ $0.count >= Self.minimumKeyBytes }) else {
             throw unusable(
                 "names \(path), which must hold one key of at least \(Self.minimumKeyBytes) characters per line; "
-                    + "openssl rand -hex 32 makes one")
+                    + "openssl rand -hex 32 creates one")
         }
         self.init(keys: keys)
     }
 
-    /// Whether records are sealed and seals demanded.
+    /// Whether records are sealed and seals required.
     public var isOn: Bool { !keys.isEmpty }
 
-    /// The record with its seal; as it is where sealing is off.
+    /// The record with its seal; unchanged where sealing is off.
     public func sealed(_ record: ProducerRecord) -> ProducerRecord {
         guard let first = keys.first else { return record }
         var record = record
@@ -60,7 +60,7 @@ public struct RecordSeal: Sendable {
         return record
     }
 
-    /// Whether one of our processes wrote it; true where sealing is off.
+    /// Whether a process of this deployment wrote it; true where sealing is off.
     public func isValid(_ record: WireRecord) -> Bool {
         guard isOn else { return true }
         let seals = record.headers.filter { $0.name == Headers.seal }
@@ -83,7 +83,7 @@ public struct RecordSeal: Sendable {
 }
 
 extension Variable where Value == String? {
-    /// Where the keys of ``RecordSeal`` are.
+    /// The file with the keys of ``RecordSeal``.
     public static var recordKeys: Variable {
         Variable<String>.path(
             recordKeysName,

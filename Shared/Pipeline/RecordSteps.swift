@@ -3,7 +3,7 @@ import Contracts
 
 import struct Foundation.Date
 
-/// What a record's way through a stage looks like from outside: a line of the log and a step of its trace.
+/// A record's way through a stage: a log line and a span of its trace.
 struct RecordSteps {
     let stage: String
     let record: Batch.Record
@@ -11,7 +11,7 @@ struct RecordSteps {
 
     private var parent: TraceContext? { record.trace }
 
-    /// By which the lines of one notification are found. What is not verified yet has no uuid that could be trusted.
+    /// The ids in the log lines of a notification. Before verification there is no uuid that could be trusted.
     var metadata: Logger.Metadata {
         var metadata: Logger.Metadata = [
             "topic": "\(record.position.topic)", "partition": "\(record.position.partition)",
@@ -23,7 +23,7 @@ struct RecordSteps {
         return metadata
     }
 
-    /// The step below whoever put the record on the log; nil where the trace is not recorded. All records of a batch took
+    /// A span below that of the record's producer; nil where the trace is not recorded. All records of a batch take
     /// as long as the batch.
     func span(_ tracer: Tracer, end: Date, duration: Duration) -> TraceSpan? {
         guard let parent else { return nil }
@@ -47,6 +47,6 @@ struct RecordSteps {
 }
 
 extension Batch.Record {
-    /// The step that put the record on the log; nil where it belongs to no trace.
+    /// The span of the record's producer; nil without a trace.
     public var trace: TraceContext? { wire.header(Headers.traceparent).flatMap { TraceContext($0) } }
 }

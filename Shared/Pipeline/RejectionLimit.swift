@@ -4,7 +4,7 @@ public struct RejectionLimit: Sendable {
     public var consecutive: Int
     /// That share of counted dead letters among the last ``window`` records stops the worker.
     public var ratio: Double
-    /// How many records the ratio looks back on.
+    /// Number of records over which the ratio is computed.
     public var window: Int
 
     /// - Parameters: as described above.
@@ -19,12 +19,12 @@ public struct RejectionLimit: Sendable {
 public struct RejectionLimitReached: FatalWorkerError, CustomStringConvertible {
     /// The stage that rejected them.
     public var stage: String
-    /// The raw value of the reason that was most recent.
+    /// The raw value of the most recent reason.
     public var reason: String
     /// How many records.
     public var counted: Int
 
-    /// For people.
+    /// One sentence.
     public var description: String {
         "\(stage) stopped: \(counted) different records were rejected as \(reason), which points at this release rather "
             + "than at the records. None of this batch was settled. Deploy a build that reads them, or raise "
@@ -32,12 +32,12 @@ public struct RejectionLimitReached: FatalWorkerError, CustomStringConvertible {
     }
 }
 
-/// Counts what was settled and says when to stop.
+/// Counts what was settled and decides when to stop.
 ///
-/// Counts subjects, not records: a customer can capture one genuine payload that this release refuses and send it a
-/// thousand times. What was counted once does not count again while it is remembered.
+/// Counts subjects, not records: a customer can capture one genuine payload that this release rejects and send it a
+/// thousand times. A counted subject does not count again while it is remembered.
 struct RejectionCounter {
-    /// How many subjects are remembered; several windows of them, so that no mixture of old ones fills a window.
+    /// Number of remembered subjects; several windows of them, so that no mixture of old ones fills a window.
     static let memory = 16_384
 
     private let limit: RejectionLimit
@@ -52,16 +52,16 @@ struct RejectionCounter {
 
     init(_ limit: RejectionLimit) { self.limit = limit }
 
-    /// How many subjects are remembered now.
+    /// Number of remembered subjects.
     var remembered: Int { known.count }
 
-    /// Asked before a batch is settled: the reason that crosses the limit, or nil.
+    /// Called before a batch is settled: the reason that exceeds the limit, or nil.
     mutating func crossing<S: Stage>(_ batch: ProcessedBatch<S>) -> (reason: String, counted: Int)? {
         crossing(zip(batch.results, batch.batch.records.lazy.map { $0.wire.key ?? $0.wire.value }))
     }
 
-    /// - Parameter results: each with what tells its record from others: the key, which is the purchase where there is one,
-    ///   else the value. A reason that knows its subject better says so itself.
+    /// - Parameter results: each with what distinguishes its record: the key, which is the purchase where there is one,
+    ///   else the value. A reason with a better subject names it itself.
     mutating func crossing<Output, Reason>(
         _ results: some Sequence<(StageResult<Output, Reason>, [UInt8])>
     ) -> (reason: String, counted: Int)? {
@@ -76,7 +76,7 @@ struct RejectionCounter {
                     return (reason.rawValue, counted)
                 }
             case .deadLetter:
-                // Neither good nor bad: a stranger's forgeries must not hide rejections of our own making by breaking the run.
+                // Neither good nor bad: forgeries of other clients must not hide rejections by interrupting the run.
                 break
             case .discard(let reason) where reason.isPostponed:
                 break

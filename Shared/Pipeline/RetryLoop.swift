@@ -1,14 +1,14 @@
 import Chassis
 
-/// Work that is done again and again until the process is told to stop.
+/// Repeats work until the process stops.
 public struct RetryLoop: Sendable {
     private let liveness: LivenessProbe?
     private let clock: any Clock<Duration>
     private let failed: @Sendable (any Error) -> Void
 
     /// - Parameters:
-    ///   - liveness: shows that it goes on; its limit has to hold a turn and the pause after it.
-    ///   - failed: told of what went wrong in a turn, which is then tried again.
+    ///   - liveness: reports that it runs; its limit must cover a turn and the pause after it.
+    ///   - failed: called with the error of a turn, which is then retried.
     public init(
         liveness: LivenessProbe? = nil, clock: any Clock<Duration>, failed: @escaping @Sendable (any Error) -> Void
     ) {
@@ -17,9 +17,9 @@ public struct RetryLoop: Sendable {
         self.failed = failed
     }
 
-    /// Until the process is told to stop, which cuts turns and pauses short.
-    /// - Parameter turn: told whether it begins anew, at the start and behind a turn that failed; returns how long to pause
-    ///   after it. Behind those that fail the pauses double.
+    /// Until the process stops, which cuts turns and pauses short.
+    /// - Parameter turn: gets whether it begins again, at the start and after a turn that failed; returns how long to pause
+    ///   after it. After failures the pauses double.
     public func run(_ turn: @escaping @Sendable (_ beginsAnew: Bool) async throws -> Duration) async {
         await cancelWhenGracefulShutdown {
             var backoff = Backoff()

@@ -1,4 +1,4 @@
-/// The one decision of a service. It knows no Kafka, no SQL and has no clock of its own.
+/// The decision of a service. It knows no Kafka, no SQL and has no clock of its own.
 public protocol Stage: Sendable {
     associatedtype Input: Sendable
     associatedtype Output: Sendable

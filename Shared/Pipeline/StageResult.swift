@@ -1,27 +1,27 @@
-/// What a stage decided about one record. What is wrong with the record is a result; only an unavailable
+/// The decision about one record. A fault of the record is a result; only an unavailable
 /// dependency is thrown.
 public enum StageResult<Output: Sendable, Reason: StageReason>: Sendable {
-    /// Hand this on.
+    /// Pass this on.
     case forward(Output)
-    /// Nothing more to do; the record is accounted for under the reason.
+    /// Nothing more to do; the record is counted under the reason.
     case discard(Reason)
-    /// The record is at fault. It goes to the dead letters with the reason and one sentence for people.
+    /// The record is at fault. It becomes a dead letter with the reason and one sentence.
     case deadLetter(Reason, message: String)
 }
 
 extension StageResult: Equatable where Output: Equatable {}
 
-/// Why a stage did not forward a record: an enum per service. The raw value is the metric label, the dead-letter header
-/// and a test's expectation in one.
+/// Why a stage did not pass on a record: an enum per service. The raw value is the metric label and the dead-letter
+/// header.
 public protocol StageReason: RawRepresentable, Sendable, Hashable where RawValue == String {
-    /// The record is not the message its topic promises.
+    /// The record is not the message of its topic.
     static var undecodable: Self { get }
 
-    /// Whether a run of such dead letters suggests that our own release is at fault. False for what a stranger can
-    /// cause at will: otherwise a stranger could stop the worker.
+    /// Whether a run of such dead letters suggests a fault of this release. False for what any client can
+    /// cause at will: otherwise a client could stop the worker.
     var countsTowardsRejectionLimit: Bool { get }
 
-    /// What was refused, where it is more than one record can say: the purchase. Rejections of the same subject count once
+    /// What was rejected, where it is more than one record: the purchase. Rejections of the same subject count once
     /// towards the limit.
     var subject: String? { get }
 
@@ -30,7 +30,7 @@ public protocol StageReason: RawRepresentable, Sendable, Hashable where RawValue
 }
 
 extension StageReason {
-    /// The record's key, or else its value, tells it from others.
+    /// The record's key, or else its value, distinguishes it from others.
     public var subject: String? { nil }
 
     /// Most reasons are final.

@@ -1,28 +1,28 @@
-/// Decides whether a worker stalls: records wait in its partitions and it handles none of them. No I/O.
+/// Decides whether a worker stalls: records wait in its partitions and it processes none of them. No I/O.
 ///
-/// A dependency that is unavailable makes attempts fail, again and again and visibly; a restart would not help, and a
+/// An unavailable dependency makes attempts fail, repeatedly and visibly; a restart would not help, and a
 /// supervisor that keeps restarting waits longer each time. So attempts that fail are given ten minutes. Silence, with no
-/// record handled and no attempt failed, is a hang, and is given one.
+/// record processed and no attempt failed, is a hang, and is given one.
 struct StallDetector {
-    /// What waits in the partitions that a worker owns.
+    /// What waits in the partitions of a worker.
     struct Backlog: Equatable, Sendable {
         var topic: String
         var partitions: Int
         var records: Int64
     }
 
-    /// Without a handled record or a failed attempt.
+    /// Without a processed record or a failed attempt.
     static let silenceLimit = Duration.seconds(60)
-    /// Without a handled record, whatever was attempted.
+    /// Without a processed record, whatever was attempted.
     static let failureLimit = Duration.seconds(600)
 
     private var backlog: Backlog?
-    /// Records wait since then, and none was handled after.
+    /// Since when records wait and none was processed.
     private var since: ContinuousClock.Instant?
     private var isBatchInHand = false
-    /// The last failed attempt since a batch was handled.
+    /// The last failed attempt since a batch was processed.
     private var failure: (error: String, at: ContinuousClock.Instant)?
-    /// What the Kafka client reported last and tries again by itself.
+    /// The last error of the Kafka client, which retries by itself.
     private var clientError: String?
 
     /// A batch is being processed and settled; the limit for one turn of the loop is its watchdog.
@@ -46,26 +46,26 @@ struct StallDetector {
         since = backlog == nil ? nil : since ?? now
     }
 
-    /// How long no record was handled although some wait; zero while a batch is in hand.
+    /// How long no record was processed although some wait; zero during a batch.
     func duration(at now: ContinuousClock.Instant) -> Duration {
         guard let since, !isBatchInHand else { return .zero }
         return since.duration(to: now)
     }
 
-    /// How long there has been neither a handled record nor a failed attempt although records wait.
+    /// How long there has been neither a processed record nor a failed attempt although records wait.
     func silence(at now: ContinuousClock.Instant) -> Duration {
         min(duration(at: now), failure.map { $0.at.duration(to: now) } ?? duration(at: now))
     }
 
-    /// Whether a restart is the cure.
+    /// Whether a restart helps.
     func isHung(at now: ContinuousClock.Instant) -> Bool {
         silence(at: now) > Self.silenceLimit || duration(at: now) > Self.failureLimit
     }
 
-    /// What an operator reads, with the cause as far as it shows; nil within a minute.
+    /// A message for operators, with the cause as far as it is known; nil within a minute.
     func complaint(at now: ContinuousClock.Instant) -> String? {
         guard let backlog, duration(at: now) > Self.silenceLimit else { return nil }
-        return "has handled no record for \(duration(at: now).components.seconds) s although \(backlog.records) wait "
+        return "has processed no record for \(duration(at: now).components.seconds) s although \(backlog.records) wait "
             + "in \(backlog.partitions) partitions of \(backlog.topic); \(cause(at: now))"
     }
 

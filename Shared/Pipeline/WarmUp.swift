@@ -1,7 +1,7 @@
 import Chassis
 import Kafka
 
-/// Connects before the first request is wanted: the first record after a connect takes half a second otherwise.
+/// Connects before the first request arrives: otherwise the first record after a connect takes half a second.
 public struct WarmUp: Service {
     private let producer: Producer
     private let reached: @Sendable () -> Void
@@ -19,10 +19,10 @@ public struct WarmUp: Service {
         self.failed = failed
     }
 
-    /// Until the process is told to stop.
+    /// Until the process stops.
     public func run() async throws {
         await cancelWhenGracefulShutdown { await connect() }
-        // A part that returns early counts as failed.
+        // A service that returns early counts as failed.
         try? await gracefulShutdown()
     }
 

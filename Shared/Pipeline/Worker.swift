@@ -18,10 +18,10 @@ public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - warmUp: connects what the settlement needs, so that the first record does not wait for it.
+    ///   - warmUp: connects the settlement, so that the first record does not wait for it.
     ///   - rejectionLimit: when to suspect this release and stop.
-    ///   - seal: demanded of records that need one.
-    ///   - monitor: told of every step.
+    ///   - seal: required of records that need one.
+    ///   - monitor: notified of every step.
     ///   - clock: waits between attempts.
     public init(
         warmUp: @escaping @Sendable () async throws -> Void = {}, source: any Source, stage: S,
@@ -40,9 +40,9 @@ public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
         self.logger = logger
     }
 
-    /// Works until the process is told to stop: the batch in hand is settled, then the partitions are handed back.
+    /// Runs until the process stops: the current batch is settled, then the partitions are returned.
     ///
-    /// An error that ends the worker leaves the process up, not ready and saying why: a restart would only meet the same
+    /// An error that stops the worker leaves the process running, not ready and with the reason: a restart would only meet the same
     /// records again.
     public func run() async throws {
         do {
@@ -56,7 +56,7 @@ public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
     }
 
     private func stop(because error: any Error) async {
-        logger.critical("The worker stopped and waits for an operator: \(error)")
+        logger.critical("Worker stopped; an operator must act: \(error)")
         monitor.stopped("\(error)")
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             monitor.beat()
@@ -106,7 +106,7 @@ public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
         return settled
     }
 
-    /// A dependency was unavailable: everything is tried again, nothing is skipped.
+    /// A dependency was unavailable: everything is retried, nothing is skipped.
     private func pause(after error: any Error, _ backoff: inout Backoff) async {
         var generator = SystemRandomNumberGenerator()
         let delay = backoff.next(using: &generator)
@@ -114,7 +114,7 @@ public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
         logger.warning(
             "Batch failed; retrying",
             metadata: ["error": "\(error)", "attempt": "\(backoff.failures)", "delay": "\(delay)"])
-        // Cut short by a shutdown; the loop looks for one next.
+        // Interrupted by a shutdown, which the loop checks next.
         try? await cancelWhenGracefulShutdown { [clock] in try await clock.sleep(for: delay) }
     }
 }

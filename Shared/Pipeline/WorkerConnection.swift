@@ -4,15 +4,15 @@ import Kafka
 
 import struct Foundation.Date
 
-/// Kafka as one worker uses it: a consumer of one topic, a producer, and what watches both.
+/// A worker's use of Kafka: a consumer of one topic, a producer, and their monitoring.
 public struct WorkerConnection: Sendable {
     /// A member of the service's group.
     public let consumer: Consumer
     /// Writes outputs and dead letters.
     public var producer: Producer { producerService.producer }
-    /// Makes the dead letters of the service.
+    /// Creates the service's dead letters.
     public let rejections: Rejections
-    /// Put on what the service writes for others to believe, and demanded of what it reads.
+    /// Added to what the service writes, and required of what it reads.
     public let seal: RecordSeal
     private let producerService: ProducerService
     private let isProducerShared: Bool
@@ -23,14 +23,14 @@ public struct WorkerConnection: Sendable {
     private let now: @Sendable () -> Date
     private let logger: Logger
 
-    /// Subscribes; the partitions come when the worker runs.
+    /// Subscribes; the partitions are assigned when the worker runs.
     /// - Parameters:
     ///   - stage: the service.
-    ///   - part: which of several workers of the service, each with a group and metrics of its own; nil where there is one.
+    ///   - part: one of several workers of the service, each with a group and metrics of its own; nil where there is one.
     ///   - route: the topic it reads.
-    ///   - offsetReset: what to do where a position is not in the log any more.
-    ///   - limit: records in a batch at most; nil is what the settings say.
-    ///   - producerService: the producer that several workers share, and that the process runs itself; nil makes one.
+    ///   - offsetReset: what to do where a position is no longer in the partition.
+    ///   - limit: maximum number of records in a batch; nil is the configured one.
+    ///   - producerService: the producer that several workers share, and that the process runs itself; nil creates one.
     /// - Throws: `KafkaConfigurationError`, `ConfigurationProblems`.
     public init(
         _ context: ServiceContext<some WorkerVariables>, stage: ServiceName, part: String? = nil, reading route: Route,
@@ -60,8 +60,8 @@ public struct WorkerConnection: Sendable {
         try await consumer.subscribe(to: [route.name])
     }
 
-    /// The parts of the process, in the order of their dependencies.
-    /// - Parameter starting: where a partition is read from; nil is where the group committed.
+    /// The services of the process, in the order of their dependencies.
+    /// - Parameter starting: where a partition is read from; nil is the group's committed position.
     public func parts<S: Stage>(
         running stage: S, settlement: any Settlement<S>,
         startingAt starting: (any StartingPositions)? = nil
@@ -80,7 +80,7 @@ public struct WorkerConnection: Sendable {
 }
 
 extension ServiceName {
-    /// Whether it reads records that only another service can vouch for.
+    /// Whether it reads records that need proof of their writer.
     fileprivate var believesRecords: Bool {
         switch self {
         case .verifier, .deduplicator, .stateUpdater: true

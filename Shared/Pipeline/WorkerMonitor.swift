@@ -1,11 +1,11 @@
 import Chassis
 import Contracts
 
-/// Shows the outside what a worker does: metrics, readiness, sign of life.
+/// Reports what a worker does: metrics, readiness, liveness.
 public struct WorkerMonitor: Sendable {
     /// Its name in metrics and messages.
     public let stage: String
-    /// Whether it handles what waits.
+    /// Whether it processes what waits.
     public let progress: WorkerProgress
     private let liveness: LivenessProbe
     private let readiness: ReadinessCheck
@@ -18,11 +18,11 @@ public struct WorkerMonitor: Sendable {
     private let fences: Counter
 
     /// - Parameters:
-    ///   - worker: the command, and behind a point which of its workers where it has several.
-    ///   - health: where readiness and the sign of life are registered.
-    ///   - clock: measures how long a batch takes, and dates the steps of traces.
-    ///   - tracer: told of each record that belongs to a trace.
-    ///   - logger: told of each record, for those who debug the line.
+    ///   - worker: the command, and after a dot which of its workers where it has several.
+    ///   - health: registers readiness and liveness.
+    ///   - clock: measures the duration of a batch, and dates spans.
+    ///   - tracer: gets a span of each record that belongs to a trace.
+    ///   - logger: gets a debug line for each record.
     public init(worker: String, health: Health, clock: ProcessClock, tracer: Tracer, logger: Logger) {
         stage = worker
         let name = worker.split(separator: ".").dropFirst().reduce("worker") { $0 + " " + $1 }
@@ -44,7 +44,7 @@ public struct WorkerMonitor: Sendable {
     /// The source answered, with records or without.
     func turned() { readiness.passes() }
 
-    /// What it needs before its first turn is not there, or not as meant.
+    /// A prerequisite of the first turn is missing, or not as expected.
     func isNotReady(_ error: any Error) { readiness.fails("\(error)") }
 
     func stopped(_ reason: String) { readiness.fails(reason) }
@@ -80,7 +80,7 @@ public struct WorkerMonitor: Sendable {
         tell(processed, duration)
     }
 
-    /// One step of its trace and one line for each record, if anybody wants them.
+    /// One span and one line for each record, if either is enabled.
     private func tell<S: Stage>(_ processed: ProcessedBatch<S>, _ duration: Duration) {
         let wantsLines = logger.logLevel <= .debug
         guard tracer.isOn || wantsLines else { return }

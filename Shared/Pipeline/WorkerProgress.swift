@@ -1,7 +1,7 @@
 import Chassis
 import Synchronization
 
-/// A worker's ``StallDetector``, shared by the loop that handles records and by whoever asks whether it does.
+/// A worker's ``StallDetector``, shared by the loop that processes records and by the checks of whether it does.
 public final class WorkerProgress: Sendable {
     private let name: String
     private let instant: @Sendable () -> ContinuousClock.Instant
@@ -9,7 +9,7 @@ public final class WorkerProgress: Sendable {
 
     /// - Parameters:
     ///   - name: the worker, in the answers of `/livez` and `/readyz`.
-    ///   - health: asks for complaints.
+    ///   - health: calls it for problems.
     ///   - instant: the clock.
     init(_ name: String, health: Health, instant: @escaping @Sendable () -> ContinuousClock.Instant) {
         self.name = name
@@ -35,7 +35,7 @@ public final class WorkerProgress: Sendable {
         detector.withLock { $0.observed(backlog, clientError: clientError, at: now) }
     }
 
-    /// How long no record was handled although some wait.
+    /// How long no record was processed although some wait.
     var stalled: Duration {
         let now = instant()
         return detector.withLock { $0.duration(at: now) }
@@ -52,7 +52,7 @@ public final class WorkerProgress: Sendable {
         return detector.withLock { $0.isHung(at: now) }
     }
 
-    /// One sentence for operators; nil while records are handled, or none wait.
+    /// One sentence for operators; nil while records are processed, or none wait.
     var complaint: String? {
         let now = instant()
         return detector.withLock { $0.complaint(at: now) }.map { "\(name) \($0)" }

@@ -2,9 +2,9 @@ import Chassis
 
 /// The variables of a process that runs a worker.
 public protocol WorkerVariables: KafkaVariables {
-    /// Records in a batch at most.
+    /// Maximum number of records in a batch.
     var batch: Variable<Int> { get }
-    /// Dead letters in a row that stop the worker.
+    /// Consecutive dead letters that stop the worker.
     var rejectionRun: Variable<Int> { get }
     /// Share of dead letters that stops the worker.
     var rejectionRatio: Variable<Double> { get }
@@ -13,17 +13,18 @@ public protocol WorkerVariables: KafkaVariables {
 }
 
 extension Variable where Value == Int {
-    /// How many records a worker processes at once.
+    /// Number of records that a worker processes at once.
     public static var batchLimit: Variable {
         .int(
-            "STOREKEEPER_BATCH_LIMIT", "records processed and settled at once, at most", default: "500", in: 1...10_000)
+            "STOREKEEPER_BATCH_LIMIT", "maximum number of records processed and settled at once", default: "500",
+            in: 1...10_000)
     }
 
     /// When a run of dead letters stops the worker.
     public static var rejectionRun: Variable {
         .int(
             "STOREKEEPER_REJECTION_RUN",
-            "dead letters in a row, of different purchases or payloads, that stop the worker",
+            "consecutive dead letters, of different purchases or payloads, that stop the worker",
             default: "100", in: 1...1_000_000)
     }
 }
@@ -38,12 +39,12 @@ extension Variable where Value == Double {
 }
 
 extension WorkerVariables {
-    /// What librdkafka would refuse, and keys that cannot be used.
+    /// What librdkafka would reject, and unusable keys.
     public func problems(in settings: Settings<Self>) -> [ConfigurationProblem] { settings.workerProblems }
 }
 
 extension Settings where Table: WorkerVariables {
-    /// What librdkafka would refuse, and keys that cannot be used; for a table that has rules of its own as well.
+    /// What librdkafka would reject, and unusable keys; for a table with rules of its own.
     public var workerProblems: [ConfigurationProblem] {
         do throws(ConfigurationProblems) {
             _ = try RecordSeal(file: self.recordKeys)

@@ -1,4 +1,4 @@
-/// The object identifiers with which Apple marks the certificates that may stand behind App Store payloads.
+/// The object identifiers by which Apple marks the certificates of App Store payloads.
 public enum AppleExtension {
     /// On the intermediate: Apple Worldwide Developer Relations.
     public static let intermediate = "1.2.840.113635.100.6.2.1"

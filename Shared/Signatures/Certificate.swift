@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-/// Why bytes are not a certificate that we look at any further.
+/// Why bytes are rejected as a certificate.
 public enum CertificateFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// Not exactly one certificate in strict DER: other bytes, bytes behind it, BER lengths, unreadable extensions.
     case notStrictDER
@@ -16,7 +16,7 @@ public enum CertificateFault: Error, Sendable, Hashable, CustomStringConvertible
     }
 }
 
-/// An X.509 certificate: read, not yet believed.
+/// An X.509 certificate: read, not yet trusted.
 ///
 /// Equal if and only if the bytes are equal.
 public struct Certificate: Sendable, Hashable {
@@ -73,10 +73,10 @@ public struct Certificate: Sendable, Hashable {
     /// The issuer's distinguished name as RFC 2253 writes it.
     public var issuer: String { handle.issuer }
 
-    /// The organization in the subject of every certificate for development.
+    /// The organization in the subject of every development certificate, by which the simulator's roots are recognized.
     package static let developmentOrganization = "Storekeeper Development"
 
-    /// Whether its subject belongs to the organization of our own development certificates.
+    /// Whether its subject belongs to the organization of the development certificates.
     public var isForDevelopment: Bool {
         subject.split(separator: ",").contains { $0 == "O=\(Self.developmentOrganization)" }
     }
@@ -97,16 +97,16 @@ public struct Certificate: Sendable, Hashable {
     /// Nil where the certificate does not restrict the use of its key.
     public var keyUsage: KeyUsage? { handle.keyUsage.map { KeyUsage(rawValue: $0) } }
 
-    /// Whether its basic constraints make it an authority.
+    /// Whether its basic constraints make it a certificate authority.
     public var isAuthority: Bool { handle.isAuthority }
 
-    /// Whether its signature is by the key of another certificate: nothing else about either is looked at.
+    /// Whether its signature is by the key of another certificate: nothing else about either is checked.
     public func isSigned(by issuer: Certificate) -> Bool { handle.isSigned(by: issuer.handle) }
 
     /// Whether it carries an extension with this object identifier, in dotted form.
     public func hasExtension(_ identifier: String) -> Bool { handle.hasExtension(identifier) }
 
-    /// Where one can ask whether it was revoked.
+    /// The addresses of its OCSP responders.
     public var ocspAddresses: [String] { handle.ocspAddresses }
 
     /// The key that it certifies, if it is on P-256.

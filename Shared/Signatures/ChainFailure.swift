@@ -1,14 +1,14 @@
-/// Why three certificates are not a chain that we trust.
+/// Why three certificates are not a trusted chain.
 ///
 /// Texts are OpenSSL's own; nothing branches on them.
 public enum ChainFailure: Error, Sendable, Hashable {
-    /// No path to a root of ours, or a signature on it is wrong.
+    /// No path to a trusted root, or an invalid signature on it.
     case untrusted(String)
     /// The path does not have three certificates: leaf, the intermediate that was named, root.
     case wrongLength(Int)
-    /// An authority stands above more authorities than it allows.
+    /// An authority is above more authorities than it allows.
     case pathLength(String)
-    /// An authority that is none, or a leaf that is one.
+    /// An authority certificate that is none, or a leaf that is one.
     case basicConstraints(String)
     /// A key is used for what its certificate does not allow.
     case keyUsage(String)

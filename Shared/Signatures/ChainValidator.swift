@@ -1,4 +1,4 @@
-/// Proves that a leaf is what it says: from the leaf over the intermediate to a root of the trust store.
+/// Proves a certificate chain: from the leaf over the intermediate to a root of the trust store.
 ///
 /// Costs two signature checks on P-384, about a millisecond: keep the result.
 public struct ChainValidator: Sendable {
@@ -16,12 +16,12 @@ public struct ChainValidator: Sendable {
         self.leafExtension = leafExtension
     }
 
-    /// Signatures, basic constraints, key usage, path length, marks and the kind of the leaf's key, in this order.
+    /// Signatures, basic constraints, key usage, path length, marker extensions and the kind of the leaf's key, in this order.
     ///
-    /// Validity in time is not judged here; the result says when it holds.
+    /// Validity in time is not checked here; the result has the dates.
     ///
-    /// - Parameter offered: The third certificate that came along. It is a root only if its digest is pinned.
-    /// - Throws: `OpenSSLFailure` where OpenSSL could not judge at all.
+    /// - Parameter offered: the third certificate of the payload. It is a root only if its digest is pinned.
+    /// - Throws: `OpenSSLFailure` where OpenSSL could not check at all.
     public func validate(
         leaf: Certificate, intermediate: Certificate, offered: Certificate
     ) throws(OpenSSLFailure) -> Result<ValidatedChain, ChainFailure> {
@@ -31,7 +31,7 @@ public struct ChainValidator: Sendable {
         }
     }
 
-    /// The same whatever kind of key the leaf has.
+    /// The same for any kind of key of the leaf.
     ///
     /// - Parameter acceptsSHA1: also certificates that Apple signed over a SHA-1, until 2023. To forge one, two certificates
     ///   with one SHA-1 would have to be made and Apple to sign one of them, which it does no longer.
@@ -39,7 +39,7 @@ public struct ChainValidator: Sendable {
         of leaf: Certificate, intermediate: Certificate, offered: Certificate, acceptsSHA1: Bool = false
     ) throws(OpenSSLFailure) -> Result<Certificate, ChainFailure> {
         let anchors = trust.roots + (trust.pins(offered.sha256) && !trust.roots.contains(offered) ? [offered] : [])
-        guard !anchors.isEmpty else { return .failure(.untrusted("no root of ours comes with it")) }
+        guard !anchors.isEmpty else { return .failure(.untrusted("no trusted root comes with it")) }
         let outcome = try PathVerification.run(
             leaf: leaf.handle, intermediate: intermediate.handle, anchors: anchors.map(\.handle),
             acceptsSHA1: acceptsSHA1)

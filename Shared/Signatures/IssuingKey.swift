@@ -1,12 +1,12 @@
-/// A private key that may stand behind a certificate, of the kinds that authorities and forgers use.
+/// The private key of a certificate, of the kinds that authorities and forgers use.
 public struct IssuingKey: Sendable {
     /// Which kind of key to generate.
     public enum Kind: Sendable, Hashable {
-        /// What leaf certificates have.
+        /// The kind of leaf certificates.
         case p256
-        /// What Apple's authorities have.
+        /// The kind of Apple's authorities.
         case p384
-        /// For tests of what must be refused.
+        /// For tests of what must be rejected.
         case rsa(bits: Int)
     }
 
@@ -31,7 +31,7 @@ public struct IssuingKey: Sendable {
     /// The same key for signing payloads; nil unless it is on P-256.
     public var p256: P256PrivateKey? { handle.curve == "prime256v1" ? P256PrivateKey(handle: handle) : nil }
 
-    /// ECDSA over a digest of your own, in DER; for tests with other curves.
+    /// ECDSA over any digest, in DER; for tests with other curves.
     public func derSignature(overDigest digest: [UInt8]) throws(OpenSSLFailure) -> [UInt8] {
         try handle.derSignature(overDigest: digest)
     }

@@ -6,7 +6,7 @@ public struct KeyUsage: OptionSet, Sendable, Hashable {
     /// From OpenSSL's bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Signing of what is neither a certificate nor a revocation list: payloads.
+    /// Signing of payloads: neither certificates nor revocation lists.
     public static let digitalSignature = KeyUsage(rawValue: 0x80)
     /// Wrapping of keys. Not for signing; here so that a wrong usage has a name.
     public static let keyEncipherment = KeyUsage(rawValue: 0x20)

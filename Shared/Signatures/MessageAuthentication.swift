@@ -1,4 +1,4 @@
-/// HMAC-SHA256 (RFC 2104) with one key. Its two hashes are begun once, so that a message costs its own bytes and two blocks.
+/// HMAC-SHA256 (RFC 2104) with one key. Its two hash states are prepared once, so that a message costs its own bytes and two blocks.
 public struct MessageAuthentication: Sendable {
     private static let blockBytes = 64
     private let inner: SHA256Hash
@@ -26,7 +26,7 @@ public struct MessageAuthentication: Sendable {
         return outer.digest()
     }
 
-    /// In the same time wherever the two differ.
+    /// Compares in constant time.
     public func isValid(_ code: [UInt8], of pieces: [ArraySlice<UInt8>]) -> Bool {
         let expected = self.code(of: pieces)
         guard code.count == expected.count else { return false }

@@ -1,8 +1,8 @@
 import struct Foundation.Date
 
-/// What a responder said about a certificate; proven to be its issuer's word.
+/// A responder's answer about a certificate; proven to be its issuer's.
 public struct OCSPAnswer: Sendable, Hashable {
-    /// The three things a responder can say.
+    /// The three answers.
     public enum Standing: Sendable, Hashable {
         /// Not revoked.
         case good
@@ -12,16 +12,16 @@ public struct OCSPAnswer: Sendable, Hashable {
         case unknown
     }
 
-    /// What it said.
+    /// The answer.
     public let standing: Standing
-    /// When this was known to be true.
+    /// When it was known to be true.
     public let thisUpdate: Date
     /// Until when it may be relied on.
     public let validUntil: Date
 
     /// How far clocks may differ, in seconds.
     static let tolerance = 300.0
-    /// For how long, in seconds, an answer counts that does not say it: such a responder always has newer ones.
+    /// For how long, in seconds, an answer without an end counts: such a responder always has newer ones.
     static let lifetimeWithoutUpdate = 3600.0
 
     init(standing: Standing, thisUpdate: Date, nextUpdate: Date?) {
@@ -31,17 +31,17 @@ public struct OCSPAnswer: Sendable, Hashable {
     }
 }
 
-/// Why bytes from a responder say nothing about the certificate.
+/// Why a response says nothing about the certificate.
 public enum OCSPFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// Not exactly one OCSP response in DER.
     case unreadable
-    /// The responder declines to answer, in its own code.
+    /// The responder declines to answer, with its own code.
     case declined(String)
-    /// Not signed by the issuer or by whom the issuer appointed.
+    /// Not signed by the issuer or its delegate.
     case untrusted(String)
-    /// The nonce is another one: an answer to somebody else.
+    /// The nonce is another one: the answer to another request.
     case otherNonce
-    /// It speaks of other certificates only.
+    /// It is about other certificates only.
     case otherCertificate
     /// Its validity is over.
     case stale
@@ -55,8 +55,8 @@ public enum OCSPFault: Error, Sendable, Hashable, CustomStringConvertible {
         case .declined(let code): "the responder declines to answer: \(code)"
         case .untrusted(let text): "the response is not signed by the certificate's issuer or its delegate: \(text)"
         case .otherNonce: "the response belongs to another request"
-        case .otherCertificate: "the response does not speak of the certificate"
-        case .stale: "the response is no longer valid; check the clock of this machine and what stands in between"
+        case .otherCertificate: "the response is not about the certificate"
+        case .stale: "the response is no longer valid; check the clock of this machine and proxies in between"
         case .fromTheFuture: "the response is not valid yet; check the clock of this machine"
         }
     }

@@ -1,4 +1,4 @@
-/// A private key on NIST P-256: the simulator's leaf, or the key with which an account calls Apple's API.
+/// A private key on NIST P-256: the simulator's leaf, or an account's key for Apple's API.
 public struct P256PrivateKey: Sendable {
     let handle: PrivateKeyHandle
 
@@ -37,7 +37,7 @@ public struct P256PrivateKey: Sendable {
         try handle.rawSignature(overDigest: digest, width: 32)
     }
 
-    /// The same in DER, which JWS does not use; for tests of what must be refused and for other protocols.
+    /// The same in DER, which JWS does not use; for tests of what must be rejected and for other protocols.
     public func derSignature(over bytes: [UInt8]) throws(OpenSSLFailure) -> [UInt8] {
         try handle.derSignature(overDigest: SHA256Hash.digest(bytes))
     }

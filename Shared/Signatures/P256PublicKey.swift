@@ -1,7 +1,7 @@
 /// A public key on NIST P-256 that checks signatures of the form JWS uses for ES256.
 ///
-/// Keep it: making one costs as much as several checks, and after some hundred checks it becomes twice as fast. Checking
-/// is safe from any number of threads at once.
+/// Keep it: creating one costs as much as several checks, and after some hundred checks it becomes twice as fast. Checking
+/// is safe for any number of threads.
 public struct P256PublicKey: Sendable {
     /// The point in X9.63 form: 4, then x and y of 32 bytes each.
     public let uncompressedPoint: [UInt8]

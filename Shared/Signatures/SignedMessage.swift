@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-/// PKCS#7 signed data of which it is proven who signed it: one signer, whose chain comes along and ends in a root of ours.
+/// PKCS#7 signed data of a proven signer: one signer, whose chain is in the message and ends in a trusted root.
 /// App receipts are such messages.
 ///
 /// <https://developer.apple.com/documentation/appstorereceipts/validating_receipts_on_the_device>
@@ -9,13 +9,13 @@ public struct SignedMessage: Sendable {
     public enum Fault: Error, Sendable, Hashable {
         /// Not exactly one message of signed data with one signer and a few certificates.
         case malformed
-        /// The signature is not over the content, or not by a certificate that came along.
+        /// The signature is not over the content, or not by a certificate of the message.
         case signature
-        /// The signer is not one that a root of ours vouches for.
+        /// The signer's chain does not end in a trusted root.
         case chain(ChainFailure)
     }
 
-    /// What was signed.
+    /// The signed content.
     public let content: [UInt8]
     /// The first second in which the certificates of signer, intermediate and root are all valid.
     public let validFrom: Date
@@ -24,9 +24,9 @@ public struct SignedMessage: Sendable {
 
     private static let mostCertificates = 10
 
-    /// Proves a message. When it was signed is not judged: see ``validFrom`` and ``validUntil``.
+    /// Proves a message. The time of signing is not checked: see ``validFrom`` and ``validUntil``.
     ///
-    /// - Throws: `OpenSSLFailure` where OpenSSL could not judge at all.
+    /// - Throws: `OpenSSLFailure` where OpenSSL could not check at all.
     public static func prove(_ bytes: [UInt8], trust: TrustStore) throws(OpenSSLFailure) -> Result<SignedMessage, Fault>
     {
         guard let message = SignedMessageHandle(bytes) else { return .failure(.malformed) }
@@ -39,7 +39,7 @@ public struct SignedMessage: Sendable {
         guard let intermediate = issuer(of: leaf) else {
             return .failure(.chain(.untrusted("the certificate that issued the signer's does not come with it")))
         }
-        // A root of one's own need not come along; what is not pinned plays no part.
+        // A configured root need not be in the message; a certificate that is not pinned plays no part.
         let proof = try ChainValidator(trust: trust).root(
             of: leaf, intermediate: intermediate, offered: issuer(of: intermediate) ?? intermediate, acceptsSHA1: true)
         switch proof {

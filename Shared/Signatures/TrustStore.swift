@@ -1,7 +1,7 @@
-/// The roots that we believe: whole certificates, or just their SHA-256.
+/// The trusted roots: whole certificates, or just their SHA-256.
 ///
-/// A digest is enough because every payload brings its root along: if the certificate it brings has a pinned digest, it is
-/// the root, whoever sent it. Whole certificates are for roots of one's own, and for payloads that bring another
+/// A digest is enough because every payload contains its root: if that certificate has a pinned digest, it is
+/// the root, whatever client sent it. Whole certificates are for configured roots, and for payloads that contain another
 /// certificate with the root's key.
 public struct TrustStore: Sendable {
     /// SHA-256 of Apple Root CA - G3.
@@ -19,9 +19,9 @@ public struct TrustStore: Sendable {
     /// Apple's root and no other: what production trusts.
     public static let apple = TrustStore(pinnedDigests: [appleRootDigest])
 
-    /// Roots that are trusted whether or not a payload brings them.
+    /// Roots that are trusted whether or not a payload contains them.
     public let roots: [Certificate]
-    /// SHA-256 digests of roots that are trusted when a payload brings them.
+    /// SHA-256 digests of roots that are trusted when a payload contains them.
     public let pinnedDigests: Set<[UInt8]>
 
     /// Exactly these; nothing is trusted by default.
@@ -30,7 +30,7 @@ public struct TrustStore: Sendable {
         self.pinnedDigests = pinnedDigests
     }
 
-    /// The same roots of one's own, and the one of Apple's that app receipts end in.
+    /// The same configured roots, and the one of Apple's that app receipts end in.
     public var forReceipts: TrustStore { TrustStore(roots: roots, pinnedDigests: [Self.appleReceiptRootDigest]) }
 
     /// These and further roots.

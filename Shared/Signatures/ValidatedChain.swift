@@ -1,8 +1,8 @@
 import struct Foundation.Date
 
-/// Three certificates of which `ChainValidator` has proven that they are a chain to a root of ours.
+/// Three certificates that `ChainValidator` has proven to be a chain to a trusted root.
 public struct ValidatedChain: Sendable {
-    /// Whether the chain holds at a point in time.
+    /// Whether the chain is valid at a point in time.
     public enum Standing: Sendable, Hashable {
         /// Every certificate is valid.
         case valid
@@ -16,9 +16,9 @@ public struct ValidatedChain: Sendable {
     public let leaf: Certificate
     /// Signed the leaf.
     public let intermediate: Certificate
-    /// Ours, or pinned.
+    /// The root of the configuration, or pinned.
     public let root: Certificate
-    /// The leaf's key, ready for use.
+    /// The leaf's key, prepared for use.
     public let leafKey: P256PublicKey
     /// The first second in which all three are valid.
     public let validFrom: Date
@@ -34,7 +34,7 @@ public struct ValidatedChain: Sendable {
         validUntil = min(leaf.notAfter, intermediate.notAfter, root.notAfter)
     }
 
-    /// Judges all three certificates at one point in time.
+    /// Checks all three certificates at one point in time.
     public func standing(at date: Date) -> Standing {
         if date < validFrom { return .notYetValid }
         return date > validUntil ? .expired : .valid

@@ -51,7 +51,7 @@ public struct RetentionStore: Sendable {
         do {
             for month in try await expired(policy, now: now) { try await drop(month, &report) }
         } catch { failure = failure ?? error }
-        report.forgotten = try await SeenNotificationStore(connection).forget(before: policy.oldestSighting(now: now))
+        report.forgotten = try await SeenNotificationStore(connection).forget(before: policy.oldestSeen(now: now))
         if let failure { throw failure }
         return report
     }

@@ -1,4 +1,4 @@
-/// A JSON text that has been read to its last byte and found without surprise.
+/// A validated JSON text.
 ///
 /// Reading validates everything and copies nothing: the result is a tape of spans over the bytes. Stricter than
 /// RFC 8259 where the RFC leaves room for two readers to disagree: no byte order mark, no duplicate keys (compared

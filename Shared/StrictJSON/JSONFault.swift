@@ -1,4 +1,4 @@
-/// Why a document is not JSON that we believe.
+/// Why a document is rejected.
 ///
 /// Positions are byte offsets from the start of the document.
 public enum JSONFault: Error, Sendable, Hashable {
@@ -14,7 +14,7 @@ public enum JSONFault: Error, Sendable, Hashable {
     case nul(at: Int)
     /// Deeper than `JSONLimits.depth`.
     case depth(limit: Int)
-    /// The same key twice in one object: two readers could believe two different values.
+    /// The same key twice in one object: two readers could take two different values.
     case duplicateKey(String)
     /// Something other than white space follows the value.
     case trailing(at: Int)

@@ -1,4 +1,4 @@
-/// Finds a key that stands twice in one object.
+/// Finds a key that occurs twice in one object.
 ///
 /// Small objects without escapes, which is all that Apple sends, are compared by fingerprints of eight bytes. Others go
 /// through a set, whose hashing is seeded per process: no document can make this quadratic.

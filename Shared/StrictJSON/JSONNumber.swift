@@ -1,4 +1,4 @@
-/// The number grammar of RFC 8259 and what its texts mean.
+/// The number grammar of RFC 8259, and the values of numbers.
 enum JSONNumber {
     /// The position behind the number that begins at `start`.
     static func end(_ base: UnsafePointer<UInt8>, from start: Int, count: Int) throws(JSONFault) -> Int {

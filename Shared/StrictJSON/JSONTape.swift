@@ -1,4 +1,4 @@
-/// One value of the document: where it stands, and where on the tape the next one after it stands.
+/// One value of the document: its place, and the place on the tape of the value after it.
 ///
 /// Sixteen bytes, because a tape is made for every message. A container's children follow it directly; an object's
 /// children are key, value, key, value.

@@ -1,6 +1,6 @@
 /// One value of a validated document.
 ///
-/// A view: it keeps the whole document alive and copies only what is asked for.
+/// A view: it keeps the whole document alive and copies only what is read.
 ///
 /// The typed properties are nil where the value is of another kind; nothing is converted (a string `"1"` is no number).
 public struct JSONValue: Sendable {

@@ -1,6 +1,6 @@
 /// Appends JSON to an array of bytes, member by member.
 ///
-/// It writes commas and escapes; that what begins also ends is the caller's business. Kept this small on purpose: our
+/// It writes commas and escapes; the caller closes what it opens. Kept small on purpose: our
 /// messages are flat, and what Apple sent is spliced in with `raw` without being encoded again.
 public struct JSONWriter: Sendable {
     /// What has been written so far.

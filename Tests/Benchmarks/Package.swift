@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
-// A package of its own, so that nobody who builds Storekeeper builds its benchmarks. The links in Verifier/ and Ledger/ lead
-// to the code that is measured and to the simulator that writes what it is measured with.
+// A package of its own, so that building Storekeeper does not build its benchmarks. The links in Verifier/ and Ledger/ lead
+// to the measured code and to the simulator that creates the notifications.
 import PackageDescription
 
 let package = Package(
@@ -18,8 +18,10 @@ let package = Package(
                 .product(name: "AppStore", package: "storekeeper"),
                 .product(name: "Contracts", package: "storekeeper"),
                 .product(name: "Development", package: "storekeeper"),
+                .product(name: "Interpretation", package: "storekeeper"),
                 .product(name: "Pipeline", package: "storekeeper"),
                 .product(name: "Signatures", package: "storekeeper"),
+                .product(name: "StrictJSON", package: "storekeeper"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Verifier",
@@ -35,6 +37,7 @@ let package = Package(
                 .product(name: "Pipeline", package: "storekeeper"),
                 .product(name: "Postgres", package: "storekeeper"),
                 .product(name: "Signatures", package: "storekeeper"),
+                .product(name: "StrictJSON", package: "storekeeper"),
                 .product(name: "Storage", package: "storekeeper"),
                 .product(name: "Subscriptions", package: "storekeeper"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

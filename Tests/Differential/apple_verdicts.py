@@ -1,8 +1,8 @@
-"""What Apple's own library says about signed payloads.
+"""Verifies signed payloads with Apple's own library.
 
 Reads one JSON object per line from standard input: first the settings {"roots": [base64 DER], "apps": [{"bundleId",
 "appAppleId", "environment"}]}, then payloads {"door", "jws"}. Writes one line per payload: "accepted", or "refused" with
-the status. What is signed inside a notification is verified, too, which the library leaves to its caller.
+the status. Signed objects inside a notification are verified, too, which the library leaves to its caller.
 
 Needs the package app-store-server-library. For development only; nothing of it is shipped.
 """

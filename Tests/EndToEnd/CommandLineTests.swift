@@ -12,8 +12,8 @@ extension EndToEnd {
             ("verifier", ["KAFKA_BOOTSTRAP_SERVERS", "STOREKEEPER_APPS_FILE", "STOREKEEPER_ROOT_FILES"]),
             ("deduplicator", ["KAFKA_BOOTSTRAP_SERVERS", "DATABASE_URL"]),
             ("state-updater", ["KAFKA_BOOTSTRAP_SERVERS", "DATABASE_URL"]),
-            ("recovery", ["KAFKA_BOOTSTRAP_SERVERS", "DATABASE_URL", "STOREKEEPER_API_KEYS_FILE"]),
-            ("scheduler", ["KAFKA_BOOTSTRAP_SERVERS", "DATABASE_URL", "STOREKEEPER_API_KEYS_FILE"]),
+            ("recovery", ["KAFKA_BOOTSTRAP_SERVERS", "DATABASE_URL", "STOREKEEPER_APP_STORE_API_KEYS_FILE"]),
+            ("scheduler", ["KAFKA_BOOTSTRAP_SERVERS", "DATABASE_URL", "STOREKEEPER_APP_STORE_API_KEYS_FILE"]),
         ]
         private static let common = ["STOREKEEPER_LOG_LEVEL", "STOREKEEPER_LOG_FORMAT", "STOREKEEPER_ADMIN_ADDRESS"]
 

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 // A package of its own, built with `--sanitize fuzzer` by Deploy/checks/fuzz. Each target is a function that libFuzzer calls with
-// bytes of its invention, and what must hold whatever they are; Seeds writes what it begins with. The links in Ingest/
-// lead to the decision that ingest takes on a request.
+// random bytes, and what must hold for all of them; Seeds writes the first inputs. The links in Ingest/
+// lead to the check that ingest makes of a request.
 import PackageDescription
 
 let settings: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]

@@ -180,8 +180,8 @@ class Deployment:
             variables |= {"STOREKEEPER_APPS_FILE": str(self.work / "apps.json"), "STOREKEEPER_DEVELOPMENT_MODE": "true",
                           "STOREKEEPER_ROOT_FILES": str(self.authority / "root.pem")}
         if kind in ["scheduler", "recovery", "api"]:
-            variables |= {"STOREKEEPER_API_KEYS_FILE": str(self.authority / "api-keys.json"),
-                          "STOREKEEPER_API_URL": f"http://127.0.0.1:{self.apple_proxy.port}"}
+            variables |= {"STOREKEEPER_APP_STORE_API_KEYS_FILE": str(self.authority / "api-keys.json"),
+                          "STOREKEEPER_APP_STORE_API_URL": f"http://127.0.0.1:{self.apple_proxy.port}"}
         if kind == "verifier":
             variables["STOREKEEPER_REVOCATION"] = "off"
         if kind == "ingest":
@@ -303,8 +303,8 @@ class Deployment:
         environment = self.environment() | {
             "DATABASE_URL": self.postgres.url(), "STOREKEEPER_APPS_FILE": str(self.work / "apps.json"),
             "STOREKEEPER_ROOT_FILES": str(self.authority / "root.pem"), "STOREKEEPER_DEVELOPMENT_MODE": "true",
-            "STOREKEEPER_API_KEYS_FILE": str(self.authority / "api-keys.json"),
-            "STOREKEEPER_API_URL": f"http://127.0.0.1:{self.api_port}",
+            "STOREKEEPER_APP_STORE_API_KEYS_FILE": str(self.authority / "api-keys.json"),
+            "STOREKEEPER_APP_STORE_API_URL": f"http://127.0.0.1:{self.api_port}",
             "STOREKEEPER_RECORD_KEYS_FILE": str(self.record_keys)}
         return subprocess.run(
             [self.program("storekeeper"), *arguments], env=environment, capture_output=True, text=True)

@@ -44,7 +44,7 @@ extension UploadServices {
         } catch {
             throw Problem(
                 .conflict,
-                "There is no App Store Server API key for \(bundleId); list one in the file of STOREKEEPER_API_KEYS_FILE."
+                "There is no App Store Server API key for \(bundleId); list one in the file of STOREKEEPER_APP_STORE_API_KEYS_FILE."
             )
         }
     }

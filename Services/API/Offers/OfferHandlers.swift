@@ -84,7 +84,8 @@ struct OfferHandlers: Sendable {
         guard let signer = await services.apple?[bundleId, environment]?.offerSigner else {
             throw Problem(
                 .conflict,
-                "There is no In-App Purchase key for \(bundleId); list one in the file of STOREKEEPER_API_KEYS_FILE.")
+                "There is no In-App Purchase key for \(bundleId); list one in the file of STOREKEEPER_APP_STORE_API_KEYS_FILE."
+            )
         }
         return signer
     }

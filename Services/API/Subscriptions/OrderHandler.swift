@@ -44,7 +44,7 @@ struct OrderHandler: Sendable {
         }
         guard order.status == .valid else { throw Self.unknown(orderId) }
         let purchases = try await purchases(order.transactions, of: bundleId, in: environment)
-        let refused = order.transactions.compactMap { item -> Refusal? in
+        let refused = order.transactions.compactMap { item -> VerificationFailure? in
             if case .failure(let refusal) = item.proof { refusal } else { nil }
         }
         return APIResponse { json in

@@ -79,11 +79,12 @@ struct ReceiptHandlers: Sendable {
     ) throws(Upload.Refused) {
         guard bundleId.map({ $0 == upload.bundleId }) ?? true else {
             throw Upload.Refused(
-                pointer: pointer, reason: RefusalReason.appMismatch.rawValue, detail: "of another app; name that app")
+                pointer: pointer, reason: VerificationFailureReason.appMismatch.rawValue,
+                detail: "of another app; name that app")
         }
         guard environment.map({ $0.rawValue == upload.environment.rawValue }) ?? true else {
             throw Upload.Refused(
-                pointer: pointer, reason: RefusalReason.environment.rawValue,
+                pointer: pointer, reason: VerificationFailureReason.environment.rawValue,
                 detail: "of another environment; the key is for \(upload.environment.rawValue)")
         }
     }

@@ -74,7 +74,7 @@ struct Upload {
         for part in accepted where part.entry.notification.notificationType == SignedPart.renewalInfo.rawValue {
             guard let id = part.entry.notification.originalTransactionId, !own.contains(id) else { continue }
             refuse(
-                part.pointer, RefusalReason.nestedMismatch.rawValue,
+                part.pointer, VerificationFailureReason.nestedMismatch.rawValue,
                 "renewal information of a purchase that is not known; upload its transaction in the same request")
         }
         let pointers = Set(refused.map(\.pointer))
@@ -91,7 +91,7 @@ struct Upload {
     private func proven(
         _ jws: [UInt8], as kind: SignedPart, at pointer: String, isFromApple: Bool
     ) throws(Refused) -> Accepted {
-        func refusal(_ reason: RefusalReason, _ detail: String) -> Refused {
+        func refusal(_ reason: VerificationFailureReason, _ detail: String) -> Refused {
             Refused(pointer: pointer, reason: reason.rawValue, detail: detail)
         }
         let received = ReceivedNotification(

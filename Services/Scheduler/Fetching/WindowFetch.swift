@@ -76,7 +76,7 @@ struct WindowFetch: Sendable {
         let app = CoverageStore.App(claim.scope.environment, claim.scope.bundleId)
         guard let client = client(app) else {
             throw APIError.unauthorized(
-                "no App Store Server API key for \(app.bundleId); add one to STOREKEEPER_API_KEYS_FILE")
+                "no App Store Server API key for \(app.bundleId); add one to STOREKEEPER_APP_STORE_API_KEYS_FILE")
         }
         let scope = claim.scope
         let request = NotificationHistoryRequest(

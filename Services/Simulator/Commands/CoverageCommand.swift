@@ -2,19 +2,21 @@ import ArgumentParser
 import Contracts
 import Foundation
 
-/// `simulator coverage`: what a run of this size reaches.
+/// `simulator coverage`: counts which kinds of notifications a run of this size contains.
 struct CoverageCommand: SimulatorWork {
     static let configuration = CommandConfiguration(
         commandName: "coverage", abstract: "Count notifications by type, subtype, product type and environment.",
         discussion: """
-            Makes the notifications that `simulator run` with the same options makes, and sends none. With --record it \
-            counts what a run has sent. Exit codes: 0 everything that Apple documents occurred, 1 something is missing.
+            Creates the notifications that `simulator run` with the same options creates, and sends none. With --record it \
+            counts what a run has sent. Exit codes: 0 every documented kind occurred, 1 a kind is missing.
+
+            Example: simulator coverage --count 20000
             """)
 
-    @Option(help: "Run record to count instead; see `simulator run --record`.")
+    @Option(help: "Run record to count instead of creating notifications.")
     var record: String?
 
-    @Option(help: "Production or Sandbox; repeat to mix them. Default: both.")
+    @Option(help: "Production or Sandbox; repeat for both (the default).")
     var environment = ["Production", "Sandbox"]
 
     @OptionGroup(title: "The run")
@@ -23,13 +25,13 @@ struct CoverageCommand: SimulatorWork {
     func validate() throws {
         try SigningOptions.validate(environments: environment)
         if record == nil, options.count == 0, options.scenario == nil {
-            throw ValidationError("give --count, --scenario or --record: an endless run is never counted")
+            throw ValidationError("give --count, --scenario or --record: an unlimited run cannot be counted")
         }
     }
 
-    func run(in surroundings: Surroundings) async throws {
+    func run(in context: CommandContext) async throws {
         let environments = environment.compactMap { StoreEnvironment(rawValue: $0) }
-        let coverage = try record.map(Self.read) ?? made(in: environments, now: surroundings.now())
+        let coverage = try record.map(Self.read) ?? made(in: environments, now: context.now())
         for line in Self.table(of: coverage, in: environments) { print(line) }
         let missing = coverage.missing(in: environments)
         print("\(coverage.keys.count) kinds, \(missing.count) missing")

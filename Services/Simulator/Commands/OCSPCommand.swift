@@ -2,40 +2,42 @@ import ArgumentParser
 import Foundation
 import Hummingbird
 
-/// `simulator ocsp`: answers whether the authority's certificates are revoked.
+/// `simulator ocsp`: an OCSP responder for the certificates of the authority.
 struct OCSPCommand: SimulatorWork {
     static let configuration = CommandConfiguration(
-        commandName: "ocsp", abstract: "Answer questions about the revocation of the authority's certificates.",
+        commandName: "ocsp", abstract: "Run an OCSP responder for the signing certificates.",
         discussion: """
-            The certificates must say where: make the authority with --ocsp-url, here or in `run`. The list of revoked \
-            certificates is read at every question; each line is leaf, intermediate or a serial number in hexadecimal. \
-            Runs until SIGTERM or SIGINT.
+            The certificates must name the address: create the authority with --ocsp-url, here or in `run`. Each request \
+            reads the list of revoked certificates; a line is leaf, intermediate or a serial number in hexadecimal. Runs \
+            until SIGTERM or SIGINT.
+
+            Example: simulator ocsp --authority authority --ocsp-url http://127.0.0.1:8890/ --revoked revoked.txt
             """)
 
-    @Option(help: "Where to listen.")
+    @Option(help: "Address to listen on.")
     var host = "127.0.0.1"
 
-    @Option(help: "Port to listen on; 0 lets the system choose, and the line on standard output says which.")
+    @Option(help: "Port to listen on; 0 for a free one, printed on standard output.")
     var port = 8890
 
-    @Option(help: "File with the revoked certificates.")
+    @Option(help: "File that lists revoked certificates.")
     var revoked: String?
 
-    @Option(help: "How to behave: \(ResponderBehavior.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Option(help: "Behavior: \(ResponderBehavior.allCases.map(\.rawValue).joined(separator: ", ")).")
     var behavior = ResponderBehavior.honest
 
     @OptionGroup(title: "The signatures")
     var signing: SigningOptions
 
-    func run(in surroundings: Surroundings) async throws {
-        let now = surroundings.now()
+    func run(in context: CommandContext) async throws {
+        let now = context.now()
         let file = revoked
         let responder = try Responder(
             authority: try signing.developmentAuthority(now: now), impostor: try .init(now: now),
             list: { file.flatMap { try? String(contentsOfFile: $0, encoding: .utf8) } ?? "" })
         let behavior = behavior
         let server = ResponderServer(
-            answer: { (behavior, try responder.answer(to: $0, behavior: behavior, now: $1)) }, now: surroundings.now)
+            answer: { (behavior, try responder.answer(to: $0, behavior: behavior, now: $1)) }, now: context.now)
         let application = server.application(host: host, port: port) { [host] port in
             try? FileHandle.standardOutput.write(contentsOf: Data("http://\(host):\(port)/\n".utf8))
         }

@@ -3,34 +3,42 @@ import AsyncHTTPClient
 import Contracts
 import Foundation
 
-/// `simulator run`: many subscriptions live, each step is posted.
+/// `simulator run`: simulates purchases and posts a notification for each of their events.
 struct RunCommand: SimulatorWork {
     static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Let many subscriptions live and post each step.",
+        commandName: "run", abstract: "Simulate purchases and post their notifications.",
         discussion: """
-            With --api-address the same process answers Apple's App Store Server API about what it sent: history, \
-            statuses, test notifications and the rest. Beside it stand GET /simulator/progress (how far the sending is), \
-            GET /simulator/customers (whom to ask about), GET, POST and DELETE /simulator/faults (see --api-fault), \
-            and GET and POST /simulator/keys, DELETE /simulator/keys/KEYID (key rotation).
+            With --api-address it also answers the App Store Server API about what it sent: history, statuses, test \
+            notifications and the rest. The same address has GET /simulator/progress (what was sent so far), GET \
+            /simulator/customers (ids to ask about), GET, POST and DELETE /simulator/faults (see --api-fault), and GET and \
+            POST /simulator/keys, DELETE /simulator/keys/KEYID (key rotation).
+
+            Examples:
+              simulator run --target URL --authority authority --environment Production --count 20000
+              simulator run --target URL --authority authority --count 0 --rate 20 --api-address 127.0.0.1:8891
+              simulator run --target URL --authority authority --app com.example.a:1:Production --app com.example.b:2:Sandbox
             """)
 
-    @Option(help: "Where to post, e.g. http://127.0.0.1:8080/v1/notifications")
+    @Option(help: "URL that receives notifications, e.g. http://127.0.0.1:8080/v1/notifications")
     var target: String
 
-    @Option(help: "File to which a line is appended for every notification and every answer (JSON lines).")
+    @Option(help: "File to append the run record to: each notification, attempt and upload (JSON lines).")
     var record: String?
 
-    @Option(help: "Seconds until an attempt counts as timed out.")
+    @Option(help: "Timeout of an attempt, seconds.")
     var timeout = 5.0
 
-    @Option(help: #"Page that answers {"waiting": N}; nothing is sent while N is --max-waiting or more."#)
+    @Option(help: #"URL that answers {"waiting": N}; sending pauses while N is --max-waiting or more."#)
     var paceURL: String?
 
-    @Option(help: "See --pace-url.")
+    @Option(help: "Limit for --pace-url.")
     var maxWaiting = 4_000
 
-    @Flag(help: "End with a JSON object instead of a sentence.")
+    @Flag(help: "Print the summary as JSON.")
     var json = false
+
+    @OptionGroup(title: "Uploads")
+    var uploads: UploadOptions
 
     @OptionGroup(title: "The App Store Server API")
     var api: APIOptions
@@ -47,21 +55,24 @@ struct RunCommand: SimulatorWork {
         if timeout <= 0 { throw ValidationError("--timeout must be above 0") }
     }
 
-    func run(in surroundings: Surroundings) async throws {
+    func run(in context: CommandContext) async throws {
         var plan = try options.plan(for: signing.apps)
-        let present = options.now.map { Date(milliseconds: $0) }
-        let skew = options.clockSkew
-        let now: @Sendable () -> Date = { present ?? surroundings.now().addingTimeInterval(skew) }
-        let signer = try signing.notificationSigner(now: surroundings.now())
+        plan.uploads = uploads.plan
+        let now = options.present(on: context.now)
+        let signer = try signing.notificationSigner(now: context.now())
         let recordWriter = try record.map { try RunRecordWriter(path: $0) }
         let client = Target.client(concurrency: plan.concurrency)
         let backlog = paceURL.map { Backlog(client: client, url: $0, limit: maxWaiting) }
         plan.isOpenEnded = api.hostAndPort != nil
-        // What Apple remembers is kept anyway: what waits for its retry takes little more.
+        // Apple's history is kept anyway; waiting retries take little more.
         if plan.isOpenEnded { plan.retryLimit = max(plan.retryLimit, api.remember) }
-        let simulate = Simulate(
+        var simulate = Simulate(
             plan: plan, signer: signer, target: Target(client: client, url: target, timeout: .seconds(timeout)),
-            record: recordWriter, backlog: backlog, stop: surroundings.stop, present: now, now: surroundings.now)
+            record: recordWriter, backlog: backlog, stop: context.stop, present: now, now: context.now)
+        if let url = uploads.url {
+            simulate.uploadTarget = UploadTarget(
+                target: Target(client: client, url: url, timeout: .seconds(timeout)), keys: try uploads.tokens())
+        }
         let result: Result<Tally, any Error>
         do { result = .success(try await run(simulate)) } catch { result = .failure(error) }
         try await client.shutdown()
@@ -74,7 +85,7 @@ struct RunCommand: SimulatorWork {
                 for period in periods.isEmpty ? ["none"] : periods { print("\(purchase)  \(period)") }
             }
         }
-        // What was given up is not lost where it can be asked for.
+        // With an API, a notification whose retries are exhausted can still be fetched from history.
         if tally.givenUp > 0, !plan.isOpenEnded { throw ExitCode.failure }
     }
 

@@ -1,22 +1,24 @@
 import ArgumentParser
 import Foundation
 
-/// `simulator send`: one request with whatever stands in a file.
+/// `simulator send`: posts the content of a file once.
 struct SendCommand: SimulatorWork {
     static let configuration = CommandConfiguration(
-        commandName: "send", abstract: "Post one file as it is, or one signed payload.",
+        commandName: "send", abstract: "Post one request body or signed payload.",
         discussion: """
-            A file that begins with { is posted as it is; anything else is taken for a signed payload and wrapped in \
-            {"signedPayload": …}. Prints the HTTP status. Exits 0 if it was 200 to 206, else 1. Nothing is retried.
+            Posts a file that begins with { unchanged; wraps anything else as a signed payload in {"signedPayload": …}. \
+            Prints the HTTP status and does not retry. Exit codes: 0 status 200 to 206, 1 any other.
+
+            Example: simulator send body.json --target http://127.0.0.1:8080/v1/notifications
             """)
 
     @Argument(help: "File, or - for standard input.")
     var file: String
 
-    @Option(help: "Where to post, e.g. http://127.0.0.1:8080/v1/notifications")
+    @Option(help: "URL that receives notifications, e.g. http://127.0.0.1:8080/v1/notifications")
     var target: String
 
-    @Option(help: "Seconds until the attempt counts as timed out.")
+    @Option(help: "Timeout of the attempt, seconds.")
     var timeout = 5.0
 
     func validate() throws {
@@ -24,7 +26,7 @@ struct SendCommand: SimulatorWork {
         if timeout <= 0 { throw ValidationError("--timeout must be above 0") }
     }
 
-    func run(in surroundings: Surroundings) async throws {
+    func run(in context: CommandContext) async throws {
         var content = try Self.content(of: file)
         while let last = content.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") {
             content.removeLast()

@@ -5,13 +5,19 @@ import Foundation
 struct SimulatorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulator",
-        abstract: "An App Store for one's fixture: signs notifications and posts them as Apple does.",
+        abstract: "Simulate the App Store: sign notifications and post them as Apple does.",
         discussion: """
-            The signatures are made by an authority of its own, kept in --authority. A verifier that is to believe them \
-            must trust the root.pem in that directory. Never give that file to a production verifier.
+            Signs with a certificate authority of its own, kept in --authority. A test verifier must trust root.pem of that \
+            directory; never give that file to a production verifier.
 
-            Exit codes: 0 everything was accepted, or the run was stopped by a signal; 1 something was given up, or the \
-            simulator itself failed; 64 the command line is wrong.
+            Examples:
+              simulator run --target http://127.0.0.1:8080/v1/notifications --authority authority --count 1000
+              simulator run --target http://127.0.0.1:8080/v1/notifications --authority authority --scenario win-back
+              simulator scenarios
+              simulator make --case refunded --authority authority
+
+            Exit codes: 0 every notification was accepted, or a signal stopped the run; 1 retries of a notification were \
+            exhausted, or the simulator failed; 64 invalid command line.
             """,
         subcommands: [
             RunCommand.self, ScenariosCommand.self, CoverageCommand.self, MakeCommand.self, SendCommand.self,
@@ -19,13 +25,13 @@ struct SimulatorCommand: ParsableCommand {
         ])
 }
 
-/// A command that does something, given what it may not fetch for itself.
+/// A command with work to do, which gets the clock and the signals as arguments.
 protocol SimulatorWork: ParsableCommand {
-    func run(in surroundings: Surroundings) async throws
+    func run(in context: CommandContext) async throws
 }
 
-/// The clock and the signals: handed down from main.
-struct Surroundings: Sendable {
+/// The clock and the signals, passed on from main.
+struct CommandContext: Sendable {
     var now: @Sendable () -> Date
     /// Turned on by SIGTERM and SIGINT.
     var stop: StopSwitch

@@ -2,7 +2,7 @@ import Development
 import Foundation
 import Signatures
 
-/// What is answered to a question about revocation: the authority's word, or whatever the behavior makes of it.
+/// Answers OCSP requests: as the authority does, or as the behavior says.
 struct Responder: Sendable {
     private let honest: OCSPResponder
     private let impostor: OCSPResponder
@@ -10,9 +10,9 @@ struct Responder: Sendable {
     private let list: @Sendable () -> String
 
     /// - Parameters:
-    ///   - authority: whose leaf and intermediate are asked about.
-    ///   - impostor: signs where the behavior wants that.
-    ///   - list: the text of the revocation list, read at every question.
+    ///   - authority: its leaf and intermediate can be asked about.
+    ///   - impostor: signs where the behavior says so.
+    ///   - list: the text of the revocation list, read at every request.
     init(
         authority: DevelopmentAuthority, impostor: DevelopmentAuthority, list: @escaping @Sendable () -> String
     ) throws {

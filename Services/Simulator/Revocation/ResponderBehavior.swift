@@ -1,21 +1,21 @@
 /// How the responder behaves.
 enum ResponderBehavior: String, CaseIterable, Sendable {
-    /// As it should.
+    /// Answers correctly.
     case honest
     /// Knows no certificate.
     case ignorant
     /// Sends answers whose validity is over.
     case expired
-    /// Signs with a key that nobody appointed.
+    /// Signs with a key that the authority did not delegate to.
     case impostor
-    /// Leaves the nonce out, as responders do that sign beforehand.
+    /// Leaves out the nonce, like responders that sign in advance.
     case forgetful
-    /// Says that it is busy.
+    /// Answers tryLater.
     case busy
-    /// Sends the caller elsewhere.
+    /// Redirects to another address.
     case redirecting
-    /// Sends more than anybody wants to read.
+    /// Sends an oversized answer.
     case endless
-    /// Answers what is no answer.
+    /// Sends bytes that are no OCSP answer.
     case babbling
 }

@@ -4,11 +4,11 @@ import Logging
 
 /// Answers OCSP over HTTP as Apple's responder does: POST to any path.
 struct ResponderServer: Sendable {
-    /// The body of an answer, and what the behavior of the moment does beside it.
+    /// The body of an answer, and the behavior that goes with it.
     let answer: @Sendable (_ question: [UInt8], _ now: Date) throws -> (ResponderBehavior, [UInt8])
     let now: @Sendable () -> Date
 
-    /// Quiet: a connection that the caller closes is an error to the library.
+    /// Silent: Hummingbird logs a connection that the caller closes as an error.
     static let logger: Logger = {
         var logger = Logger(label: "simulator.ocsp")
         logger.logLevel = .critical
@@ -16,7 +16,7 @@ struct ResponderServer: Sendable {
     }()
 
     /// The server, to be run by the caller.
-    /// - Parameter onPort: called with the port, which the system chose if it was 0.
+    /// - Parameter onPort: called with the port, which the system chooses for 0.
     func application(
         host: String, port: Int, onPort: @escaping @Sendable (Int) -> Void
     ) -> some ApplicationProtocol {

@@ -1,16 +1,16 @@
 import Foundation
 import Signatures
 
-/// Which certificates are revoked, as a file says it that can be edited while the responder runs.
+/// Which certificates are revoked, by a file that can be edited while the responder runs.
 ///
-/// One a line: `leaf`, `intermediate`, or a serial number in hexadecimal, and behind it, if wanted, since when in
-/// milliseconds since 1970. Empty lines and what follows # do not count. A file that is not there revokes nothing.
+/// One per line: `leaf`, `intermediate`, or a serial number in hexadecimal; optionally the time of revocation in milliseconds
+/// since 1970. Empty lines and comments after # are ignored. A missing file revokes nothing.
 struct RevocationList: Sendable {
     private let dates: [String: Date]
 
     /// - Parameters:
-    ///   - names: the serial numbers of certificates that may be called by a name.
-    ///   - now: since when a certificate is revoked whose line does not say it.
+    ///   - names: the serial numbers of certificates that have a name.
+    ///   - now: the time of revocation where a line has none.
     init(_ text: String, names: [String: String], now: Date) {
         var dates: [String: Date] = [:]
         for line in text.split(separator: "\n") {

@@ -2,10 +2,10 @@ import Contracts
 import Foundation
 import Synchronization
 
-/// The simulator's record in the writing; its format is ``RunRecord``'s.
+/// Writes the run record, in the format of ``RunRecord``.
 ///
 /// Each line is handed to the operating system before the call returns, so that a killed simulator loses none. Not
-/// synchronised to the disk: what is proven here survives a process, not a power cut.
+/// synchronized to the disk: it survives a killed process, not a power failure.
 final class RunRecordWriter: Sendable {
     private let file: Mutex<FileHandle>
 
@@ -27,7 +27,7 @@ final class RunRecordWriter: Sendable {
 
     func close() throws { try file.withLock { try $0.close() } }
 
-    /// What a kill cut off would spoil the line that follows it.
+    /// Removes the end of a line that a kill cut off, which would spoil the next line.
     private static func removeTornLine(from file: FileHandle) throws {
         let end = try file.seekToEnd()
         let length = min(end, 65_536)

@@ -3,7 +3,7 @@ import Contracts
 
 /// Which kinds of notifications occurred, by product type and environment, and which are still missing.
 struct Coverage: Sendable {
-    /// What Apple can send: a kind of notification about a type of product, or about none.
+    /// What Apple can send: a kind of notification about a type of product, or without one.
     struct Key: Sendable, Hashable, Comparable {
         var notificationType: String
         var subtype: String?
@@ -20,11 +20,11 @@ struct Coverage: Sendable {
     mutating func add(_ event: EventPayload) {
         let key = Key(
             notificationType: event.kind.type.rawValue, subtype: event.kind.subtype?.rawValue,
-            productType: event.purchase?.product.kind.type.rawValue)
+            productType: event.shownPurchase?.product.kind.type.rawValue)
         counts[key, default: [:]][event.app.environment, default: 0] += 1
     }
 
-    /// What a run sent; a repetition counts once, what must be refused does not.
+    /// Counts what a run sent; a repetition counts once, a forgery does not.
     init(of record: RunRecord) {
         for notification in record.notifications where notification.expectedRejection == nil {
             let key = Key(
@@ -43,10 +43,10 @@ struct Coverage: Sendable {
         }
     }
 
-    /// All kinds in their order: the documented ones and whatever else occurred.
+    /// All kinds in their order: the documented ones and others that occurred.
     var keys: [Key] { Set(counts.keys).union(Self.documented).sorted() }
 
-    /// Apple's table: what can be announced of what.
+    /// Apple's table: which kinds exist for which product types.
     static let documented: Set<Key> = {
         let oneTime: [TransactionType] = [.consumable, .nonConsumable, .nonRenewingSubscription]
         let all = oneTime + [.autoRenewableSubscription]
@@ -64,14 +64,16 @@ struct Coverage: Sendable {
             NotificationKind(.gracePeriodExpired), NotificationKind(.priceIncrease, .pending),
             NotificationKind(.priceIncrease, .accepted), .extended, .extensionFailure,
             NotificationKind(.metadataUpdate),
-            NotificationKind(.migration), NotificationKind(.priceChange), NotificationKind(.unclaimSeats),
+            NotificationKind(.migration), NotificationKind(.priceChange),
+            .seatsAdded, NotificationKind(.refund, .seats),
         ]
         let ofEverything: [NotificationKind] = [
             .refund, NotificationKind(.refundDeclined), NotificationKind(.refundReversed),
             NotificationKind(.consumptionRequest),
         ]
         let ofNothing: [NotificationKind] = [
-            .test, .extensionSummary, NotificationKind(.externalPurchaseToken, .created),
+            .test, .extensionSummary, NotificationKind(.unclaimSeats),
+            NotificationKind(.externalPurchaseToken, .created),
             NotificationKind(.externalPurchaseToken, .activeTokenReminder),
             NotificationKind(.externalPurchaseToken, .unreported), NotificationKind(.rescindConsent),
         ]

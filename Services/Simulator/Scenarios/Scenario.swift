@@ -2,34 +2,34 @@ import Contracts
 
 import struct Foundation.Date
 
-/// A named story: who does what, and when.
+/// A named sequence of events: which customer does what, and when.
 struct Scenario: Sendable {
     /// When a step happens.
     enum Moment: Sendable {
-        /// So many hours of real time after the step before.
+        /// Hours of real time after the step before.
         case after(hours: Double)
-        /// So many hours of real time after the end of the period that was paid for; negative is before it.
+        /// Hours of real time after the end of the paid period; negative is before it.
         case periodEnd(plusHours: Double)
-        /// So many hours of real time after the end of grace.
+        /// Hours of real time after the end of grace.
         case graceEnd(plusHours: Double)
     }
 
     struct Step: Sendable {
         var event: LifecycleEvent
         var moment: Moment
-        /// Whose purchase it is about; see ``Scenario/cast``.
+        /// The actor of the step; see ``Scenario/cast``.
         var actor = 0
         var product: Product?
         var offer: Offer?
     }
 
-    /// Somebody with one purchase of the app.
+    /// A customer with one purchase of the app.
     struct Actor: Sendable {
-        /// Whose Apple account it is; nil is a new one.
+        /// The actor whose Apple account it shares; nil is a new one.
         var appleAccountOf: Int?
-        /// Has access by somebody else's purchase.
+        /// Other than `purchased`, it has access by another customer's purchase.
         var ownership = Customer.Ownership.purchased
-        /// The app knows the buyer under another account than the actor before on the same Apple account.
+        /// The app knows it under another account than the actor before on the same Apple account.
         var hasOwnToken = false
     }
 
@@ -56,7 +56,7 @@ struct ScenarioPlay: Sendable {
     ) {
         self.scenario = scenario
         now = beginning
-        // Whether there is grace is part of the story.
+        // Whether there is grace is part of the scenario.
         var timeScale = timeScale
         timeScale.graceDays = timeScale.graceDays ?? 16
         var customers: [Customer] = []
@@ -93,7 +93,7 @@ struct ScenarioPlay: Sendable {
         return max(date, now.adding(0.001), purchase.now.adding(0.001))
     }
 
-    /// Changes one of its purchases from outside.
+    /// Changes one of its purchases by a request of the developer.
     mutating func change<Result>(
         _ originalTransactionId: String, _ body: (inout SimulatedPurchase) -> Result?
     ) -> Result? {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Which stories are told, and how often.
+/// Which scenarios are played, and how often.
 struct ScenarioMix: Sendable {
-    /// What a purchase does that follows no scenario.
+    /// A purchase without a scenario.
     static let anything = "anything"
 
     private let scenarios: [(scenario: Scenario?, weight: Double)]
@@ -16,15 +16,15 @@ struct ScenarioMix: Sendable {
         sum = scenarios.reduce(0) { $0 + $1.weight }
     }
 
-    /// Mostly purchases to which anything may happen, and each scenario now and then.
+    /// Mostly purchases without a scenario, and each scenario now and then.
     static let everything = ScenarioMix(
         [(nil, 9)] + Scenario.all.map { ($0, 1 / Double(Scenario.all.count)) }, hasAppEvents: true)
 
-    /// One scenario, again and again, and nothing else.
+    /// One scenario, repeatedly, and nothing else.
     static func only(_ scenario: Scenario) -> ScenarioMix { ScenarioMix([(scenario, 1)], hasAppEvents: false) }
 
     /// Reads `{"NAME": WEIGHT, …}`.
-    /// - Throws: ``Failure`` where it is something else, names what there is not, or weighs nothing.
+    /// - Throws: ``Failure`` where it is something else, names an unknown scenario, or has no weight above 0.
     init(json: Data) throws {
         let weights: [String: Double]
         do { weights = try JSONDecoder().decode([String: Double].self, from: json) } catch {
@@ -37,7 +37,9 @@ struct ScenarioMix: Sendable {
             guard weight.isFinite, weight >= 0 else { throw Failure("the weight of \(name) must be 0 or more") }
         }
         let chosen = weights.filter { $0.value > 0 }.sorted { $0.key < $1.key }
-        guard !chosen.isEmpty else { throw Failure("the mix weighs nothing: give one scenario a weight above 0") }
+        guard !chosen.isEmpty else {
+            throw Failure("the mix has no weight above 0: give one scenario a weight above 0")
+        }
         self.init(chosen.map { (Scenario.named($0.key), $0.value) }, hasAppEvents: false)
     }
 

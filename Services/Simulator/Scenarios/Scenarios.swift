@@ -1,4 +1,4 @@
-/// The stories that can be asked for by name.
+/// The scenarios by name.
 extension Scenario {
     private static let basic = Product.subscriptions[1]
     private static let premium = Product.subscriptions[2]
@@ -58,7 +58,7 @@ extension Scenario {
                 then(.resubscribe, hours: 90 * 24, premium),
             ]),
         Scenario(
-            name: "extended", summary: "The developer gives a week away.",
+            name: "extended", summary: "The developer extends the period by a week.",
             steps: [first(basic), then(.extend, hours: 24), atEnd(.renew)]),
     ]
 
@@ -89,7 +89,7 @@ extension Scenario {
     private static let refunds = [
         Scenario(
             name: "refund-of-an-old-period",
-            summary: "The period before is refunded; the one that runs goes on.",
+            summary: "The period before is refunded; the current one continues.",
             steps: [first(basic), atEnd(.renew), then(.refundEarlierPeriod, hours: 48), atEnd(.renew)]),
         Scenario(
             name: "refund-asked-three-times",
@@ -100,20 +100,20 @@ extension Scenario {
             ]),
         Scenario(
             name: "old-period-refund-declined",
-            summary: "The money of the period before is asked for and not given; the subscription goes on.",
+            summary: "A refund of the period before is requested and declined; the subscription continues.",
             steps: [
                 first(basic), atEnd(.renew), then(.requestRefundOfEarlierPeriod, hours: 24),
                 then(.declineRefund, hours: 24), atEnd(.renew),
             ]),
         Scenario(
-            name: "refund-reversed", summary: "Refunded, and three days later the refund is taken back.",
+            name: "refund-reversed", summary: "Refunded, and the refund reversed three days later.",
             steps: [first(basic), then(.refund, hours: 24), then(.reverseRefund, hours: 72)]),
     ]
 
     private static let sharing = [
         Scenario(
             name: "family-member-leaves",
-            summary: "A subscription shared with the family; the member leaves, the buyer goes on.",
+            summary: "A subscription shared with the family; the member leaves, the buyer continues.",
             cast: [Actor(), Actor(appleAccountOf: 0, ownership: .familyShared)],
             steps: [
                 first(premium), first(premium, actor: 1), atEnd(.renew), atEnd(.renew, actor: 1),
@@ -133,8 +133,16 @@ extension Scenario {
             cast: [Actor(), Actor(appleAccountOf: 0)],
             steps: [first(basic), first(Product.storage[1], actor: 1), atEnd(.renew), then(.turnRenewalOff, actor: 1)]),
         Scenario(
-            name: "seats-given-back", summary: "A volume purchase of which seats are given back.",
+            name: "seats-unclaimed", summary: "A volume purchase of which a seat is unclaimed.",
             steps: [first(Product.team), then(.unclaimSeats, hours: 48), atEnd(.renew)]),
+        Scenario(
+            name: "seats-added-and-refunded",
+            summary:
+                "Seats are added to a volume purchase, and only they are refunded; later one seat of the purchase is.",
+            steps: [
+                first(Product.team), then(.addSeats, hours: 48), then(.refundEarlierPeriod, hours: 24),
+                then(.refundSeats, hours: 24), atEnd(.renew),
+            ]),
     ]
 
     private static let offers = [

@@ -2,14 +2,14 @@ import AsyncHTTPClient
 import Foundation
 import Synchronization
 
-/// How much waits in the receiver, asked from a page that answers `{"waiting": 1234}`.
+/// The backlog of the receiver, from a page that answers `{"waiting": 1234}`.
 ///
-/// The embedded broker forgets what lies too long; so the simulator waits while too much lies there, and also while the
-/// page does not answer: who sends blindly makes it forget.
+/// The embedded broker drops old records when it is full, so the simulator pauses while the backlog is large, and also while
+/// the page does not answer.
 final class Backlog: Sendable {
     private struct Page: Decodable { var waiting: Int }
     private static let interval: Duration = .milliseconds(100)
-    /// Questions without an answer before somebody is told: 5 s.
+    /// Requests without an answer before a message: 5 s.
     private static let patience = 50
 
     private let client: HTTPClient
@@ -26,7 +26,7 @@ final class Backlog: Sendable {
     /// Whether more may be sent.
     var hasRoom: Bool { newest.withLock { $0.map { $0 < limit } ?? false } }
 
-    /// Asks until cancelled. Says so on standard error when nobody has answered for a while, for nothing is sent then.
+    /// Polls until cancelled. Reports on standard error when the page has not answered for a while, because sending pauses then.
     func watch() async {
         var silence = 0
         while !Task.isCancelled {
@@ -34,7 +34,7 @@ final class Backlog: Sendable {
             newest.withLock { $0 = waiting }
             silence = waiting == nil ? silence + 1 : 0
             if silence == Self.patience {
-                let text = "simulator: \(url) does not say how much waits; nothing is sent until it does\n"
+                let text = "simulator: \(url) does not answer; sending pauses until it does\n"
                 FileHandle.standardError.write(Data(text.utf8))
             }
             try? await Task.sleep(for: Self.interval)

@@ -1,12 +1,12 @@
-/// Counts while a run is on.
+/// Counts during a run.
 struct Count: Sendable {
     private var tally = Tally()
     private var latencies = Latencies()
     private var access: [String: [String]] = [:]
-    /// Purchases whose expected access is told at the end.
-    private let toldPurchases: Int
+    /// Number of purchases whose expected access is reported at the end.
+    private let reportedPurchases: Int
 
-    init(toldPurchases: Int = 0) { self.toldPurchases = toldPurchases }
+    init(reportedPurchases: Int = 0) { self.reportedPurchases = reportedPurchases }
 
     mutating func begin(_ pending: PendingNotification) {
         tally.notifications += 1
@@ -15,7 +15,7 @@ struct Count: Sendable {
             let purchase = pending.event.purchase
         else { return }
         let name = "\(pending.event.app.environment.rawValue) \(purchase.originalTransactionId)"
-        guard access[name] != nil || access.count < toldPurchases else { return }
+        guard access[name] != nil || access.count < reportedPurchases else { return }
         access[name] = periods.map { $0.sentence(in: pending.event.app.bundleId) }
     }
 
@@ -25,7 +25,7 @@ struct Count: Sendable {
         if delivery.isRepetition { tally.repetitions += 1 }
         tally.answers[answer.status.map(String.init) ?? answer.failure ?? "no answer", default: 0] += 1
         if answer.status != nil { latencies.add(answer.duration) }
-        // A copy is not a notification of its own.
+        // A repetition is not a notification of its own.
         guard !delivery.isRepetition else { return }
         switch consequence {
         case .accepted: tally.accepted += 1
@@ -34,9 +34,13 @@ struct Count: Sendable {
         }
     }
 
+    mutating func addUpload(_ answer: Answer) {
+        tally.uploads[answer.status.map(String.init) ?? answer.failure ?? "no answer", default: 0] += 1
+    }
+
     func tally(unfinished: Int, duration: Duration) -> Tally {
         var tally = tally
-        if toldPurchases > 0 { tally.expectedAccess = access }
+        if reportedPurchases > 0 { tally.expectedAccess = access }
         tally.unfinished = unfinished
         tally.seconds = duration.milliseconds / 1000
         tally.perSecond = tally.seconds > 0 ? Double(tally.deliveries) / tally.seconds : 0

@@ -1,4 +1,4 @@
-/// A signed notification on its way, for the first time or again.
+/// One attempt to deliver a signed notification.
 struct Delivery: Sendable {
     var notification: SignedNotification
     /// From 1; rises with every retry.
@@ -7,9 +7,9 @@ struct Delivery: Sendable {
     var isRepetition = false
 }
 
-/// What came back.
+/// The result of an attempt.
 struct Answer: Sendable, Equatable {
-    /// What kept an answer away, in the words of the record.
+    /// Why there was no answer, as the record says it.
     enum Failure: String, Sendable {
         case timedOut = "timed out"
         case connectTimedOut = "connect timed out"
@@ -17,7 +17,7 @@ struct Answer: Sendable, Equatable {
         case noConnection = "no connection"
     }
 
-    /// Nil where nothing came; see ``failure``.
+    /// Nil without an answer; see ``failure``.
     var status: Int?
     var failure: String?
     /// From the first byte sent to the end of the answer.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The outbox where two reach into it: the loop that sends, and whoever asks Apple's API for something to be sent.
+/// The outbox, shared by the loop that sends and the API, which orders notifications.
 final class DeliveryService: Sendable {
     private let outbox: Mutex<Outbox>
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Percentiles of an endless run in a fixed space: buckets that grow by a twentieth, from 10 µs to beyond an hour.
+/// Percentiles of an unlimited run in fixed space: buckets that grow by a twentieth, from 10 µs to beyond an hour.
 struct Latencies: Sendable {
     private static let smallest = 0.01
     private static let growth = 1.05

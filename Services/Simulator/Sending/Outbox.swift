@@ -1,9 +1,9 @@
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// What is to be sent next, and when: pure, without a clock, a network or a signature.
+/// Decides what is sent next, and when: pure, without a clock, a network or a signature.
 ///
-/// Four queues: what was asked for, what is due again, what is to be repeated, what is new.
+/// Four queues: ordered by the API, due retries, repetitions, new notifications.
 struct Outbox: Sendable {
     typealias Instant = ContinuousClock.Instant
 
@@ -17,7 +17,7 @@ struct Outbox: Sendable {
         case finished
     }
 
-    /// What followed from an answer.
+    /// The consequence of an answer.
     enum Consequence: Sendable, Equatable {
         case accepted
         case retried(at: Instant)
@@ -27,6 +27,7 @@ struct Outbox: Sendable {
     private let plan: Plan
     private var population: Population
     private var random: SeededRandom
+    private var uploadRandom: SeededRandom
     private var shuffled: [PendingNotification] = []
     private var ordered = PendingQueue()
     private var made = 0
@@ -40,48 +41,49 @@ struct Outbox: Sendable {
         population = Population(
             apps: plan.apps, size: plan.subscriptions, conditions: plan.conditions, mix: plan.mix, seed: plan.seed,
             now: now)
-        // A stream of its own: repeating and reordering do not change the purchases.
+        // A separate stream: repeating and reordering do not change the purchases.
         random = SeededRandom(seed: ~plan.seed)
+        uploadRandom = SeededRandom(seed: plan.seed &+ 0x9E37_79B9_7F4A_7C15)
     }
 
     /// Retries not yet due or not yet sent.
     var waitingRetries: Int { retries.count }
 
-    /// Whether everything was sent that is to be sent, and answered.
+    /// Whether everything was sent and answered.
     var isFinished: Bool {
         underway == 0 && ordered.isEmpty && retries.count == 0 && repetitions.isEmpty && shuffled.isEmpty
             && plan.count > 0 && made >= plan.count
     }
 
-    /// Puts something before all that waits.
+    /// Sends something before everything that waits.
     mutating func post(_ event: EventPayload) { ordered.add(PendingNotification(event: event)) }
 
-    /// Lets active subscriptions end later, and posts what Apple says then; see ``Population/extend(_:byDays:now:)``.
+    /// Extends active subscriptions and sends their notifications; see ``Population/extend(_:byDays:now:)``.
     mutating func extend(_ subscriptions: [EventPayload], byDays days: Int, now: Date) -> [EventPayload?] {
         let events = population.extend(subscriptions, byDays: days, now: now)
         for case let event? in events { post(event) }
         return events
     }
 
-    /// Posts what Apple says without changing anything; see ``Population/announce(_:about:)``.
+    /// Sends notifications that change nothing; see ``Population/announce(_:about:)``.
     mutating func announce(_ kind: NotificationKind, about subscriptions: [EventPayload]) {
         for event in population.announce(kind, about: subscriptions) { post(event) }
     }
 
-    /// Says whose purchases these are from now on.
+    /// Sets the account of a purchase from now on.
     mutating func assign(_ appAccountToken: UUID, to originalTransactionId: String) {
         population.assign(appAccountToken, to: originalTransactionId)
     }
 
-    /// The developer sent consumption information: Apple asks no more.
+    /// Notes consumption information of the developer: Apple does not ask again.
     mutating func answerConsumptionRequest(of transactionId: String, originalTransactionId: String) {
         population.answerConsumptionRequest(of: transactionId, originalTransactionId: originalTransactionId)
     }
 
-    /// An identity for an event that is about nobody's purchase.
+    /// An id for an event that is about no purchase.
     mutating func uuid() -> UUID { population.uuid() }
 
-    /// Takes what is next. What is taken must be answered to ``answered(_:with:at:)``.
+    /// Takes what is next. The caller reports its result to ``answered(_:with:at:)``.
     mutating func next(at instant: Instant, now: Date) -> Step {
         guard !isStopped else { return underway > 0 ? .waitForAnswer : .finished }
         if let pending = ordered.take() { return take(.send(pending)) }
@@ -92,7 +94,7 @@ struct Outbox: Sendable {
         return underway > 0 ? .waitForAnswer : .finished
     }
 
-    /// Takes note of how a delivery went.
+    /// Notes the result of a delivery.
     mutating func answered(_ delivery: Delivery, with answer: Answer, at instant: Instant) -> Consequence {
         underway -= 1
         if answer.isAccepted {
@@ -112,7 +114,10 @@ struct Outbox: Sendable {
         return .retried(at: instant + delay)
     }
 
-    /// Takes nothing more; what is underway is still to be answered.
+    /// Notes that what was taken is uploaded and never sent.
+    mutating func uploaded() { underway -= 1 }
+
+    /// Takes nothing more; answers are still outstanding.
     mutating func stop() { isStopped = true }
 
     private mutating func take(_ step: Step) -> Step {
@@ -120,11 +125,11 @@ struct Outbox: Sendable {
         return step
     }
 
-    /// A new one out of the window, any of those that stand in it.
+    /// Any notification of the reorder window.
     private mutating func pending(now: Date) -> PendingNotification? {
         while shuffled.count <= plan.reorderWindow, plan.count == 0 || made < plan.count {
             made += 1
-            shuffled.append(makeDraft(now: now))
+            shuffled.append(makePending(now: now))
         }
         guard !shuffled.isEmpty else { return nil }
         let index = random.index(below: shuffled.count)
@@ -132,12 +137,15 @@ struct Outbox: Sendable {
         return shuffled.popLast()
     }
 
-    private mutating func makeDraft(now: Date) -> PendingNotification {
+    private mutating func makePending(now: Date) -> PendingNotification {
         let isForged = random.chance(plan.invalidShare)
         let kind = random.element(of: InvalidVariant.allCases)
         let isToBeRepeated = random.chance(plan.repeatedShare)
         guard isForged else {
-            return PendingNotification(event: population.next(now: now), isToBeRepeated: isToBeRepeated)
+            let event = population.next(now: now)
+            return PendingNotification(
+                event: event, isToBeRepeated: isToBeRepeated,
+                upload: plan.uploads?.moment(for: event, using: &uploadRandom))
         }
         let event = population.counterfeit(now: now)
         return PendingNotification(

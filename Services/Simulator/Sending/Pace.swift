@@ -1,13 +1,13 @@
 /// Spreads deliveries evenly over time.
 ///
-/// Who is late catches up, but no more than a second's worth: after a pause there is no flood.
+/// A late delivery catches up, but on no more than a second's worth: no flood follows a pause.
 struct Pace: Sendable {
     private static let credit: Duration = .seconds(1)
 
     private let interval: Duration?
     private var slot: ContinuousClock.Instant?
 
-    /// - Parameter rate: per second; 0 or less is without limit.
+    /// - Parameter rate: per second; 0 or less is unlimited.
     init(rate: Double) { interval = rate > 0 ? .seconds(1 / rate) : nil }
 
     /// Nil if a delivery may begin now, else when.

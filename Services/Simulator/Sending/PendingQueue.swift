@@ -1,21 +1,21 @@
 /// First in, first out.
 struct PendingQueue: Sendable {
-    private var drafts: [PendingNotification] = []
+    private var pending: [PendingNotification] = []
     private var taken = 0
 
-    var isEmpty: Bool { taken == drafts.count }
+    var isEmpty: Bool { taken == pending.count }
 
-    mutating func add(_ pending: PendingNotification) { drafts.append(pending) }
+    mutating func add(_ notification: PendingNotification) { pending.append(notification) }
 
     mutating func take() -> PendingNotification? {
         guard !isEmpty else { return nil }
         defer {
             taken += 1
             if isEmpty {
-                drafts = []
+                pending = []
                 taken = 0
             }
         }
-        return drafts[taken]
+        return pending[taken]
     }
 }

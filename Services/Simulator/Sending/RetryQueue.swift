@@ -1,4 +1,4 @@
-/// Deliveries by the time they are due: a binary heap, because an outage fills it with thousands.
+/// Deliveries by the time they are due: a binary heap, because an outage adds thousands.
 struct RetryQueue: Sendable {
     private struct Entry {
         var due: ContinuousClock.Instant

@@ -1,14 +1,14 @@
 import Contracts
 
-/// When Apple tries again.
+/// When Apple retries.
 ///
 /// Production: five times, 1, 12, 24, 48 and 72 hours after the attempt before. Sandbox: never.
 struct RetrySchedule: Sendable, Equatable {
     private static let hours: [Double] = [1, 12, 24, 48, 72]
 
-    /// How many times faster than Apple: at 3600 an hour lasts a second.
+    /// Factor by which retries are faster than Apple's: at 3600 an hour lasts a second.
     var scale: Double
-    /// Not what Apple does: lets nothing get lost in a sandbox run on one's fixture.
+    /// Apple does not. Without it a failed delivery of a sandbox run is lost.
     var retriesSandbox: Bool
     /// Apple documents that it does; since spring 2026 developers report that it does not.
     var retriesBadRequests: Bool

@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 
-/// Where notifications are posted to: the URL a developer entered in App Store Connect.
+/// The URL that receives notifications, as a developer enters it in App Store Connect.
 struct Target: Sendable {
     private let client: HTTPClient
     private let url: String
@@ -18,17 +18,20 @@ struct Target: Sendable {
     static func client(concurrency: Int) -> HTTPClient {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(concurrency, 8)
-        // The retries are Apple's and none of the client's: each must be in the record.
+        // The client does not retry: Apple's retries must all be in the record.
         configuration.connectionPool.retryConnectionEstablishment = false
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
-    /// Posts a request body as Apple does. Whatever goes wrong is an answer.
-    func post(_ body: [UInt8]) async -> Answer {
+    /// Posts a request body as Apple does. A failure is an answer, too.
+    func post(
+        _ body: [UInt8],
+        headers: [(String, String)] = [("user-agent", "App Store Server Notifications/2.0 (simulator)")]
+    ) async -> Answer {
         var request = HTTPClientRequest(url: url)
         request.method = .POST
         request.headers.add(name: "content-type", value: "application/json; charset=UTF-8")
-        request.headers.add(name: "user-agent", value: "App Store Server Notifications/2.0 (simulator)")
+        for (name, value) in headers { request.headers.add(name: name, value: value) }
         request.body = .bytes(body)
         let start = clock.now
         do {
@@ -40,7 +43,7 @@ struct Target: Sendable {
         }
     }
 
-    /// The one place that decides what a failed delivery is called in the record.
+    /// The one place that decides how the record calls a failed delivery.
     private static func meaning(of error: any Error) -> Answer.Failure {
         switch error as? HTTPClientError {
         case .deadlineExceeded?, .readTimeout?, .writeTimeout?: .timedOut

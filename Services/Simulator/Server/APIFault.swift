@@ -1,6 +1,6 @@
 /// One of Apple's errors.
 struct APIFault: Error, Sendable, Equatable {
-    /// Apple's number; the status is in it.
+    /// Apple's error code; its first three digits are the HTTP status.
     var code: Int64
     var message: String
 

@@ -7,7 +7,7 @@ struct APIRequest: Sendable {
     var method: String
     /// The components of the path, decoded.
     var path: [String]
-    /// In their order; a name may stand several times.
+    /// In their order; a name may occur several times.
     var query: [(name: String, value: String)] = []
     var authorization: String?
     var body: [UInt8] = []
@@ -35,7 +35,7 @@ struct APIRequest: Sendable {
     func parameters(_ name: String) -> [String] { query.filter { $0.name == name }.map(\.value) }
 }
 
-/// A request of somebody who may ask, to an endpoint there is.
+/// An authorized request to an existing endpoint.
 struct APICall: Sendable {
     var app: App
     var endpoint: Endpoint
@@ -44,7 +44,7 @@ struct APICall: Sendable {
     var request: APIRequest
     var now: Date
 
-    /// The one component of the path that says what it is about.
+    /// The one variable component of the path.
     var id: String { arguments.first ?? "" }
 
     /// The body as a JSON object.
@@ -61,22 +61,22 @@ struct APICall: Sendable {
         return id
     }
 
-    /// Apple's are numbers, and clients must not care how long.
+    /// Apple's ids are numbers, and clients must not depend on their length.
     static func isTransactionId(_ text: String) -> Bool {
         (1...40).contains(text.utf8.count)
             && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 }
 
-/// What is answered.
+/// An answer of the API.
 struct APIAnswer: Sendable, Equatable {
     var status: Int
     /// JSON, or nothing.
     var body: [UInt8] = []
-    /// When to come again, milliseconds since 1970.
+    /// The value of Retry-After, milliseconds since 1970.
     var retryAfter: Int64?
 
-    /// As Apple does: no body.
+    /// Without a body, as Apple does.
     static let unauthorized = APIAnswer(status: 401)
     static let notFound = APIAnswer(status: 404)
 
@@ -104,7 +104,7 @@ struct APIAnswer: Sendable, Equatable {
 
     static func tooManyRequests(until date: Date) -> APIAnswer {
         var answer = APIAnswer(APIFault(4_290_000))
-        // Rounded up: who comes at that very millisecond is served.
+        // Rounded up, so that a client that returns at that very millisecond is served.
         answer.retryAfter = Int64((date.timeIntervalSince1970 * 1000).rounded(.up))
         return answer
     }

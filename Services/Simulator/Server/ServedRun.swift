@@ -1,6 +1,6 @@
 import Foundation
 
-/// A run with Apple's API beside it, which answers from before the first notification until after the last.
+/// A run with Apple's API, which answers from before the first notification until after the last.
 struct ServedRun: Sendable {
     let simulate: Simulate
     let server: StoreServer
@@ -8,7 +8,7 @@ struct ServedRun: Sendable {
     let port: Int
     let portFile: String?
 
-    /// - Throws: where the address cannot be listened on or the file not be written, and what ``Simulate/run()`` throws.
+    /// - Throws: where the address is in use or the file cannot be written, and what ``Simulate/run()`` throws.
     func run() async throws -> Tally {
         try await server.answering(on: host, port: port) { port in
             if let portFile {

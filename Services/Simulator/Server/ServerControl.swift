@@ -2,7 +2,7 @@ import Contracts
 import Foundation
 import StrictJSON
 
-/// What Apple does not have: `/simulator/…`, where a test or a developer steers the simulator and looks into it.
+/// Endpoints that Apple does not have, `/simulator/…`: tests and developers control and inspect the simulator by them.
 struct ServerControl: Sendable {
     /// Subscribers of one answer.
     private static let customerLimit = 1_000
@@ -10,7 +10,7 @@ struct ServerControl: Sendable {
     let historyStore: HistoryStore
     let deliveryService: DeliveryService
     let keys: KeyRing
-    /// Nil where the keys were given on the command line: none can be added then.
+    /// Nil where the keys were given on the command line, so that none can be added.
     let keyFiles: KeyFiles?
     let faults: FaultList
     let now: @Sendable () -> Date
@@ -37,7 +37,7 @@ struct ServerControl: Sendable {
         }
     }
 
-    /// How far the sending is, counted over all apps: genuine notifications only.
+    /// The progress of sending over all apps, genuine notifications only.
     private func progress() -> APIAnswer {
         let isFinished = deliveryService.withOutbox { $0.isFinished }
         var counts = (all: 0, accepted: 0, failing: 0)
@@ -56,7 +56,7 @@ struct ServerControl: Sendable {
         }
     }
 
-    /// Customers whose purchases can be asked about and extended: those who have access by another's purchase are left out.
+    /// Customers whose purchases can be asked about and extended, without those who have access by another's purchase.
     private func customers(limit: Int?) -> APIAnswer {
         let limit = min(max(limit ?? 20, 0), Self.customerLimit)
         return APIAnswer { json in

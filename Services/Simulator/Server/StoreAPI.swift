@@ -1,9 +1,9 @@
 import Contracts
 import Foundation
 
-/// The App Store Server API, answered from the history. No HTTP in it: ``StoreServer`` puts it on a port.
+/// The App Store Server API, answered from the history. Without HTTP, which is in ``StoreServer``.
 struct StoreAPI: Sendable {
-    /// Records of a page, Apple's.
+    /// Maximum number of records of a page, Apple's.
     static let pageSize = 20
 
     let apps: [App]
@@ -13,11 +13,11 @@ struct StoreAPI: Sendable {
     let keys: KeyRing
     let limits: RateLimits
     let faults: FaultList
-    /// How long a paginationToken is good, seconds. Apple does not say.
+    /// Lifetime of a paginationToken, seconds; Apple documents none.
     let tokenLife: TimeInterval
-    /// The simulated present: what is sent because somebody asked is signed then.
+    /// The simulated present: notifications that a request orders are signed then.
     let present: @Sendable () -> Date
-    /// The time of day: tokens, limits and windows of history go by it.
+    /// The time of day for tokens, limits and windows of history.
     let now: @Sendable () -> Date
 
     /// Answers a request.
@@ -37,7 +37,7 @@ struct StoreAPI: Sendable {
         do { return try answer(to: call) } catch let fault as APIFault {
             return APIAnswer(fault)
         } catch {
-            // Nothing but a signature can fail here.
+            // Only signing can fail here.
             return APIAnswer(APIFault(5_000_000))
         }
     }
@@ -62,8 +62,8 @@ struct StoreAPI: Sendable {
         }
     }
 
-    /// Apple has a host for each environment; here the first component says which. Without one it is that of the run,
-    /// production if the run has several.
+    /// Apple has a host for each environment; here the first component names it. Without one it is that of the run, production
+    /// if the run has several.
     func place(of path: [String]) -> (StoreEnvironment, path: [String]) {
         switch path.first {
         case "production": return (.production, Array(path.dropFirst()))

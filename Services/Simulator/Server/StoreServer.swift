@@ -2,12 +2,12 @@ import Foundation
 import Hummingbird
 import ServiceLifecycle
 
-/// Puts the API and what steers it on a port.
+/// Serves the API and its control endpoints over HTTP.
 struct StoreServer: Sendable {
-    /// A request larger than any of Apple's is not read to its end.
+    /// A larger request than any of Apple's is not read to its end.
     private static let bodyLimit = 1 << 20
 
-    /// Where a request came in, so that it can be cut off.
+    /// The connection of a request, so that a fault can close it.
     private struct Context: RequestContext {
         var coreContext: CoreRequestContextStorage
         let cutOff: @Sendable () -> Void
@@ -22,12 +22,12 @@ struct StoreServer: Sendable {
     let api: StoreAPI
     let control: ServerControl
 
-    /// Answers while the body runs, and ends in order then: cancelling a server is a fatal error of its library when
-    /// somebody connects at that moment.
+    /// Serves while the body runs, and stops in order then: cancelling the server is a fatal error of its library when a client
+    /// connects at that moment.
     /// - Parameters:
-    ///   - port: 0 lets the system choose.
-    ///   - body: given the port; called when it is listened on.
-    /// - Throws: where the address cannot be listened on, and what the body throws.
+    ///   - port: 0 for a free one.
+    ///   - body: gets the port; called once the server listens.
+    /// - Throws: where the address is in use, and what the body throws.
     func answering<Success: Sendable>(
         on host: String, port: Int, _ body: @Sendable (Int) async throws -> Success
     ) async throws -> Success {
@@ -61,11 +61,11 @@ struct StoreServer: Sendable {
         let read = APIRequest(
             method: request.method.rawValue, target: request.uri.string,
             authorization: request.headers[.authorization], body: Array(body.readableBytesView))
-        // What steers the faults is not struck by them.
+        // Faults leave out their own control endpoints.
         if read.path.first == "simulator" { return Self.response(control.answer(to: read)) }
         let endpoint = Endpoint.find(method: read.method, path: api.place(of: read.path).path)?.0
         if let fault = api.faults.strike(.slow, endpoint, now: api.now()) {
-            // Nobody waits at the end for who is kept waiting.
+            // The end of the run does not wait for a delayed answer.
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: fault.delay) }
         }
         if api.faults.strike(.close, endpoint, now: api.now()) != nil {

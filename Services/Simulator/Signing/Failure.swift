@@ -1,4 +1,4 @@
-/// Something the simulator cannot do, said in one sentence.
+/// An error with a message for the operator.
 struct Failure: Error, CustomStringConvertible {
     var description: String
 

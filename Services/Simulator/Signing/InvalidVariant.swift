@@ -4,17 +4,17 @@ import AppStore
 enum InvalidVariant: Sendable, CaseIterable {
     /// Changed after it was signed.
     case tampered
-    /// Signed by somebody else's authority, which looks like Apple's.
+    /// Signed by another authority that looks like Apple's.
     case wrongRoot
     /// `alg` is `none`.
     case unsigned
-    /// Rightly signed, but for another developer's app.
+    /// Correctly signed, but for another developer's app.
     case strangersApp
-    /// The envelope and the transaction in it speak of different customers.
+    /// The notification and the transaction in it are about different customers.
     case foreignTransaction
 
-    /// The reason the verifier must give.
-    var reason: RefusalReason {
+    /// The reason that a verifier must give.
+    var reason: VerificationFailureReason {
         switch self {
         case .tampered: .signature
         case .wrongRoot: .chainUntrusted
@@ -24,6 +24,6 @@ enum InvalidVariant: Sendable, CaseIterable {
         }
     }
 
-    /// Whether an event has what this one falsifies.
+    /// Whether an event has what this variant falsifies.
     func applies(to event: EventPayload) -> Bool { self != .foreignTransaction || event.renewal != nil }
 }

@@ -5,19 +5,19 @@ import Signatures
 
 import struct Foundation.Date
 
-/// Writes and signs notifications as the App Store does.
+/// Builds and signs notifications as the App Store does.
 struct NotificationSigner: Sendable {
     private let signer: PayloadSigner
-    /// Signs with a younger intermediate and leaf what is dated from a day on: Apple's certificates change every other
-    /// year or so, and a receiver meets both.
+    /// Signs with a younger intermediate and leaf what is dated from a day on: Apple's certificates change every other year or so,
+    /// and a receiver gets both.
     private let successor: (signer: PayloadSigner, from: Date)?
-    /// Looks like Apple's to everyone who does not check the root.
+    /// Looks like Apple's unless the root is checked.
     private let impostor: PayloadSigner
-    /// Its header says that nothing is signed.
+    /// Its header says `none`.
     private let denier: PayloadSigner
 
     /// - Parameters:
-    ///   - authority: the one to be believed.
+    ///   - authority: the one that a verifier trusts.
     ///   - impostor: any other.
     ///   - successor: the same root with a new intermediate and leaf, and from when it signs; nil where nothing changes.
     init(
@@ -51,12 +51,17 @@ struct NotificationSigner: Sendable {
         if let successor, date >= successor.from { successor.signer } else { signer }
     }
 
-    /// The compact JWS of a notification that must be refused.
+    /// The compact JWS of a notification that must be rejected.
     func forge(_ event: EventPayload, _ invalidVariant: InvalidVariant) throws -> [UInt8] {
         try forged(event, invalidVariant).jws
     }
 
-    /// The compact JWS of what an answer of Apple's API says.
+    /// The compact JWS of a transaction, as StoreKit gives it to the app.
+    func sign(_ purchase: Purchase, in event: EventPayload) throws -> [UInt8] {
+        try signer(at: event.signedDate).sign(PayloadBuilder.transaction(purchase, in: event).json)
+    }
+
+    /// The compact JWS of a signed object in an answer of the API.
     func sign(_ payload: some Payload) throws -> [UInt8] { try signer.sign(payload.json) }
 
     private func forged(_ event: EventPayload, _ invalidVariant: InvalidVariant) throws -> SealedPayload {
@@ -94,7 +99,7 @@ struct NotificationSigner: Sendable {
     ) throws -> SealedPayload {
         var transaction: [UInt8]?
         var renewal: [UInt8]?
-        if let purchase = event.purchase {
+        if let purchase = event.shownPurchase {
             let signed = try signer.sign(PayloadBuilder.transaction(purchase, in: event).json)
             transaction = SealedPayload.shortened(signed, by: signer)
             if let facts = event.renewal {
@@ -112,7 +117,9 @@ struct NotificationSigner: Sendable {
             signedAppTransactionInfo: appTransaction)
         if omitsSignedDate { payload.signedDate = nil }
         var claims = payload.json
-        if event.object == .unknown { claims = PayloadBuilder.addingUnknownObject(to: claims, of: event) }
+        if case .other(let name, let members) = event.object {
+            claims = PayloadBuilder.adding(object: name, members: members, to: claims, of: event)
+        }
         return try SealedPayload(claims: claims, signer: signer)
     }
 
@@ -122,7 +129,7 @@ struct NotificationSigner: Sendable {
         return purchase
     }
 
-    /// Other claims under the signature of the true ones: still good JSON, so that it can be told whose it was.
+    /// Other claims under the signature of the original ones, still valid JSON with the app and the uuid.
     private func tampered(_ event: EventPayload) throws -> SealedPayload {
         var changed = event
         changed.signedDate = event.signedDate.adding(0.001)
@@ -130,7 +137,7 @@ struct NotificationSigner: Sendable {
         return try seal(changed, with: signer).bearingSignature(of: original)
     }
 
-    /// What the record says of it.
+    /// Its entry in the record.
     static func entry(for pending: PendingNotification) -> RunRecord.Notification {
         let event = pending.event
         return RunRecord.Notification(
@@ -138,9 +145,9 @@ struct NotificationSigner: Sendable {
             subtype: event.kind.subtype?.rawValue, environment: event.app.environment,
             bundleId: event.app.bundleId,
             originalTransactionId: event.purchase?.originalTransactionId,
-            transactionId: event.purchase?.transactionId, signedDate: event.signedDate.milliseconds,
+            transactionId: event.shownPurchase?.transactionId, signedDate: event.signedDate.milliseconds,
             expectedRejection: pending.invalidVariant?.reason.rawValue, facts: event.facts,
-            productType: event.purchase?.product.kind.type.rawValue,
+            productType: event.shownPurchase?.product.kind.type.rawValue,
             access: pending.invalidVariant == nil ? event.recordedAccess : nil)
     }
 }
@@ -154,9 +161,12 @@ extension EventPayload {
         }
     }
 
-    /// What it says of its purchase, in the words of the record.
+    /// The purchase whose transaction it holds.
+    var shownPurchase: Purchase? { object == .data ? purchase : nil }
+
+    /// What it says of its purchase, in the form of the record.
     var facts: RunRecord.Facts? {
-        guard let purchase else { return nil }
+        guard let purchase = shownPurchase else { return nil }
         return RunRecord.Facts(
             status: status, productId: purchase.product.id(in: app.bundleId),
             purchaseDate: purchase.purchaseDate.milliseconds, expiresDate: purchase.expiresDate?.milliseconds,

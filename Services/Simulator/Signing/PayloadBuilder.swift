@@ -2,7 +2,7 @@ import AppStore
 import Contracts
 import StrictJSON
 
-/// Writes an event in Apple's words.
+/// Builds Apple's payloads of an event.
 enum PayloadBuilder {
     static func transaction(_ purchase: Purchase, in event: EventPayload) -> JWSTransactionDecodedPayload {
         var payload = JWSTransactionDecodedPayload()
@@ -41,9 +41,8 @@ enum PayloadBuilder {
             payload.offerPeriod = (offer.period ?? purchase.product.period)?.rawValue
         }
         if purchase.product.hasCommitment { payload.billingPlanType = .monthly }
-        if let seats = purchase.product.seats {
-            payload.multiSeatInfo = RawJSON(Array(#"{"quantity":\#(seats)}"#.utf8))
-        }
+        if purchase.product.seats != nil { payload.multiSeatInfo = multiSeatInfo(of: purchase, in: event) }
+        if purchase.sharesPeriod { payload.additionalTransactionReason = .seatAddition }
         if event.kind.isAdvancedCommerce { payload.advancedCommerceInfo = advancedCommerceInfo(of: purchase) }
         return payload
     }
@@ -99,7 +98,7 @@ enum PayloadBuilder {
         case .summary(let summary): payload.summary = summary
         case .externalPurchaseToken(let token): payload.externalPurchaseToken = token
         case .appData: payload.appData = appData(of: event, signedAppTransactionInfo)
-        case .unknown: break
+        case .other: break
         }
         payload.version = "2.0"
         payload.signedDate = event.signedDate
@@ -111,7 +110,7 @@ enum PayloadBuilder {
     ) -> NotificationData {
         var data = NotificationData()
         data.environment = environment(of: event)
-        // Apple's number exists for what was bought in the real store only.
+        // Apple's number exists in production only.
         if event.app.environment == .production { data.appAppleId = event.app.appAppleId }
         data.bundleId = event.app.bundleId
         data.bundleVersion = "241"
@@ -131,17 +130,17 @@ enum PayloadBuilder {
         return data
     }
 
-    /// A notification whose only object is one that no client knows: all the same, Apple signed it.
-    static func addingUnknownObject(to json: [UInt8], of event: EventPayload) -> [UInt8] {
+    /// A notification whose only object is one that clients may not know; it is genuine all the same.
+    static func adding(object name: String, members: String, to json: [UInt8], of event: EventPayload) -> [UInt8] {
         var number = ""
         if event.app.environment == .production { number = #","appAppleId":\#(event.app.appAppleId)"# }
         let object =
-            #","unclaimInfo":{"environment":"\#(event.app.environment.rawValue)"\#(number)"#
-            + #","bundleId":"\#(event.app.bundleId)","count":1}}"#
+            #","\#(name)":{"environment":"\#(event.app.environment.rawValue)"\#(number)"#
+            + #","bundleId":"\#(event.app.bundleId)",\#(members)}}"#
         return json.dropLast() + Array(object.utf8)
     }
 
-    /// How the app itself came to the device.
+    /// The app transaction: how the app was installed.
     static func appTransaction(of event: EventPayload) -> AppTransaction {
         var payload = AppTransaction()
         payload.receiptType = environment(of: event)
@@ -156,7 +155,14 @@ enum PayloadBuilder {
         return payload
     }
 
-    /// What apps that manage their own catalogue are told beside.
+    private static func multiSeatInfo(of purchase: Purchase, in event: EventPayload) -> RawJSON {
+        let management = event.customer?.ownership == .assigned ? "APPLE" : "DEVELOPER"
+        let revoked = purchase.revokedSeats > 0 ? #","revokedSeatQuantity":\#(purchase.revokedSeats)"# : ""
+        let tiers = #"[{"price":\#(purchase.price),"quantity":\#(purchase.quantity)}]"#
+        return RawJSON(Array(#"{"invitationManagement":"\#(management)","priceTiers":\#(tiers)\#(revoked)}"#.utf8))
+    }
+
+    /// What Advanced Commerce adds.
     private static func advancedCommerceInfo(of purchase: Purchase) -> RawJSON {
         RawJSON(
             Array(
@@ -172,7 +178,7 @@ enum PayloadBuilder {
 }
 
 extension Product.Kind {
-    /// Apple's name of it.
+    /// Apple's product type.
     var type: TransactionType {
         switch self {
         case .autoRenewable: .autoRenewableSubscription
@@ -189,6 +195,6 @@ extension NotificationKind {
 }
 
 extension Renewal {
-    /// Apple says something of billing retry only where payment failed or the subscription ended.
+    /// Apple mentions billing retry only where payment failed or the subscription ended.
     var spokenBillingRetry: Bool? { isInBillingRetry || expirationIntent != nil ? isInBillingRetry : nil }
 }

@@ -2,7 +2,7 @@ import AppStore
 
 import struct Foundation.Date
 
-/// One notification of each kind worth looking at. The raw value is its name on the command line.
+/// A notification of each kind for tests. The raw value is its name on the command line.
 enum SampleCase: String, Sendable, CaseIterable {
     case subscribed
     case renewed
@@ -24,7 +24,7 @@ enum SampleCase: String, Sendable, CaseIterable {
     case tooOld = "too-old"
 
     /// The compact JWS.
-    /// - Parameter now: nothing is signed later, except what is too new.
+    /// - Parameter now: nothing is signed later, except the case that is too new.
     func signed(by signer: NotificationSigner, for app: App, seed: UInt64, now: Date) throws -> [UInt8] {
         var sample = SampleHistory(of: app, seed: seed, now: now)
         switch self {

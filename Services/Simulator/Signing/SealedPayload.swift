@@ -1,35 +1,35 @@
 import AppStore
 import Signatures
 
-/// A signed notification without what all of them share: three kilobytes instead of twenty.
+/// A signed notification without the header that its signatures share: three kilobytes instead of twenty.
 ///
-/// The header with its certificates stands in it three times, twice encoded twice. It is left out and put back when the
+/// The header with its certificates occurs in it three times, twice encoded twice. It is left out and inserted again when the
 /// payload is sent or answered; the bytes are the same each time, and nothing is signed again.
 struct SealedPayload: Sendable, Equatable {
-    /// Stands for the header in front of a signed part.
+    /// The placeholder for the header of a signed object.
     private static let mark = UInt8(ascii: "~")
-    /// How the members end that hold signed parts. It cannot occur inside a value: there the quotes are escaped.
+    /// How members with signed objects begin. It cannot occur inside a value, where quotes are escaped.
     private static let lead = Array(#"Info":""#.utf8)
 
     /// The encoded header of all of its signatures.
     let header: [UInt8]
-    /// JSON, with the mark instead of the header in the signed parts.
+    /// JSON, with the placeholder instead of the header in the signed objects.
     let claims: [UInt8]
     /// Encoded.
     private(set) var signature: [UInt8]
 
     /// Signs.
-    /// - Parameter claims: JSON whose signed parts were ``shortened(_:by:)``.
+    /// - Parameter claims: JSON whose signed objects were ``shortened(_:by:)``.
     init(claims: [UInt8], signer: PayloadSigner) throws {
         header = signer.headerSegment
         self.claims = claims
         signature = []
         let jws = try signer.sign(Self.expanded(claims, header: header))
-        guard let parts = CompactJWS(jws[...]) else { throw Failure("the signer made something that is not a JWS") }
+        guard let parts = CompactJWS(jws[...]) else { throw Failure("the signer returned something that is not a JWS") }
         signature = Array(parts.signature)
     }
 
-    /// A signed part with the mark instead of its header.
+    /// A signed object with the placeholder instead of its header.
     static func shortened(_ jws: [UInt8], by signer: PayloadSigner) -> [UInt8] {
         [mark] + jws.dropFirst(signer.headerSegment.count)
     }

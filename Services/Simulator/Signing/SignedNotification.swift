@@ -1,12 +1,12 @@
 import Contracts
 
-/// A notification as it is posted, with what the record says of it.
+/// A notification as it is posted, with its entry in the record.
 struct SignedNotification: Sendable {
     var app: App
     var entry: RunRecord.Notification
     var payload: SealedPayload
     var isToBeRepeated = false
 
-    /// `{"signedPayload":"…"}`, the same bytes at every attempt; composed anew, because thousands may wait.
+    /// `{"signedPayload":"…"}`, the same bytes at every attempt; composed each time, because thousands may wait.
     var body: [UInt8] { NotificationSigner.body(signedPayload: payload.jws) }
 }

@@ -1,8 +1,8 @@
 import Contracts
 
-/// How the simulated store is set up: what a developer or a tester chooses at Apple.
+/// The settings of the simulated App Store: what a developer or tester selects at Apple.
 struct Conditions: Sendable, Equatable {
-    /// How many times faster than real time production runs.
+    /// Factor by which time in production runs faster.
     var timeScale = 1.0
     var sandboxSpeed = TimeScale.SandboxSpeed.fiveMinutes
     var sandboxRenewals = 12
@@ -10,7 +10,7 @@ struct Conditions: Sendable, Equatable {
     var graceDays: Int? = 16
     /// Test accounts that cannot cancel, and that stop renewing.
     var hasSandboxQuirks = true
-    /// Products of a type that no client knows.
+    /// Products of a type that clients do not know.
     var hasUnknownProductType = true
 
     func timeScale(in environment: StoreEnvironment) -> TimeScale {

@@ -28,11 +28,11 @@ struct Storefront: Sendable, Equatable {
     ]
 }
 
-/// Who bought, or who was given access: what stays the same through all renewals.
+/// The buyer, or a person with shared access: what stays the same through all renewals.
 struct Customer: Sendable, Equatable {
     enum Ownership: Sendable, Equatable {
         case purchased, familyShared
-        /// A seat of somebody's volume purchase.
+        /// A seat of another customer's volume purchase.
         case assigned
 
         var type: InAppOwnershipType {
@@ -48,13 +48,13 @@ struct Customer: Sendable, Equatable {
     enum SandboxQuirk: Sendable, Equatable {
         /// Automatic renewal cannot be turned off.
         case cannotCancel
-        /// After so many transactions of one account, charges fail.
+        /// Charges fail after so many transactions of the account.
         case renewalsFail(after: Int)
     }
 
     var app: App
     var storefront: Storefront
-    /// Nil for those whose app never set one, and for everyone who did not buy.
+    /// Nil where the app sets none, and for customers who did not buy.
     var appAccountToken: UUID?
     /// One per Apple account and app: several purchases of one account share it.
     var appTransactionId: String
@@ -69,7 +69,7 @@ struct Customer: Sendable, Equatable {
         appTransactionId = identities.appTransactionId()
     }
 
-    /// Another customer who did not buy, but has access.
+    /// Another customer who has access without buying.
     func sharing(_ ownership: Ownership, identities: inout Identities) -> Customer {
         var other = self
         other.ownership = ownership

@@ -3,7 +3,7 @@ import Contracts
 import struct Foundation.Date
 import typealias Foundation.TimeInterval
 
-/// What happens next to a purchase, and when.
+/// The next event of a purchase, and its time.
 struct Decision: Sendable, Equatable {
     var event: LifecycleEvent
     var date: Date
@@ -11,16 +11,16 @@ struct Decision: Sendable, Equatable {
     var offer: Offer?
 }
 
-/// Decides what happens next to a purchase that follows no scenario. The likelihoods are ours: lively rather than true.
+/// Decides the next event of a purchase without a scenario. The probabilities are chosen for coverage, not from real customers.
 struct EventGenerator: Sendable {
     private var random: SeededRandom
 
     init(random: SeededRandom) { self.random = random }
 
-    /// - Returns: nil where nothing more will be heard of it.
+    /// - Returns: nil where no event follows.
     mutating func next(in purchase: SimulatedPurchase) -> Decision? {
         switch purchase.phase {
-        // What is bought first is settled together with who buys it: see ``Population``.
+        // The first purchase is decided together with the customer: see ``Population``.
         case .notBought: nil
         case .owned: nextWhileOwned(purchase)
         case .active: nextWhileActive(purchase)
@@ -55,13 +55,14 @@ struct EventGenerator: Sendable {
             isGranted ? .refund : .declineRefund, in: purchase, within: purchase.timeScale.scaled(24 * 3600))
     }
 
-    /// Changes of mind are commoner than refunds.
+    /// Changes of the renewal are more frequent than refunds.
     private static let whileActive: [(event: LifecycleEvent, weight: Int)] = [
         (.turnRenewalOff, 12), (.turnRenewalOn, 8), (.upgrade, 5), (.crossgrade, 3), (.downgrade, 8),
         (.keepProduct, 4), (.requestRefund, 4), (.requestRefundOfEarlierPeriod, 4), (.refund, 2),
         (.refundEarlierPeriod, 3), (.redeemOffer, 3), (.redeemOfferAndUpgrade, 2), (.redeemOfferAndDowngrade, 2),
         (.announcePriceIncrease, 6), (.acceptPriceIncrease, 10), (.raisePrice, 2), (.extend, 2), (.failToExtend, 2),
-        (.revoke, 10), (.unclaimSeats, 12), (.updateMetadata, 1), (.migrate, 1), (.changePrice, 1),
+        (.revoke, 10), (.unclaimSeats, 8), (.addSeats, 16), (.refundSeats, 8), (.updateMetadata, 1), (.migrate, 1),
+        (.changePrice, 1),
         (.somethingNew, 1),
     ]
 
@@ -105,7 +106,7 @@ struct EventGenerator: Sendable {
         guard purchase.permits(event, at: paidEnd) else {
             return decide(.failToRenew, in: purchase, notBefore: paidEnd)
         }
-        // Apple charges up to a day before the end, and says so of a failure, too.
+        // Apple charges up to a day before the end, and announces a failure then, too.
         if event != .failToRenew, random.chance(0.6) {
             // In the second half of that day a failed charge already has status 4.
             let early = purchase.timeScale.earlyCharge * (event == .failToRenewWithGrace ? 0.5 : 1)
@@ -118,7 +119,7 @@ struct EventGenerator: Sendable {
         if purchase.permits(.revoke), random.chance(0.2) {
             return decide(.revoke, in: purchase, within: end.timeIntervalSince(purchase.now) * 0.5)
         }
-        // In grace proper: before the paid period is over there is nothing to recover.
+        // In grace proper: before the end of the paid period there is nothing to recover.
         let paidEnd = purchase.purchase?.expiresDate ?? purchase.now
         let begin = max(paidEnd, purchase.now)
         let room = end.timeIntervalSince(begin) * 0.9
@@ -137,7 +138,7 @@ struct EventGenerator: Sendable {
     private mutating func nextAfterExpiry(_ purchase: SimulatedPurchase) -> Decision? {
         let roll = random.fraction()
         if roll < 0.55 { return decide(.resubscribe, in: purchase, within: purchase.timeScale.scaled(90 * 86_400)) }
-        // Only what was paid for can be given back, and only once.
+        // Only a paid transaction can be refunded, and only once.
         if roll < 0.60, purchase.permits(.refund) {
             return decide(.refund, in: purchase, within: purchase.timeScale.scaled(30 * 86_400))
         }
@@ -174,7 +175,7 @@ struct EventGenerator: Sendable {
     }
 
     private mutating func decide(_ event: LifecycleEvent, in purchase: SimulatedPurchase, at date: Date) -> Decision {
-        // Later by a millisecond at least: two events of one purchase never share a signedDate.
+        // At least a millisecond later: two events of one purchase never share a signedDate.
         Decision(
             event: event, date: max(date, purchase.now.adding(0.001)), product: product(for: event, in: purchase),
             offer: offer(for: event))

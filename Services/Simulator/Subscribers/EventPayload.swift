@@ -3,30 +3,30 @@ import AppStore
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// One notification before it is written in Apple's words and signed.
+/// One notification before it is built and signed.
 struct EventPayload: Sendable, Equatable {
-    /// Which of Apple's objects it holds: exactly one of them.
+    /// Which of Apple's objects it holds: exactly one.
     enum Object: Sendable, Equatable {
-        /// About a purchase; TEST holds it, too, without one.
+        /// About a purchase; TEST has it, too, without one.
         case data
         /// Many subscriptions were extended at once.
         case summary(NotificationSummary)
         case externalPurchaseToken(ExternalPurchaseToken)
         /// About the app on a customer's device.
         case appData
-        /// An object that Apple does not have yet.
-        case unknown
+        /// An object that clients may not know: its name, and its members beside the app and the environment.
+        case other(name: String, members: String)
     }
 
     var uuid: UUID
     var kind: NotificationKind
     var app: App
-    /// Nil where it is about nobody.
+    /// Nil where it is about no customer.
     var customer: Customer?
     var signedDate: Date
-    /// 1 active, 2 expired, 3 billing retry, 4 grace, 5 revoked; nil for what is bought once.
+    /// 1 active, 2 expired, 3 billing retry, 4 grace, 5 revoked; nil for a one-time purchase.
     var status: Int?
-    /// In a refund flow the one whose money is asked for or given back, else the newest.
+    /// In a refund flow the transaction of the refund, else the newest.
     var purchase: Purchase?
     var renewal: Renewal?
     var object = Object.data

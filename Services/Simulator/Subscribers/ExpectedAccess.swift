@@ -1,17 +1,17 @@
 import Foundation
 
-/// When one purchase gives access, kept by the simulator for itself: the truth that a receiver is compared with.
+/// When one purchase gives access by the simulator's own book-keeping: the reference that a receiver is compared with.
 ///
-/// It follows what happens, not what is said of it: no payload is read, and nothing here knows a receiver's rules.
+/// It follows the events and reads no payload, and it shares no code with a receiver.
 struct ExpectedAccess: Sendable, Equatable {
     struct Period: Sendable, Equatable {
-        /// Nil in grace, which nobody has paid for.
+        /// Nil in grace, which is not paid.
         var transactionId: String?
         var product: Product
         var start: Date
-        /// Nil is for ever.
+        /// Nil is unlimited.
         var end: Date?
-        /// Where the period ended before money was given back; nil if none was.
+        /// The end of the period before a refund; nil without one.
         fileprivate var endBeforeRefund: Date??
     }
 
@@ -22,7 +22,7 @@ struct ExpectedAccess: Sendable, Equatable {
     var periods: [Period] { all.filter { period in period.end.map { $0 > period.start } ?? true } }
 
     mutating func grant(_ purchase: Purchase) {
-        // Nothing was interrupted where a payment succeeds in grace: the new period begins where the old one ended.
+        // A payment in grace interrupts nothing: the new period begins where the old one ended.
         all.removeAll { $0.transactionId == nil && $0.start >= purchase.purchaseDate }
         all.append(
             Period(
@@ -30,17 +30,17 @@ struct ExpectedAccess: Sendable, Equatable {
                 end: purchase.expiresDate))
     }
 
-    /// Access goes on without payment.
+    /// Access continues without payment.
     mutating func allowGrace(for product: Product, from start: Date, until end: Date) {
         all.append(Period(transactionId: nil, product: product, start: start, end: end))
     }
 
-    /// Everything is over, also what was to begin later.
+    /// Ends everything, also what was to begin later.
     mutating func end(at date: Date) {
         for place in all.indices { cut(place, at: date) }
     }
 
-    /// One transaction gives no access any more.
+    /// A refunded transaction gives no more access.
     mutating func refund(_ transactionId: String, at date: Date) {
         guard let place = place(of: transactionId) else { return }
         all[place].endBeforeRefund = .some(all[place].end)
@@ -66,7 +66,7 @@ struct ExpectedAccess: Sendable, Equatable {
 }
 
 extension ExpectedAccess.Period {
-    /// For people.
+    /// Text for the summary.
     func sentence(in bundleId: String) -> String {
         let end = end.map { $0.formatted(.iso8601) } ?? "for ever"
         let grace = transactionId == nil ? " (grace)" : ""

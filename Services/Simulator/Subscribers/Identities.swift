@@ -3,10 +3,10 @@ import Contracts
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// Hands out everything that must be unique: uuids and Apple's numbers.
+/// Issues uuids and Apple's numbers, each once.
 ///
-/// Drawn from the seed and the moment of the run together, so that a second run with the same seed purchases the same purchases
-/// but is not taken for a repetition of the first. With the same moment, everything is the same.
+/// Drawn from the seed and the moment of the run together, so that a second run with the same seed has the same purchases but
+/// is not a repetition of the first. With the same moment, everything is the same.
 struct Identities: Sendable {
     private var random: SeededRandom
     private var serial: Int64
@@ -28,7 +28,7 @@ struct Identities: Sendable {
 
     mutating func appTransactionId() -> String { String(704_000_000_000_000_000 + next()) }
 
-    /// Rising with gaps: nobody may rely on neighbours.
+    /// Rising with gaps: clients must not rely on consecutive ids.
     private mutating func next() -> Int64 {
         serial += 1 + Int64(random.next() % 97)
         return serial

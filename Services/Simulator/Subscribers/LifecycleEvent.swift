@@ -1,9 +1,9 @@
 import AppStore
 
-/// What can happen to a purchase.
+/// An event of a purchase.
 enum LifecycleEvent: String, Sendable, CaseIterable {
     case subscribe
-    /// Buys what is no auto-renewable subscription.
+    /// Buys something that does not renew.
     case buy
     /// The next period is charged, up to a day before it begins or after.
     case renew
@@ -33,7 +33,7 @@ enum LifecycleEvent: String, Sendable, CaseIterable {
     case expireOtherwise
     case resubscribe
     case requestRefund
-    /// Asks for the money of the period before the newest.
+    /// Requests a refund of the period before the newest.
     case requestRefundOfEarlierPeriod
     /// Apple asks for consumption information once more.
     case repeatConsumptionRequest
@@ -45,6 +45,10 @@ enum LifecycleEvent: String, Sendable, CaseIterable {
     case failToExtend
     /// A family member loses access, or a seat is taken away.
     case revoke
+    /// The buyer of a volume purchase adds seats within a period, at once.
+    case addSeats
+    /// Some seats of a volume purchase are refunded; the purchase stands.
+    case refundSeats
     case unclaimSeats
     case updateMetadata
     case migrate
@@ -54,7 +58,7 @@ enum LifecycleEvent: String, Sendable, CaseIterable {
     /// A known type with a subtype that Apple does not have yet.
     case renewInANewWay
 
-    /// Apple's event table: what is announced, and how.
+    /// Apple's event table: the type and subtype of each event.
     var kind: NotificationKind {
         switch self {
         case .subscribe: NotificationKind(.subscribed, .initialBuy)
@@ -88,6 +92,8 @@ enum LifecycleEvent: String, Sendable, CaseIterable {
         case .extend: .extended
         case .failToExtend: .extensionFailure
         case .revoke: NotificationKind(.revoke)
+        case .addSeats: .seatsAdded
+        case .refundSeats: NotificationKind(.refund, .seats)
         case .unclaimSeats: NotificationKind(.unclaimSeats)
         case .updateMetadata: NotificationKind(.metadataUpdate)
         case .migrate: NotificationKind(.migration)
@@ -112,6 +118,9 @@ struct NotificationKind: Sendable, Hashable {
     static let oneTimeCharge = NotificationKind(.oneTimeCharge)
     static let test = NotificationKind(.test)
     static let upgraded = NotificationKind(.didChangeRenewalPref, .upgrade)
+    /// Apple documents the subtype; that it goes with this type is our reading.
+    static let seatsAdded = NotificationKind(
+        .didChangeRenewalPref, NotificationSubtype(rawValue: "INCREASE_QUANTITY"))
     static let extended = NotificationKind(.renewalExtended)
     static let extensionSummary = NotificationKind(.renewalExtension, .summary)
     static let extensionFailure = NotificationKind(.renewalExtension, .failure)
@@ -119,5 +128,5 @@ struct NotificationKind: Sendable, Hashable {
         NotificationType(rawValue: "SUBSCRIPTION_GIFTED"), NotificationSubtype(rawValue: "BIRTHDAY"))
     static let unknownSubtype = NotificationKind(.didRenew, NotificationSubtype(rawValue: "EARLY_BIRD"))
     /// Its only object is one that no client knows.
-    static let unknownObject = NotificationKind(NotificationType(rawValue: "UNCLAIMED"))
+    static let unknownObject = NotificationKind(NotificationType(rawValue: "GIFT_OFFERED"))
 }

@@ -41,7 +41,7 @@ struct Offer: Sendable, Hashable {
         }
     }
 
-    /// Half of what it costs, or nothing.
+    /// Half the price, or nothing.
     func price(of product: Product) -> Int64 { payment == .freeTrial ? 0 : product.price / 2 }
 
     static func random(_ kind: Kind, using random: inout SeededRandom) -> Offer {

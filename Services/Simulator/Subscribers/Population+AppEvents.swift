@@ -4,9 +4,9 @@ import Contracts
 import struct Foundation.Date
 import typealias Foundation.TimeInterval
 
-/// What Apple tells about an app and nobody's purchase.
+/// Notifications about an app and no purchase.
 extension Population {
-    /// How far back stories begin. Within Apple's history (180 and 30 days) and what a verifier accepts as signedDate
+    /// How far back purchases begin. Within Apple's history (180 and 30 days) and what a verifier accepts as signedDate
     /// (400 days).
     private static let productionSpan = 390.0 * 86_400
     private static let sandboxSpan = 29.0 * 86_400
@@ -22,12 +22,13 @@ extension Population {
     }
 
     mutating func appEvent(now: Date) -> EventPayload {
-        switch random.index(below: 8) {
+        switch random.index(below: 9) {
         case 0: return externalPurchaseToken(.created, now: now)
         case 1: return externalPurchaseToken(.activeTokenReminder, now: now)
         case 2: return externalPurchaseToken(.unreported, now: now)
         case 3: return rescindedConsent(now: now)
         case 4: return extensionSummary(now: now)
+        case 5: return objectOfTomorrow(now: now)
         default: return test(now: now)
         }
     }
@@ -45,7 +46,7 @@ extension Population {
     private mutating func externalPurchaseToken(_ subtype: NotificationSubtype, now: Date) -> EventPayload {
         var payload = payload(NotificationKind(.externalPurchaseToken, subtype), now: now)
         var token = ExternalPurchaseToken()
-        // The token itself says that it is of the sandbox; nothing else in it does.
+        // The token itself names the sandbox; nothing else in it does.
         let prefix = payload.app.environment == .sandbox ? "SANDBOX_" : ""
         token.externalPurchaseId = prefix + identities.uuid().uuidString.lowercased()
         token.tokenCreationDate = payload.signedDate.adding(subtype == .created ? -1 : -30 * 86_400)
@@ -64,7 +65,14 @@ extension Population {
         return payload
     }
 
-    /// The end of a mass extension whose subscriptions are none of ours.
+    /// Of a type that Apple does not have yet, with an object that no client knows.
+    private mutating func objectOfTomorrow(now: Date) -> EventPayload {
+        var payload = payload(.unknownObject, now: now)
+        payload.object = .other(name: "giftInfo", members: #""count":1"#)
+        return payload
+    }
+
+    /// The summary of a mass extension of other subscriptions.
     private mutating func extensionSummary(now: Date) -> EventPayload {
         var payload = payload(.extensionSummary, now: now)
         var summary = NotificationSummary()

@@ -3,11 +3,11 @@ import Contracts
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// Many purchases at once: an endless source of payloads, the same for the same seed and the same moment.
+/// Many concurrent purchases: an endless source of payloads, equal for equal seeds and moments.
 ///
-/// Each place holds one play of a scenario, or a purchase to which anything may happen. It begins somewhere in the past
-/// and stops short of the present, because Apple signs nothing in the future; whoever is through is replaced. So the
-/// payloads of one purchase come in order, and those of different ones mix.
+/// Each place holds one play of a scenario, or a purchase without one. It begins somewhere in the past and stops before the
+/// present, because Apple signs nothing in the future; a finished one is replaced. So the payloads of one purchase are in
+/// order, and those of different ones are mixed.
 struct Population: Sendable {
     private enum Place: Sendable {
         case free(SimulatedPurchase)
@@ -31,8 +31,8 @@ struct Population: Sendable {
 
     /// - Parameters:
     ///   - apps: at least one.
-    ///   - size: purchases at once, at least one.
-    ///   - now: enters the identities, see ``Identities``.
+    ///   - size: number of concurrent purchases, at least one.
+    ///   - now: part of the ids, see ``Identities``.
     init(
         apps: [App], size: Int, conditions: Conditions = Conditions(), mix: ScenarioMix = .everything, seed: UInt64,
         now: Date
@@ -46,7 +46,7 @@ struct Population: Sendable {
         places = Array(repeating: nil, count: size)
     }
 
-    /// The next payload, whatever it is about.
+    /// The next payload.
     /// - Parameter now: nothing is signed after it.
     mutating func next(now: Date) -> EventPayload {
         if mix.hasAppEvents, random.chance(0.02) { return appEvent(now: now) }
@@ -55,8 +55,8 @@ struct Population: Sendable {
         return begin(index, now: now)
     }
 
-    /// What a forger would like a receiver to believe of somebody: a refund that never was, just after the newest
-    /// payload. The purchase itself stays as it is.
+    /// The content of a forgery: a refund that never happened, just after the newest payload. The purchase itself stays
+    /// unchanged.
     mutating func counterfeit(now: Date) -> EventPayload {
         let purchases = places[random.index(below: places.count)]?.purchases ?? []
         guard let purchase = purchases.first(where: { $0.purchase != nil }) else { return test(now: now) }
@@ -68,7 +68,7 @@ struct Population: Sendable {
     }
 
     private mutating func proceed(_ index: Int, now: Date) -> EventPayload? {
-        // Taken out and put back, so that what is changed is not copied.
+        // Taken out and put back, so that a change copies nothing.
         guard let place = places[index] else { return nil }
         places[index] = nil
         switch place {
@@ -105,7 +105,7 @@ struct Population: Sendable {
         let payload = purchase.apply(
             product.isSubscription ? .subscribe : .buy, at: beginning.adding(0.001), product: product, offer: offer,
             identities: &identities)
-        guard let payload else { preconditionFailure("whoever has bought nothing can always buy") }
+        guard let payload else { preconditionFailure("a first purchase is always permitted") }
         places[index] = .free(purchase)
         return payload
     }
@@ -113,7 +113,7 @@ struct Population: Sendable {
     private mutating func begin(
         _ scenario: Scenario, at index: Int, in app: App, _ timeScale: TimeScale, now: Date
     ) -> EventPayload {
-        // Played once on trial to know how long it takes: the whole story shall lie in the past.
+        // Played once for its length: all of it must lie in the past.
         var trial = ScenarioPlay(
             scenario, in: app, timeScale: timeScale, beginning: now, random: &random, identities: &identities)
         var end = now
@@ -134,7 +134,7 @@ struct Population: Sendable {
         return payload
     }
 
-    /// Somebody new, or a further purchase of somebody who is there.
+    /// A new customer, or a further purchase of an existing one.
     private mutating func buyer(in app: App) -> (Customer, Product) {
         var customer = Customer(of: app, random: &random, identities: &identities)
         let roll = random.fraction()
@@ -162,14 +162,14 @@ struct Population: Sendable {
     }
 }
 
-// MARK: What is told from outside
+// MARK: Requests of the developer
 
 extension Population {
-    /// Lets active subscriptions end later. A purchase that is not in any place goes on from the newest payload about it.
+    /// Extends active subscriptions. A purchase that is in no place continues from its newest payload.
     /// - Parameters:
     ///   - subscriptions: the newest payload about each.
     ///   - now: nothing is signed after it.
-    /// - Returns: in the same order, what Apple would send; nil where it is not active.
+    /// - Returns: in the same order, the payloads that Apple would send; nil where a subscription cannot be extended.
     mutating func extend(_ subscriptions: [EventPayload], byDays days: Int, now: Date) -> [EventPayload?] {
         let found = indices(of: Set(subscriptions.compactMap { $0.purchase?.originalTransactionId }))
         return subscriptions.map { newest in
@@ -192,7 +192,7 @@ extension Population {
         }
     }
 
-    /// What Apple says about subscriptions without changing them.
+    /// Payloads about subscriptions that change nothing.
     /// - Parameter subscriptions: the newest payload about each.
     mutating func announce(_ kind: NotificationKind, about subscriptions: [EventPayload]) -> [EventPayload] {
         let found = indices(of: Set(subscriptions.compactMap { $0.purchase?.originalTransactionId }))
@@ -215,7 +215,7 @@ extension Population {
         }
     }
 
-    /// Says whose purchases these are from now on.
+    /// Sets the account of a purchase from now on.
     mutating func assign(_ appAccountToken: UUID, to originalTransactionId: String) {
         guard let index = indices(of: [originalTransactionId]).values.first else { return }
         _ = change(index, originalTransactionId) { purchase, _ in
@@ -224,7 +224,7 @@ extension Population {
         }
     }
 
-    /// The developer sent consumption information: Apple asks no more.
+    /// Notes consumption information of the developer: Apple does not ask again.
     mutating func answerConsumptionRequest(of transactionId: String, originalTransactionId: String) {
         guard let index = indices(of: [originalTransactionId]).values.first else { return }
         _ = change(index, originalTransactionId) { purchase, _ in
@@ -233,7 +233,7 @@ extension Population {
         }
     }
 
-    /// An identity for a payload that is about nobody's purchase.
+    /// An id for a payload that is about no purchase.
     mutating func uuid() -> UUID { identities.uuid() }
 
     private func indices(of ids: Set<String>) -> [String: Int] {

@@ -1,4 +1,4 @@
-/// What the simulated apps sell.
+/// A product of the simulated apps.
 struct Product: Sendable, Hashable {
     enum Kind: Sendable, Hashable, CaseIterable {
         case autoRenewable, nonRenewing, nonConsumable, consumable
@@ -16,13 +16,13 @@ struct Product: Sendable, Hashable {
     }
 
     var kind: Kind
-    /// What follows the bundle id in the product id.
+    /// The end of the product id, after the bundle id.
     var suffix: String
-    /// The subscription group; nil for what is bought once.
+    /// The subscription group; nil for a one-time purchase.
     var group: String?
     /// Higher is better: moving up is an upgrade at once, moving down waits for the renewal.
     var level = 0
-    /// Nil for what is bought once.
+    /// Nil for a one-time purchase.
     var period: Period?
     /// Thousandths of a unit of the storefront's currency.
     var price: Int64
@@ -33,7 +33,7 @@ struct Product: Sendable, Hashable {
 
     func id(in bundleId: String) -> String { "\(bundleId).\(suffix)" }
 
-    /// Whether the App Store sells it by the period.
+    /// Whether it renews.
     var isSubscription: Bool { period != nil }
 }
 
@@ -76,7 +76,7 @@ extension Product {
         kind: .autoRenewable, suffix: "team.monthly", group: teamGroup, level: 1, period: .month, price: 49_990,
         seats: 5)
 
-    /// Of a type that this build of a client has never heard of.
+    /// Of a type that this release of a client does not know.
     static let bundle = Product(
         kind: .unknown, suffix: "everything.monthly", group: bundleGroup, level: 1, period: .month, price: 29_990)
 

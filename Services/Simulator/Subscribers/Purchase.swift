@@ -2,28 +2,33 @@ import AppStore
 
 import struct Foundation.Date
 
-/// The facts of one transaction, before they are written in Apple's words.
+/// One transaction, before it is written as Apple's payload.
 struct Purchase: Sendable, Equatable {
     enum Reason: Sendable, Equatable { case purchase, renewal }
 
     var originalTransactionId: String
     var transactionId: String
-    /// Nil for what is bought once.
+    /// Nil for a one-time purchase.
     var webOrderLineItemId: String?
     var product: Product
-    /// When it was bought; of a renewal, when its period begins: it may have been charged a day before.
+    /// When it was charged; of a renewal, when its period begins: the charge may be a day earlier.
     var purchaseDate: Date
     var originalPurchaseDate: Date
     var expiresDate: Date?
     var reason: Reason
     var price: Int64
+    /// Of a volume purchase, its seats.
     var quantity: Int64 = 1
+    /// More than one transaction represents its period, because seats were added.
+    var sharesPeriod = false
+    /// Seats that a refund took back; the transaction stands.
+    var revokedSeats: Int64 = 0
     var offer: Offer?
     var revocation: Revocation?
     /// Replaced by something better before it ended.
     var isUpgraded = false
 
-    /// Money was given back, or sharing ended.
+    /// A refund, or the end of sharing.
     struct Revocation: Sendable, Equatable {
         var date: Date
         /// 0 other, 1 a fault of the app.
@@ -34,13 +39,13 @@ struct Purchase: Sendable, Equatable {
     }
 }
 
-/// The facts of a subscription's renewal, before they are written in Apple's words.
+/// The renewal of a subscription, before it is written as Apple's payload.
 struct Renewal: Sendable, Equatable {
     var product: Product
     /// What it renews to: differs from ``product`` after a downgrade.
     var nextProduct: Product
     var willRenew: Bool
-    /// The end of the newest period, which Apple says whether it will renew or not.
+    /// The end of the newest period, which Apple states whether it renews or not.
     var date: Date?
     var isInBillingRetry: Bool
     var graceExpiresDate: Date?
@@ -49,10 +54,10 @@ struct Renewal: Sendable, Equatable {
     var recentStartDate: Date
     /// 0 not answered, 1 consented or not needed; nil without a price increase.
     var priceIncreaseStatus: Int64?
-    /// What the next period costs where it is not the product's price.
+    /// The price of the next period where it is not the product's.
     var nextPrice: Int64?
     /// Applies to the next period.
     var nextOffer: Offer?
-    /// Offers that a customer who left could take.
+    /// Offers for a customer who left.
     var winBackOffers: [String] = []
 }

@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-/// A purchase led through given events, for one payload of a wanted kind.
+/// Leads a purchase through given events, for one payload of a kind.
 struct SampleHistory: Sendable {
     private let app: App
     private let now: Date
@@ -41,7 +41,7 @@ struct SampleHistory: Sendable {
             of: customer, timeScale: TimeScale(environment: app.environment), beginning: now.adding(-61))
         let payload = purchase.apply(
             .buy, at: now.adding(-60), product: Product.consumables[0], identities: &identities)
-        guard let payload else { preconditionFailure("whoever has bought nothing can always buy") }
+        guard let payload else { preconditionFailure("a first purchase is always permitted") }
         return payload
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 
-/// SplitMix64: the same seed gives the same course on every machine and in every release, which the system's generator
-/// and `shuffled()` of the standard library do not promise beyond one version.
+/// SplitMix64: equal seeds give equal numbers on every machine and in every release, which the system's generator and
+/// `shuffled()` of the standard library do not promise.
 struct SeededRandom: RandomNumberGenerator, Sendable, Equatable {
     private var state: UInt64
 
@@ -24,7 +24,7 @@ struct SeededRandom: RandomNumberGenerator, Sendable, Equatable {
     /// At least 0, below `count`, which is at least 1.
     mutating func index(below count: Int) -> Int { Int(next() % UInt64(count)) }
 
-    /// An element of what is not empty.
+    /// An element of a collection that is not empty.
     mutating func element<Element>(of elements: [Element]) -> Element { elements[index(below: elements.count)] }
 
     /// A version 4 UUID.

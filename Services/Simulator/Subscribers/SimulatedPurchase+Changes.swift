@@ -40,6 +40,8 @@ extension SimulatedPurchase {
         case .reverseRefund: reverseRefund(at: date)
         case .extend: extend(by: timeScale.scaled(7 * 86_400))
         case .revoke: revoke(at: date)
+        case .addSeats: return addSeats(at: date, identities: &identities)
+        case .refundSeats: refundSeats()
         case .repeatConsumptionRequest, .failToExtend, .unclaimSeats, .updateMetadata, .migrate, .changePrice,
             .somethingNew:
             break
@@ -56,9 +58,10 @@ extension SimulatedPurchase {
             product: product, purchaseDate: date, originalPurchaseDate: date,
             expiresDate: end(of: product, offer, from: date), reason: .purchase,
             price: offer?.price(of: product) ?? product.price,
-            quantity: product.kind == .consumable ? 1 + Int64(now.milliseconds % 3) : 1, offer: offer)
+            quantity: product.seats ?? (product.kind == .consumable ? 1 + Int64(now.milliseconds % 3) : 1), offer: offer
+        )
         transactions = [purchase]
-        // What is used up gives no access.
+        // A consumable gives no access.
         if product.kind != .consumable { access.grant(purchase) }
         guard product.isSubscription else {
             phase = .owned
@@ -77,7 +80,7 @@ extension SimulatedPurchase {
         charge(product, from: date, reason: .purchase, offer: offer, identities: &identities)
     }
 
-    /// Something else takes effect at once: what was paid for ends, and with it a period that was charged early.
+    /// Another product takes effect at once: the paid period ends, and with it a period that was charged early.
     private mutating func replace(with product: Product, at date: Date, offer: Offer?, identities: inout Identities) {
         for place in transactions.indices where transactions[place].expiresDate.map({ $0 > date }) ?? false {
             transactions[place].isUpgraded = true
@@ -92,8 +95,8 @@ extension SimulatedPurchase {
         charge(next, from: date, reason: .renewal, offer: renewal?.nextOffer, identities: &identities)
     }
 
-    /// In grace nothing was interrupted and the period continues where the last one ended, unless an offer's period would be
-    /// over by now; after grace a period begins with the charge.
+    /// In grace the period continues where the last one ended, unless an offer's period would be over by now; after grace a
+    /// period begins with the charge.
     private mutating func recover(at date: Date, identities: inout Identities) {
         if case .grace = phase, let paidEnd = purchase?.expiresDate, let renewal,
             let next = end(of: renewal.nextProduct, renewal.nextOffer, from: paidEnd), date < next
@@ -116,7 +119,8 @@ extension SimulatedPurchase {
             transactionId: identities.transactionId(in: environment),
             webOrderLineItemId: identities.webOrderLineItemId(in: environment), product: product, purchaseDate: date,
             originalPurchaseDate: first.originalPurchaseDate, expiresDate: end(of: product, offer, from: date),
-            reason: reason, price: offer?.price(of: product) ?? price ?? product.price, offer: offer)
+            reason: reason, price: offer?.price(of: product) ?? price ?? product.price,
+            quantity: product.seats.map { reason == .renewal ? seats : $0 } ?? 1, offer: offer)
         transactions.append(purchase)
         access.grant(purchase)
         renewal = Renewal(
@@ -147,7 +151,7 @@ extension SimulatedPurchase {
             let grace = timeScale.grace(of: period)
         else { return }
         let end = paidEnd.adding(grace)
-        // Told before the period is over, Apple says that it does not retry yet.
+        // Announced before the end of the period, Apple says that it does not retry yet.
         renewal?.isInBillingRetry = date >= paidEnd
         renewal?.graceExpiresDate = end
         renewal?.expirationIntent = 2
@@ -186,7 +190,7 @@ extension SimulatedPurchase {
         guard let id = endRefundRequest() ?? unasked,
             let place = transactions.lastIndex(where: { $0.transactionId == id })
         else { return nil }
-        // A part of it now and then: the days that were left.
+        // Prorated now and then: the days that were left.
         let isProrated = transactions[place].product.isSubscription && date.milliseconds % 4 == 0
         transactions[place].revocation = Purchase.Revocation(
             date: date, reason: isAskedFor ? 1 : 0, type: isProrated ? .refundProrated : .refundFull,
@@ -199,7 +203,7 @@ extension SimulatedPurchase {
         return id
     }
 
-    /// The customer gets back what was paid for; the renewal date did not move meanwhile.
+    /// The customer gets back the access; the renewal date did not move meanwhile.
     private mutating func reverseRefund(at date: Date) {
         guard let place = transactions.indices.last else { return }
         transactions[place].revocation = nil
@@ -224,6 +228,33 @@ extension SimulatedPurchase {
         access.extend(transactions[place].transactionId, until: later)
     }
 
+    /// Seats take effect at once: another transaction represents the period, and the one that began it stays the newest of
+    /// those that renew.
+    private mutating func addSeats(at date: Date, identities: inout Identities) -> String? {
+        guard let place = transactions.indices.last else { return nil }
+        transactions[place].sharesPeriod = true
+        var added = transactions[place]
+        added.transactionId = identities.transactionId(in: customer.app.environment)
+        added.webOrderLineItemId = identities.webOrderLineItemId(in: customer.app.environment)
+        added.purchaseDate = date
+        added.reason = .purchase
+        added.quantity = 2
+        added.offer = nil
+        added.revokedSeats = 0
+        transactions.insert(added, at: place)
+        return added.transactionId
+    }
+
+    private mutating func refundSeats() {
+        guard let place = transactions.indices.last else { return }
+        transactions[place].revokedSeats = 1
+    }
+
+    /// All seats of the current period.
+    private var seats: Int64 {
+        [purchase, addedSeats].reduce(0) { $0 + ($1.map { $0.quantity - $0.revokedSeats } ?? 0) }
+    }
+
     private mutating func revoke(at date: Date) {
         guard let place = transactions.indices.last else { return }
         transactions[place].revocation = Purchase.Revocation(
@@ -235,7 +266,7 @@ extension SimulatedPurchase {
 }
 
 extension LifecycleEvent {
-    /// Whether the notification shows the transaction whose money is asked for.
+    /// Whether the notification shows the transaction of the refund request.
     fileprivate var isAboutTheRefund: Bool {
         switch self {
         case .requestRefund, .requestRefundOfEarlierPeriod, .repeatConsumptionRequest: true

@@ -2,21 +2,21 @@ import struct Foundation.Date
 import typealias Foundation.TimeInterval
 import struct Foundation.UUID
 
-/// A subscription or a one-time purchase as Apple tells it: what happened so far, and what can happen next.
+/// A subscription or a one-time purchase: its events so far, and those that can follow.
 ///
-/// Pure: the event, its time and the identities come from outside. Each event answers with the one payload it causes.
+/// Pure: the event, its time and the ids are arguments. Each event returns the one payload that it causes.
 struct SimulatedPurchase: Sendable, Equatable {
     enum Phase: Sendable, Equatable {
         case notBought
         case active
-        /// Payment failed, access goes on until then.
+        /// Payment failed; access continues until then.
         case grace(until: Date)
-        /// Payment failed, no access, Apple tries until then.
+        /// Payment failed, no access; Apple retries until then.
         case billingRetry(until: Date)
         case expired
         /// The newest transaction was refunded, or sharing ended.
         case revoked
-        /// Bought once.
+        /// A one-time purchase.
         case owned
     }
 
@@ -24,7 +24,7 @@ struct SimulatedPurchase: Sendable, Equatable {
     struct RefundRequest: Sendable, Equatable {
         var transactionId: String
         var requestedAt: Date
-        /// Whether the developer sent consumption information: Apple asks no more then.
+        /// Whether the developer sent consumption information, after which Apple does not ask again.
         var isAnswered = false
     }
 
@@ -51,17 +51,24 @@ struct SimulatedPurchase: Sendable, Equatable {
     /// The newest transaction.
     var purchase: Purchase? { transactions.last }
 
-    /// The newest transaction but one that could still be given back.
+    /// The transaction before the newest, where it can still be refunded.
     var earlierPurchase: Purchase? {
         transactions.dropLast().last.flatMap { $0.revocation == nil && !$0.isUpgraded ? $0 : nil }
     }
 
-    /// Lets an event happen.
+    /// The transaction by which seats were added in the current period; nil once it was refunded.
+    var addedSeats: Purchase? {
+        transactions.dropLast().last.flatMap { added in
+            added.sharesPeriod && added.revocation == nil && added.expiresDate == purchase?.expiresDate ? added : nil
+        }
+    }
+
+    /// Applies an event.
     /// - Parameters:
-    ///   - date: later than ``now``, not earlier than what the event waits for (see ``EventGenerator``).
-    ///   - product: what is bought or moved to; only events that buy or change the product look at it.
-    ///   - offer: what applies to it.
-    /// - Returns: the payload Apple would send; nil, and nothing happens, if the event is not permitted now.
+    ///   - date: later than ``now``, not earlier than the event permits (see ``EventGenerator``).
+    ///   - product: the product that is bought or changed to; other events ignore it.
+    ///   - offer: applies to it.
+    /// - Returns: the payload that Apple would send; nil, and nothing changes, if the event is not permitted now.
     mutating func apply(
         _ event: LifecycleEvent, at date: Date, product: Product, offer: Offer? = nil, identities: inout Identities
     ) -> EventPayload? {
@@ -70,14 +77,15 @@ struct SimulatedPurchase: Sendable, Equatable {
         let shown = change(event, at: date, product: product, offer: offer, identities: &identities)
         now = date
         var payload = payload(event.kind, showing: shown, identities: &identities)
+        if event == .unclaimSeats { payload.object = unclaimedSeat(identities: &identities) }
         if access != before { payload.access = access.periods }
         return payload
     }
 
-    /// The developer gives time away: the period that runs ends later.
-    /// - Returns: the payload Apple would send; nil, and nothing happens, unless the subscription is active.
+    /// The developer extends the current period.
+    /// - Returns: the payload that Apple would send; nil, and nothing changes, unless the subscription is active.
     mutating func extend(by seconds: TimeInterval, at date: Date, identities: inout Identities) -> EventPayload? {
-        guard phase == .active, date > now, purchase?.expiresDate != nil else { return nil }
+        guard phase == .active, date > now, purchase?.expiresDate != nil, addedSeats == nil else { return nil }
         extend(by: seconds)
         now = date
         var payload = payload(.extended, identities: &identities)
@@ -85,7 +93,7 @@ struct SimulatedPurchase: Sendable, Equatable {
         return payload
     }
 
-    /// Apple says something that changes nothing.
+    /// A payload that changes nothing.
     /// - Returns: nil unless the date is later than ``now``.
     mutating func announce(
         _ kind: NotificationKind, at date: Date, identities: inout Identities
@@ -95,7 +103,7 @@ struct SimulatedPurchase: Sendable, Equatable {
         return payload(kind, identities: &identities)
     }
 
-    /// The developer says whose purchase it is, from now on.
+    /// Sets the account of the purchase from now on.
     mutating func assign(_ appAccountToken: UUID) { customer.appAccountToken = appAccountToken }
 
     /// The developer sent consumption information.
@@ -106,34 +114,41 @@ struct SimulatedPurchase: Sendable, Equatable {
     private func payload(
         _ kind: NotificationKind, showing shown: String? = nil, identities: inout Identities
     ) -> EventPayload {
-        // In a refund flow the transaction is the one that is refunded; status and renewal info are of now.
+        // In a refund flow the transaction is the refunded one; status and renewal info are of now.
         let transaction = shown.flatMap { id in transactions.last { $0.transactionId == id } } ?? purchase
         var renewal = renewal
-        // A period that was charged early does not run yet: the renewal info names the product that does.
+        // A period that was charged early does not run yet: the renewal info names the product that runs.
         if hasRenewedEarly(at: now), let running = transactions.dropLast().last { renewal?.product = running.product }
         return EventPayload(
             uuid: identities.uuid(), kind: kind, app: customer.app, customer: customer, signedDate: now,
             status: status, purchase: transaction, renewal: renewal)
     }
 
-    /// Apple's `status`; nil for what is bought once.
+    private func unclaimedSeat(identities: inout Identities) -> EventPayload.Object {
+        .other(
+            name: "unclaimInfo",
+            members: #""originalTransactionId":"\#(purchase?.originalTransactionId ?? "")","unclaimSeatIds":["#
+                + #""\#(identities.uuid().uuidString.lowercased())"]"#)
+    }
+
+    /// Apple's `status`; nil for a one-time purchase.
     var status: Int? {
         switch phase {
         case .notBought, .owned: nil
         case .active: 1
         case .expired: 2
         case .billingRetry: 3
-        // Told the day before, the paid period still runs.
+        // Announced the day before, the paid period still runs.
         case .grace: now < (purchase?.expiresDate ?? now).adding(-timeScale.earlyCharge / 2) ? 1 : 4
         case .revoked: renewal == nil ? nil : 5
         }
     }
 }
 
-// MARK: What can happen
+// MARK: Permitted events
 
 extension SimulatedPurchase {
-    /// Whether an event can happen.
+    /// Whether an event is permitted.
     /// - Parameter date: not before the newest event; nil is at that moment.
     func permits(_ event: LifecycleEvent, at date: Date? = nil) -> Bool {
         let hasRenewedEarly = hasRenewedEarly(at: date ?? now)
@@ -169,14 +184,21 @@ extension SimulatedPurchase {
         case (.repeatConsumptionRequest, .active), (.repeatConsumptionRequest, .owned):
             refundRequest.map { !$0.isAnswered } ?? false
         case (.declineRefund, .active), (.declineRefund, .owned): refundRequest != nil
-        case (.refund, .active), (.refund, .owned): isBuyer && !hasRenewedEarly
+        case (.refund, .active), (.refund, .owned):
+            // While added seats stand, the period stands: Apple refunds either all of its transactions or seats.
+            isBuyer && !hasRenewedEarly && addedSeats == nil
         case (.refund, .expired): isBuyer && purchase?.revocation == nil
         case (.refundEarlierPeriod, .active), (.refundEarlierPeriod, .expired):
             isBuyer && refundRequest == nil && earlierPurchase != nil && !hasRenewedEarly
         case (.reverseRefund, .revoked): isBuyer
-        case (.extend, .active), (.failToExtend, .active): isBuyer && !hasRenewedEarly
+        case (.extend, .active), (.failToExtend, .active): isBuyer && !hasRenewedEarly && addedSeats == nil
         case (.revoke, .active), (.revoke, .owned), (.revoke, .grace): !isBuyer
-        case (.unclaimSeats, .active): purchase?.product.seats != nil
+        case (.addSeats, .active):
+            isBuyer && willRenew && purchase?.product.seats != nil && purchase?.sharesPeriod == false
+                && !hasRenewedEarly
+        case (.refundSeats, .active):
+            isBuyer && purchase?.product.seats != nil && purchase?.revokedSeats == 0 && !hasRenewedEarly
+        case (.unclaimSeats, .active): isBuyer && purchase?.product.seats != nil
         case (.updateMetadata, .active), (.migrate, .active), (.changePrice, .active), (.somethingNew, .active): true
         default: false
         }
@@ -190,13 +212,13 @@ extension SimulatedPurchase {
     /// Whether the next period has been charged and not begun.
     func hasRenewedEarly(at date: Date) -> Bool { purchase.map { $0.purchaseDate > date } ?? false }
 
-    /// Better than what is owned, in the same group.
+    /// Products of a higher level in the same group.
     var higherProducts: [Product] { products { $0.level > $1.level } }
 
-    /// As good as what is owned, by the same period.
+    /// Products of the same level and period.
     var equalProducts: [Product] { products { $0 != $1 && $0.level == $1.level && $0.period == $1.period } }
 
-    /// Less than what is owned, or as good by another period.
+    /// Products of a lower level, or of the same level with another period.
     var lowerProducts: [Product] {
         products { $0.level < $1.level || ($0.level == $1.level && $0.period != $1.period) }
     }

@@ -1,7 +1,7 @@
 import Contracts
 import Foundation
 
-/// How long things take at Apple: calendar periods in production, minutes in the sandbox.
+/// Apple's durations: calendar periods in production, minutes in the sandbox.
 struct TimeScale: Sendable, Equatable {
     /// Apple's three selectable speeds of renewal in the sandbox, named by the minutes that a month takes.
     enum SandboxSpeed: Int, Sendable, CaseIterable {
@@ -35,10 +35,10 @@ struct TimeScale: Sendable, Equatable {
     }
 
     var environment: StoreEnvironment
-    /// Divides every duration of production; 1 is real time. The sandbox keeps Apple's table.
+    /// Divides every duration of production; 1 is real time. The sandbox has Apple's table.
     var scale = 1.0
     var sandboxSpeed = SandboxSpeed.fiveMinutes
-    /// Days of the billing grace period; nil where the developer did not turn it on.
+    /// Days of the billing grace period; nil where it is off.
     var graceDays: Int? = 16
     /// The sandbox ends a subscription after so many renewals.
     var sandboxRenewals = 12
@@ -70,8 +70,8 @@ struct TimeScale: Sendable, Equatable {
             ?? start.addingTimeInterval(Double(count) * 30 * day)
     }
 
-    /// How long access goes on without payment, shorter than the period: weekly subscriptions have at most 6 days, and
-    /// a recovery must end in the future. Nil where there is no grace.
+    /// How long access continues without payment, shorter than the period: weekly subscriptions have at most 6 days, and
+    /// a recovery must end in the future. Nil without grace.
     func grace(of period: Product.Period) -> TimeInterval? {
         graceDays.map { scaled(Double(min($0, period == .week ? 6 : 28)) * Self.day) }
             .map { environment == .production ? $0 : min($0, 0.8 * sandboxSpeed.minutes(period) * 60) }

@@ -124,7 +124,7 @@ struct BackfillRun: Sendable {
     private struct Parts {
         /// As Apple signed them, with what it answered beside them.
         var signed: [(jws: [UInt8], status: AnsweredStatus?)] = []
-        var refusals: [Refusal] = []
+        var refusals: [VerificationFailure] = []
 
         mutating func add<Value>(_ item: SignedItem<Value>, _ status: AnsweredStatus? = nil) {
             switch item.proof {

@@ -13,6 +13,8 @@ struct CheckRun: Subcommand {
             compares notification by notification and the access of every purchase, and prints the result. Notifications of \
             other runs are ignored. A simulator that was stopped never sent what --reorder held back: access may differ then. \
             Exit codes: 0 equal; 1 different.
+
+            Example: storekeeper check --record record.jsonl
             """)
 
     @Option(help: "The file that `simulator run --record` has written; the simulator has ended.")

@@ -162,7 +162,7 @@ struct ProcessPlan: Sendable {
     private var recordKeys: [String: String] { ["STOREKEEPER_RECORD_KEYS_FILE": recordKeysFile] }
 
     private var api: [String: String] {
-        ["STOREKEEPER_API_KEYS_FILE": apiKey.list, "STOREKEEPER_API_URL": apiAddress]
+        ["STOREKEEPER_APP_STORE_API_KEYS_FILE": apiKey.list, "STOREKEEPER_APP_STORE_API_URL": apiAddress]
     }
 
     /// The inherited variables: all but those that configure a single service.

@@ -3,5 +3,6 @@ import ArgumentParser
 /// `storekeeper offsets`: the positions that the state-updater keeps in the database.
 struct Offsets: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "offsets", abstract: "Reset stored Kafka offsets.", subcommands: [OffsetsReset.self])
+        commandName: "offsets", abstract: "Reset stored Kafka offsets.",
+        discussion: "Options and an example: storekeeper help offsets reset", subcommands: [OffsetsReset.self])
 }

@@ -9,12 +9,13 @@ struct AppleOptions: ParsableArguments {
     @Option(help: "File of apps (default: STOREKEEPER_APPS_FILE).")
     var appsFile: String?
 
-    @Option(name: .customLong("api-keys-file"), help: "File of API keys (default: STOREKEEPER_API_KEYS_FILE).")
+    @Option(
+        name: .customLong("api-keys-file"), help: "File of API keys (default: STOREKEEPER_APP_STORE_API_KEYS_FILE).")
     var keysFile: String?
 
     @Option(
         name: .customLong("api-url"),
-        help: "URL of a simulated API (default: STOREKEEPER_API_URL, then Apple's API).")
+        help: "URL of a simulated API (default: STOREKEEPER_APP_STORE_API_URL, then Apple's API).")
     var url: String?
 
     @Option(help: "Bundle id of the app (default: the only configured app).")
@@ -57,7 +58,7 @@ struct AppleOptions: ParsableArguments {
         } catch {
             throw ConfigurationProblems(
                 error.problems.map {
-                    .unusable(name: "STOREKEEPER_API_KEYS_FILE", reason: "names \(settings.keys): \($0)")
+                    .unusable(name: "STOREKEEPER_APP_STORE_API_KEYS_FILE", reason: "names \(settings.keys): \($0)")
                 })
         }
         let fitting = file.credentials.filter { (app ?? $0.key) == $0.key }
@@ -89,14 +90,14 @@ struct AppleOptions: ParsableArguments {
     private func settings(in context: CommandContext) throws -> Settings<Variables> {
         var environment = context.environment(of: Self.names)
         environment["STOREKEEPER_APPS_FILE"] = appsFile ?? environment["STOREKEEPER_APPS_FILE"]
-        environment["STOREKEEPER_API_KEYS_FILE"] = keysFile ?? environment["STOREKEEPER_API_KEYS_FILE"]
-        environment["STOREKEEPER_API_URL"] = url ?? environment["STOREKEEPER_API_URL"]
+        if let keysFile { environment["STOREKEEPER_APP_STORE_API_KEYS_FILE"] = keysFile }
+        if let url { environment["STOREKEEPER_APP_STORE_API_URL"] = url }
         return try Settings(Variables(), environment: environment)
     }
 
     private static let names = [
-        "STOREKEEPER_APPS_FILE", "STOREKEEPER_API_KEYS_FILE", "STOREKEEPER_API_URL", "STOREKEEPER_ROOT_FILES",
-        "STOREKEEPER_DEVELOPMENT_MODE", "STOREKEEPER_API_LIMIT_SHARE",
+        "STOREKEEPER_APPS_FILE", "STOREKEEPER_APP_STORE_API_KEYS_FILE", "STOREKEEPER_APP_STORE_API_URL",
+        "STOREKEEPER_ROOT_FILES", "STOREKEEPER_DEVELOPMENT_MODE", "STOREKEEPER_APP_STORE_API_LIMIT_SHARE",
     ]
 
     struct Variables: VariableTable {

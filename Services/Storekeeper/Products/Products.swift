@@ -4,5 +4,10 @@ import ArgumentParser
 struct Products: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "products", abstract: "Configure the products of an app.",
+        discussion: """
+            Examples:
+              storekeeper products levels --app com.example.app pro.yearly=1 basic.yearly=2
+              storekeeper products durations --app com.example.app season.pass=P1M
+            """,
         subcommands: [Levels.self, Durations.self])
 }

@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 
-/// Carries questions to responders: small, short, over the address that a proven certificate names and no other.
+/// Sends OCSP requests: small, with a timeout, to the address that a proven certificate names and no other.
 struct ResponderClient: Sendable {
     private let client: HTTPClient
     private let timeout: Int64
@@ -12,9 +12,9 @@ struct ResponderClient: Sendable {
     init(timeout seconds: Int64 = 5) {
         timeout = seconds
         var configuration = HTTPClient.Configuration()
-        // Whoever answers in the responder's place must not send us elsewhere, into our own network for one.
+        // An attacker in the responder's place must not redirect the request, into this network for one.
         configuration.redirectConfiguration = .disallow
-        // The schedule tries again; within one attempt it would only take the whole timeout to hear no.
+        // The schedule retries; within one attempt a retry would only use up the whole timeout.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 2
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -23,11 +23,11 @@ struct ResponderClient: Sendable {
     func shutdown() async throws { try await client.shutdown() }
 
     /// The bytes of a response.
-    /// - Throws: `Unreachable`, whatever the matter is.
+    /// - Throws: `Unreachable` for every failure.
     func post(_ request: [UInt8], to addresses: [String]) async throws(Unreachable) -> [UInt8] {
         guard
             let address = addresses.first(where: { ["http", "https"].contains(URL(string: $0)?.scheme?.lowercased()) })
-        else { throw Unreachable("the certificate names no responder") }
+        else { throw Unreachable("the certificate names no OCSP responder") }
         var post = HTTPClientRequest(url: address)
         post.method = .POST
         post.headers.add(name: "content-type", value: "application/ocsp-request")
@@ -47,12 +47,12 @@ struct ResponderClient: Sendable {
         } catch let failure as Unreachable {
             throw failure
         } catch {
-            throw Unreachable("\(address) gave no answer: \(error)")
+            throw Unreachable("\(address) did not answer: \(error)")
         }
     }
 }
 
-/// Nobody answered, or nothing that could be an answer.
+/// There was no answer, or none that can be an OCSP response.
 struct Unreachable: Error, CustomStringConvertible {
     let description: String
 

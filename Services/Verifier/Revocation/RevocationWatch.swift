@@ -3,10 +3,10 @@ import Chassis
 import Foundation
 import Signatures
 
-/// Asks beside the line whether the certificates that were proven recently have been revoked, and notes the answers.
+/// Checks beside the pipeline whether recently proven certificates have been revoked, and notes the answers.
 ///
-/// A responder that is away changes nothing in soft mode. In hard mode it is the reason for a refusal, from the moment in
-/// which the last answer is no longer valid.
+/// An unavailable responder changes nothing in soft mode. In hard mode payloads are rejected from the moment at which its
+/// last answer expires.
 actor RevocationWatch: Service {
     private let register: RevocationRegister
     private let chains: @Sendable () -> [ValidatedChain]
@@ -19,9 +19,9 @@ actor RevocationWatch: Service {
     private var round: Task<Void, Never>?
 
     /// - Parameters:
-    ///   - register: where the verifiers look.
-    ///   - chains: what was proven recently.
-    ///   - clock: waits between two looks.
+    ///   - register: the answers, read by the verifiers.
+    ///   - chains: the recently proven ones.
+    ///   - clock: waits between two checks.
     ///   - nonce: 16 to 32 random bytes.
     init(
         register: RevocationRegister, chains: @escaping @Sendable () -> [ValidatedChain], client: ResponderClient,
@@ -48,10 +48,10 @@ actor RevocationWatch: Service {
         try await client.shutdown()
     }
 
-    /// Asks about whatever is due; returns when all of it is answered or given up.
+    /// Checks every certificate that is due; returns when all are answered or given up.
     ///
-    /// The line calls it only in hard mode, where a payload under a certificate that nobody has been asked about yet is
-    /// neither right to forward nor fair to refuse.
+    /// The pipeline calls it only in hard mode, where a payload under a certificate that was never checked can be neither
+    /// forwarded nor rejected.
     func look() async {
         while let running = round { await running.value }
         let task = Task { await askWhatIsDue() }
@@ -106,30 +106,31 @@ actor RevocationWatch: Service {
                 logger.critical(
                     """
                     A certificate has been REVOKED; what it signed is refused from now on. Look for forged purchases \
-                    since the revocation, and fetch them anew from Apple.
+                    since the revocation, and fetch them again from Apple.
                     """, metadata: details.merging(["since": "\(date)", "reason": "\(reason)"]) { $1 })
-            case (.unknown, _): logger.warning("The responder does not know a certificate", metadata: details)
+            case (.unknown, _): logger.warning("The OCSP responder does not know a certificate", metadata: details)
             case (.outdated, _):
-                logger.warning("The responder sent an answer older than the last one", metadata: details)
+                logger.warning("The OCSP responder sent an answer older than the last one", metadata: details)
             default:
-                logger.debug("Asked about a certificate", metadata: details.merging(["answer": "\(effect)"]) { $1 })
+                logger.debug(
+                    "Checked the revocation of a certificate", metadata: details.merging(["answer": "\(effect)"]) { $1 }
+                )
             }
         case .failure(let failure):
             Metric.revocationAnswers.counter("unreachable").increment()
             let failures = schedule.failed(question, now: now())
-            // Once for each outage; what follows is the same news. Where nobody insists, it is no outage that a
-            // certificate names no responder, as those of development do not.
+            // Once per outage. In soft mode a certificate without a responder, like those of development, is no outage.
             let isOutage = register.isHard || !certificate.ocspAddresses.isEmpty
             logger.log(
                 level: failures > 1 ? .debug : isOutage ? .warning : .info,
-                "Nobody could say whether a certificate has been revoked; it will be tried again",
+                "Cannot check whether a certificate has been revoked; retrying",
                 metadata: details.merging(["error": "\(failure)", "mode": register.isHard ? "hard" : "soft"]) { $1 })
         }
     }
 }
 
 extension RevocationSchedule.Effect {
-    /// As the metric says it.
+    /// Its name in the metric.
     fileprivate var label: String {
         switch self {
         case .good: "good"

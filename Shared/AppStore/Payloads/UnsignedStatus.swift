@@ -2,12 +2,14 @@ import StrictJSON
 
 import struct Foundation.Date
 
-/// The status of a subscription that Apple's API answered beside a signed part. Apple did not sign it, so it never stands
-/// within what Apple signed: our own JSON around the part holds it, under this name.
+/// The status of a subscription that Apple's API answered beside a signed object. Apple did not sign it, so it is never
+/// inside what Apple signed: the JSON around the object holds it, under this name.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/status>
 public struct UnsignedStatus: Payload, Hashable {
-    /// Apple's number.
+    /// Apple's value.
     public var status: SubscriptionStatus?
-    /// When it was so.
+    /// When it applied.
     public var date: Date?
 
     /// - Parameter date: millisecond precision.

@@ -1,6 +1,6 @@
 import StrictJSON
 
-/// Says to which account of ours a purchase belongs.
+/// Sets the account of the app that a purchase belongs to.
 ///
 /// <https://developer.apple.com/documentation/appstoreserverapi/updateappaccounttokenrequest>
 public struct UpdateAppAccountTokenRequest: Payload, Hashable {

@@ -20,23 +20,28 @@ public struct ProvenReceipt: Sendable, Hashable {
     /// Of all purchases, each once, in the receipt's order; empty where nothing was bought.
     public let originalTransactionIds: [String]
 
-    /// - Throws: `Refusal`.
-    init(_ bytes: [UInt8], trust: TrustStore, identity: IdentityCheck, now: Date) throws(Refusal) {
+    /// - Throws: `VerificationFailure`.
+    init(_ bytes: [UInt8], trust: TrustStore, identity: IdentityCheck, now: Date) throws(VerificationFailure) {
         let message = try Self.message(bytes, trust: trust)
         let contents: ReceiptContents
         do {
             contents = try ReceiptContents(message.content[...])
         } catch {
-            throw Refusal(.body, "signed, but \(error)")
+            throw VerificationFailure(.body, "signed, but \(error)")
         }
         guard let bundleId = contents.bundleId, let environment = contents.environment, let date = contents.createdAt
-        else { throw Refusal(.body, "signed, but it names no app, environment or date", bundleId: contents.bundleId) }
+        else {
+            throw VerificationFailure(
+                .body, "signed, but it names no app, environment or date", bundleId: contents.bundleId)
+        }
         // Apple says: judge the certificates at the date on which the receipt was made.
         guard date <= min(message.validUntil, now.addingTimeInterval(86_400)) else {
-            throw Refusal(.expiredAtSigning, "a certificate had expired when the receipt was made", bundleId: bundleId)
+            throw VerificationFailure(
+                .expiredAtSigning, "a certificate had expired when the receipt was made", bundleId: bundleId)
         }
         guard date >= message.validFrom else {
-            throw Refusal(.notYetValid, "a certificate was not valid yet when the receipt was made", bundleId: bundleId)
+            throw VerificationFailure(
+                .notYetValid, "a certificate was not valid yet when the receipt was made", bundleId: bundleId)
         }
         let place = AppStoreEnvironment(receiptType: environment)
         try identity.check(bundleId: bundleId, appAppleId: nil, environment: place, namesAppAppleId: false)
@@ -47,19 +52,21 @@ public struct ProvenReceipt: Sendable, Hashable {
         originalTransactionIds = contents.originalTransactionIds
     }
 
-    private static func message(_ bytes: [UInt8], trust: TrustStore) throws(Refusal) -> SignedMessage {
+    private static func message(_ bytes: [UInt8], trust: TrustStore) throws(VerificationFailure) -> SignedMessage {
         let proof: Result<SignedMessage, SignedMessage.Fault>
         do {
             proof = try SignedMessage.prove(bytes, trust: trust.forReceipts)
         } catch {
-            throw Refusal(.chainUntrusted, "the chain could not be judged: \(error)")
+            throw VerificationFailure(.chainUntrusted, "the chain could not be judged: \(error)")
         }
         switch proof {
         case .success(let message): return message
-        case .failure(.malformed): throw Refusal(.malformed, "not PKCS#7 data of one signer, as app receipts are")
+        case .failure(.malformed):
+            throw VerificationFailure(.malformed, "not PKCS#7 data of one signer, as app receipts are")
         case .failure(.signature):
-            throw Refusal(.signature, "the signature is not over this content; the receipt was altered or cut")
-        case .failure(.chain(let failure)): throw Refusal(failure)
+            throw VerificationFailure(
+                .signature, "the signature is not over this content; the receipt was altered or cut")
+        case .failure(.chain(let failure)): throw VerificationFailure(failure)
         }
     }
 }

@@ -1,4 +1,6 @@
-/// The calls that Apple counts separately; the raw value is their name in logs and metrics.
+/// The endpoints with a rate limit of their own; the raw value is their name in logs and metrics.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits>
 public enum APIEndpoint: String, Sendable, Hashable, CaseIterable {
     /// One transaction.
     case transactionInfo = "transaction-info"
@@ -8,21 +10,21 @@ public enum APIEndpoint: String, Sendable, Hashable, CaseIterable {
     case subscriptionStatuses = "subscription-statuses"
     /// The purchase of the app.
     case appTransactionInfo = "app-transaction-info"
-    /// That the content of a transaction has been delivered.
+    /// Marks a transaction as delivered.
     case finishTransaction = "finish-transaction"
-    /// How far a purchase was used.
+    /// Sends how far a purchase was used.
     case consumption
-    /// What Apple sent us.
+    /// Apple's notification history.
     case notificationHistory = "notification-history"
-    /// More days for one subscriber.
+    /// Extends one subscription.
     case extendRenewalDate = "extend-renewal-date"
-    /// To whom a purchase belongs.
+    /// Sets the account of a purchase.
     case setAppAccountToken = "set-app-account-token"
-    /// What was bought under an order number.
+    /// The purchases of an order number.
     case orderLookup = "order-lookup"
     /// The refunds of a customer.
     case refundHistory = "refund-history"
-    /// More days for everybody.
+    /// Extends the subscriptions of all customers.
     case massExtension = "mass-extension"
     /// How far that is.
     case massExtensionStatus = "mass-extension-status"

@@ -2,11 +2,13 @@ import StrictJSON
 
 /// Apple's App Store Server API for one app in one environment.
 ///
-/// A value whose copies share tokens and limits. Every call keeps to Apple's limits by waiting, tries again what may work the
-/// next time, and is over at the deadline. Calls throw ``APIError``, or `CancellationError` where the task was cancelled;
-/// any other error means that this machine cannot sign. Times are given as `Date` and travel in milliseconds since 1970.
+/// A value whose copies share tokens and limits. Every call keeps to Apple's limits by waiting, retries temporary errors, and
+/// ends at the deadline. Calls throw ``APIError``, or `CancellationError` where the task was cancelled;
+/// any other error means that this machine cannot sign. Times are `Date` here and milliseconds since 1970 in requests.
 ///
-/// What is signed in an answer comes through the one verification; what it refuses stands in the answer as refused.
+/// Signed objects in an answer are verified like all others; those that fail are in the answer with their failure.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi>
 public struct AppStoreServerAPI: Sendable {
     /// Apple's address of an environment; nil where Apple has no server, as for Xcode.
     public static func address(of environment: AppStoreEnvironment) -> String? {
@@ -17,9 +19,9 @@ public struct AppStoreServerAPI: Sendable {
         }
     }
 
-    /// Which app.
+    /// Its app.
     public let app: AcceptedApp
-    /// Which App Store.
+    /// Its environment.
     public let environment: AppStoreEnvironment
     /// Verifies signed objects in responses; replace it when roots or apps are reloaded.
     public var verifier: SignedDataVerifier
@@ -30,10 +32,10 @@ public struct AppStoreServerAPI: Sendable {
     private let clock: APIClock
 
     /// - Parameters:
-    ///   - baseURL: In the place of Apple's: scheme, host, port and perhaps a path, without a slash at its end. Tokens are sent
+    ///   - baseURL: instead of Apple's: scheme, host, port and perhaps a path, without a slash at its end. Tokens are sent
     ///     there: unencrypted only to a simulator.
-    ///   - limits: To be shared by all clients of the same app and environment; nil makes one for this client and its copies.
-    ///   - observe: Called after each attempt, for logs and metrics.
+    ///   - limits: shared by all clients of the same app and environment; nil creates one for this client and its copies.
+    ///   - observe: called after each attempt, for logs and metrics.
     public init(
         app: AcceptedApp, environment: AppStoreEnvironment, credentials: APICredentials, verifier: SignedDataVerifier,
         transport: APITransport, clock: APIClock, baseURL: String? = nil, limits: APIRateLimits? = nil,
@@ -66,7 +68,7 @@ public struct AppStoreServerAPI: Sendable {
         AnswerProver(verifier: verifier, bundleId: app.bundleId, environment: environment, now: clock.now())
     }
 
-    /// Calls, and takes any success for one.
+    /// Calls, and ignores the content of the answer.
     func perform(_ request: APIRequest) async throws {
         _ = try await body(request)
     }

@@ -14,7 +14,7 @@ extension AppStoreServerAPI {
                 .consumption, .put, ["inApps", "v2", "transactions", "consumption", transactionId], body: request))
     }
 
-    /// Says to which account of ours a purchase and all its renewals to come belong. 20 requests a second.
+    /// Sets the account of the app for a purchase and all its later renewals. 20 requests per second.
     ///
     /// - Throws: `APIError` with `transactionIdNotOriginalTransactionId`, or `familyTransactionNotSupported`.
     ///

@@ -8,7 +8,7 @@ public struct SignedItem<Value: Payload>: Sendable, CustomStringConvertible, Cus
     /// The JWS as Apple sent it.
     public let jws: [UInt8]
     /// What is proven, or the one reason why nothing is.
-    public let proof: Result<Proven<Value>, Refusal>
+    public let proof: Result<Proven<Value>, VerificationFailure>
 
     /// Proven, or the reason why not.
     public var description: String {
@@ -66,18 +66,20 @@ struct AnswerProver: Sendable {
                 subscription != proven.value.originalTransactionId
             else { return .success(proven) }
             return .failure(
-                Refusal(.nestedMismatch, "signedRenewalInfo is of another original transaction than its transaction"))
+                VerificationFailure(
+                    .nestedMismatch, "signedRenewalInfo is of another original transaction than its transaction"))
         }
         return SignedItem(jws: jws, proof: proof)
     }
 
-    /// The verifier accepts every app of ours; an answer about one of them holds nothing of the others.
+    /// The verifier accepts every configured app; an answer about one of them has nothing of the others.
     private func held<Value>(
         _ proven: Proven<Value>, bundleId named: String?, environment signed: AppStoreEnvironment?
-    ) -> Result<Proven<Value>, Refusal> {
+    ) -> Result<Proven<Value>, VerificationFailure> {
         guard named == bundleId, signed == environment else {
             return .failure(
-                Refusal(.nestedMismatch, "signed for another app or environment than was asked about", bundleId: named))
+                VerificationFailure(
+                    .nestedMismatch, "signed for another app or environment than was asked about", bundleId: named))
         }
         return .success(proven)
     }

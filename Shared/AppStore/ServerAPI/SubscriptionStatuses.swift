@@ -1,10 +1,12 @@
-/// Where all subscriptions of a customer stand, by Apple's own account.
+/// The statuses of all subscriptions of a customer.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/statusresponse>
 public struct SubscriptionStatuses: Sendable {
     /// The newest of one subscription.
     public struct Item: Sendable {
-        /// Not signed: it is Apple's word over an encrypted connection, at the time of the call.
+        /// Not signed: Apple answered it over TLS, at the time of the call.
         public let status: SubscriptionStatus?
-        /// As the answer names it; the proven one stands in the transaction.
+        /// As the answer names it; the transaction has the proven one.
         public let originalTransactionId: String?
         /// Nil where the answer has none.
         public let transaction: SignedItem<JWSTransactionDecodedPayload>?

@@ -1,6 +1,8 @@
 import struct Foundation.Date
 
-/// Which of a customer's transactions to list; by default all. Follow-ups have to repeat it.
+/// Filters of a customer's transactions; none by default. Follow-up requests must repeat them.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/get-v2-history-_transactionid_>
 public struct TransactionHistoryQuery: Sendable, Hashable {
     /// Bought then or later.
     public var startDate: Date?

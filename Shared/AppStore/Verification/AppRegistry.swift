@@ -1,10 +1,10 @@
 /// One app whose payloads are accepted.
 public struct AcceptedApp: Sendable, Hashable {
-    /// As in the payload, compared exactly.
+    /// The bundle id as in the payload, compared exactly.
     public var bundleId: String
-    /// Apple's number of the app. Without it no production payload is accepted: it is what must match there.
+    /// Apple's number of the app. A production payload must name it, so none is accepted without.
     public var appAppleId: Int64?
-    /// Where its payloads may come from.
+    /// The environments whose payloads are accepted.
     public var environments: Set<AppStoreEnvironment>
 
     /// An app; by default of both real environments.
@@ -17,19 +17,19 @@ public struct AcceptedApp: Sendable, Hashable {
     }
 }
 
-/// The apps of this deployment. Any other developer's genuine payload is refused by it.
+/// The apps of this deployment. Genuine payloads of other developers' apps are rejected.
 public struct AppRegistry: Sendable {
     /// Whether environments that Apple does not sign for (Xcode, LocalTesting) can be accepted at all.
     public let developmentMode: Bool
     private let apps: [String: AcceptedApp]
 
-    /// The last of several apps with the same bundle id counts.
+    /// Of several apps with the same bundle id the last counts.
     public init(apps: [AcceptedApp], developmentMode: Bool = false) {
         self.apps = Dictionary(apps.map { ($0.bundleId, $0) }) { $1 }
         self.developmentMode = developmentMode
     }
 
-    /// The app of a bundle id, if it is ours.
+    /// The configured app with this bundle id.
     public func app(_ bundleId: String) -> AcceptedApp? { apps[bundleId] }
 
     /// All of them, by bundle id.
@@ -41,7 +41,7 @@ public struct AppRegistry: Sendable {
         return app.environments.contains(environment) && (developmentMode || !isDevelopment)
     }
 
-    /// Whether any app accepts an environment: for renewal information, which names no app.
+    /// Whether any app accepts an environment: for renewal info, which names no app.
     public func accepts(_ environment: AppStoreEnvironment) -> Bool {
         apps.values.contains { accepts(environment, for: $0) }
     }

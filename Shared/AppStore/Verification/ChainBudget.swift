@@ -1,11 +1,11 @@
 import Synchronization
 
-/// How many unknown certificate chains may be proven: so many at once, and so many a second after that.
+/// Limits how many unknown certificate chains are proven: a number at once, and a number per second after that.
 ///
-/// Proving one takes about ten times as long as a whole notification under a known chain, and everybody can send
-/// Apple's intermediate with a leaf of his own making. Apple itself has a handful of chains at a time.
+/// Proving one takes about ten times as long as a whole notification under a known chain, and any client can send
+/// Apple's intermediate with a leaf of its own. Apple itself has a handful of chains at a time.
 public final class ChainBudget: Sendable {
-    /// What a verifier proves a second in line with everything else: a tenth of a core.
+    /// What a verifier proves per second beside its other work: a tenth of a core.
     public static let perSecond = 50
 
     private struct State {
@@ -19,7 +19,7 @@ public final class ChainBudget: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - perSecond: how many come back in a second.
+    ///   - perSecond: how many are added per second.
     ///   - burst: how many there are at the beginning, and at most.
     public init(
         perSecond rate: Double, burst: Int, instant: @escaping @Sendable () -> ContinuousClock.Instant

@@ -1,12 +1,12 @@
 import Signatures
 
-/// A header whose chain has been proven, made ready for the payloads under it.
+/// A header whose chain is proven, prepared for its payloads.
 struct HeaderProof: Sendable {
     /// The proven chain with the key of its leaf.
     let chain: ValidatedChain
-    /// SHA-256 over the header segment and the dot behind it: where the hash of every payload under it begins.
+    /// SHA-256 over the header segment and the dot after it: the hash of every payload under it begins there.
     let prefixHash: SHA256Hash
-    /// The header segment, for comparing what is nested with its envelope without a lookup.
+    /// The header segment, for comparing nested objects with their envelope without a lookup.
     let segment: [UInt8]
 
     init(chain: ValidatedChain, segment: ArraySlice<UInt8>) {

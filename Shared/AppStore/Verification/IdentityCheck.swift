@@ -1,4 +1,4 @@
-/// Whether a payload that Apple signed is for one of our apps, in an environment that app accepts.
+/// Checks that a payload that Apple signed is for a configured app, in an environment that the app accepts.
 struct IdentityCheck {
     let registry: AppRegistry
 
@@ -8,18 +8,18 @@ struct IdentityCheck {
         let environment: AppStoreEnvironment
     }
 
-    /// StoreKit testing in Xcode has left the environment empty (D17); in development mode that is what it means.
+    /// StoreKit testing in Xcode leaves the environment empty (D17); development mode reads that as Xcode.
     func environment(_ told: AppStoreEnvironment) -> AppStoreEnvironment {
         registry.developmentMode && told.rawValue.isEmpty ? .xcode : told
     }
 
-    /// Which app and environment a notification is stored for.
+    /// The app and environment under which a notification is stored.
     ///
-    /// An object that this build does not know may leave out what the documented ones always have. Where it names no
+    /// An object that this release does not know may leave out what the documented ones always have. Where it names no
     /// environment the notification counts as one of production, as an external purchase token without Apple's sandbox
-    /// prefix does. Where nothing names an app it is stored for none: everybody's such notifications look alike, so it is
-    /// no app's, and it can concern no purchase.
-    func check(_ envelope: NotificationEnvelope) throws(Refusal) -> Identity {
+    /// prefix does. Where nothing names an app it is stored for none: such notifications of all developers look alike, so it
+    /// belongs to no app and no purchase.
+    func check(_ envelope: NotificationEnvelope) throws(VerificationFailure) -> Identity {
         for bundleId in envelope.bundleIds where registry.app(bundleId) == nil { throw unknown(bundleId) }
         guard let subject = envelope.subject else {
             return Identity(bundleId: ProvenNotification.noApp, environment: .production)
@@ -36,20 +36,20 @@ struct IdentityCheck {
         return .sandbox
     }
 
-    private func unknown(_ bundleId: String) -> Refusal {
-        Refusal(
+    private func unknown(_ bundleId: String) -> VerificationFailure {
+        VerificationFailure(
             .appUnknown, "for the app \(bundleId.prefix(155)), which is not configured; add it if it is yours",
             bundleId: bundleId)
     }
 
-    /// - Parameter appAppleId: What the payload says; in production it must be what the registry says.
-    /// - Parameter namesAppAppleId: Whether this kind of payload has an Apple id at all: transactions have none.
+    /// - Parameter appAppleId: what the payload says; in production it must be what the registry says.
+    /// - Parameter namesAppAppleId: whether this kind of payload has an Apple id at all: transactions have none.
     func check(
         bundleId: String, appAppleId: Int64?, environment: AppStoreEnvironment, namesAppAppleId: Bool = true
-    ) throws(Refusal) {
+    ) throws(VerificationFailure) {
         guard let app = registry.app(bundleId) else { throw unknown(bundleId) }
-        func refuse(_ reason: RefusalReason, _ message: String) -> Refusal {
-            Refusal(reason, message, bundleId: bundleId, concernsOwnApp: true)
+        func refuse(_ reason: VerificationFailureReason, _ message: String) -> VerificationFailure {
+            VerificationFailure(reason, message, bundleId: bundleId, concernsOwnApp: true)
         }
         guard registry.accepts(environment, for: app) else {
             throw refuse(

@@ -3,14 +3,14 @@ import StrictJSON
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// What is signed inside a notification: proven by the same routine, and held against the envelope and one another.
+/// The signed objects inside a notification: proven by the same routine, and compared with the envelope and each other.
 struct NotificationContents {
     private(set) var originalTransactionId: String?
     private(set) var transactionId: String?
     private(set) var appAccountToken: UUID?
     private var replacements: [(Range<Int>, [UInt8])] = []
 
-    /// Members that hold a JWS, and where such a payload says when it was signed.
+    /// Members that hold a JWS, and which member of it has the signing date.
     private static let members: [(name: String, dateField: String)] = [
         ("signedTransactionInfo", "signedDate"), ("signedRenewalInfo", "signedDate"),
         ("signedAppTransactionInfo", "receiptCreationDate"),
@@ -19,16 +19,16 @@ struct NotificationContents {
     init(
         _ subject: NotificationEnvelope.Subject?, of app: IdentityCheck.Identity, in envelope: PayloadProver.Proof,
         prover: PayloadProver, now: Date, budget: ChainBudget? = nil
-    ) throws(Refusal) {
+    ) throws(VerificationFailure) {
         guard let subject, let object = subject.object else { return }
         guard subject.isKnown else {
-            // Nothing is documented of it: what it says of a purchase in plain text is where it is shown.
+            // Nothing is documented of it: what it says of a purchase in plain text is where it is read.
             originalTransactionId = object["originalTransactionId"]?.string
             transactionId = object["transactionId"]?.string
             return
         }
-        func refuse(_ reason: RefusalReason, _ message: String) -> Refusal {
-            Refusal(reason, "\(subject.member).\(message)", bundleId: app.bundleId, concernsOwnApp: true)
+        func refuse(_ reason: VerificationFailureReason, _ message: String) -> VerificationFailure {
+            VerificationFailure(reason, "\(subject.member).\(message)", bundleId: app.bundleId, concernsOwnApp: true)
         }
         for (name, dateField) in Self.members {
             guard let member = object[name], !member.isNull else { continue }
@@ -72,13 +72,13 @@ struct NotificationContents {
         return result + envelope[copied...]
     }
 
-    /// Where it stands in the envelope, unless it was written with escapes.
+    /// Its place in the envelope, unless it was written with escapes.
     private static func content(of member: JSONValue, in document: JSONDocument) -> ArraySlice<UInt8>? {
         if let range = member.plainRange { return document.bytes[range] }
         return member.unescapedBytes.map { $0[...] }
     }
 
-    /// Renewal information names no app. An environment left empty, which occurs, contradicts nothing.
+    /// Renewal info names no app. An empty environment, which occurs, contradicts nothing.
     private static func agrees(
         _ root: JSONValue, with app: IdentityCheck.Identity, isRenewal: Bool
     ) -> Bool {

@@ -4,24 +4,24 @@ import struct Foundation.UUID
 
 /// What the outer payload of a notification says about itself, strictly read.
 ///
-/// Whatever Apple signed with a type and a UUID is a notification. What it is about stands in one of four objects that Apple
-/// documents; a notification of a kind to come may have another object, or none.
+/// Whatever Apple signed with a type and a UUID is a notification. Apple documents several objects for its content; a
+/// notification of a kind to come may have another object, or none.
 struct NotificationEnvelope {
     let uuid: UUID
     let type: String
     let subtype: String?
     /// Nil where no object names an app.
     let subject: Subject?
-    /// Every app that any object names; none of them may be a stranger's.
+    /// Every app that any object names; each of them must be configured.
     let bundleIds: [String]
 
-    /// The object that says what the notification is about.
+    /// The object with the content of the notification.
     struct Subject {
-        /// `data`, `summary`, `externalPurchaseToken`, `appData`, or a name that this build does not know.
+        /// `data`, `summary`, `externalPurchaseToken`, `appData`, or a name that this release does not know.
         let member: String
         /// Nil where the envelope itself names the app.
         let object: JSONValue?
-        /// Whether Apple's documentation of the object was known when this was built.
+        /// Whether this release knows Apple's documentation of the object.
         let isKnown: Bool
         let bundleId: String
         let appAppleId: Int64?
@@ -31,9 +31,11 @@ struct NotificationEnvelope {
 
     private static let subjects = ["data", "summary", "externalPurchaseToken", "appData"]
 
-    init(_ root: JSONValue) throws(Refusal) {
+    init(_ root: JSONValue) throws(VerificationFailure) {
         let known = try Self.knownSubject(of: root)
-        func refuse(_ message: String) -> Refusal { Refusal(.body, message, bundleId: known?.bundleId) }
+        func refuse(_ message: String) -> VerificationFailure {
+            VerificationFailure(.body, message, bundleId: known?.bundleId)
+        }
         guard let type = root["notificationType"]?.string, !type.isEmpty else {
             throw refuse("signed, but not a notification: notificationType is missing or not a string")
         }
@@ -52,8 +54,8 @@ struct NotificationEnvelope {
         bundleIds = ([root] + root.members.map(\.value)).compactMap(Self.bundleIdText)
     }
 
-    /// The app of a notification that may be unusable otherwise. What is no notification names none here: transactions
-    /// and the like lie on the customers' devices, and anybody can post them.
+    /// The app of a notification that cannot be used otherwise. Other signed payloads name none here: customers have their
+    /// transactions, and any client can post them.
     static func bundleId(of root: JSONValue) -> String? {
         if let known = try? knownSubject(of: root) { return known.bundleId }
         return root["notificationType"] == nil ? nil : unknownSubject(of: root)?.bundleId
@@ -64,7 +66,7 @@ struct NotificationEnvelope {
         return text
     }
 
-    /// What this build does not know is read as far as it says the usual things.
+    /// An unknown object is read as far as it has the usual members.
     private static func unknownSubject(of root: JSONValue) -> Subject? {
         let named = root.members.first { !subjects.contains($0.key) && bundleIdText($0.value) != nil }
         let object = named?.value ?? root
@@ -75,18 +77,18 @@ struct NotificationEnvelope {
             environment: object["environment"]?.string.map(AppStoreEnvironment.init(rawValue:)))
     }
 
-    private static func knownSubject(of root: JSONValue) throws(Refusal) -> Subject? {
+    private static func knownSubject(of root: JSONValue) throws(VerificationFailure) -> Subject? {
         var found: [(String, JSONValue)] = []
         for member in subjects {
             guard let value = root[member], !value.isNull else { continue }
             guard value.kind == .object else {
-                throw Refusal(.body, "signed, but not a notification: \(member) is not an object")
+                throw VerificationFailure(.body, "signed, but not a notification: \(member) is not an object")
             }
             found.append((member, value))
         }
         guard let (member, object) = found.first else { return nil }
         guard let bundleId = object["bundleId"]?.string, !bundleId.isEmpty else {
-            throw Refusal(.body, "\(member).bundleId is missing or not a string")
+            throw VerificationFailure(.body, "\(member).bundleId is missing or not a string")
         }
         return Subject(
             member: member, object: object, isKnown: true, bundleId: bundleId,
@@ -96,25 +98,26 @@ struct NotificationEnvelope {
 
     private static func identifier(
         of object: JSONValue, member: String, bundleId: String
-    ) throws(Refusal) -> Int64? {
+    ) throws(VerificationFailure) -> Int64? {
         guard let value = object["appAppleId"], !value.isNull else { return nil }
         guard let number = value.int64 else {
-            throw Refusal(.body, "\(member).appAppleId is not an integer", bundleId: bundleId)
+            throw VerificationFailure(.body, "\(member).appAppleId is not an integer", bundleId: bundleId)
         }
         return number
     }
 
     private static func environment(
         of object: JSONValue, member: String, bundleId: String
-    ) throws(Refusal) -> AppStoreEnvironment {
+    ) throws(VerificationFailure) -> AppStoreEnvironment {
         if member == "externalPurchaseToken" {
             guard let token = object["externalPurchaseId"]?.string else {
-                throw Refusal(.body, "\(member).externalPurchaseId is missing or not a string", bundleId: bundleId)
+                throw VerificationFailure(
+                    .body, "\(member).externalPurchaseId is missing or not a string", bundleId: bundleId)
             }
             return token.hasPrefix("SANDBOX") ? .sandbox : .production
         }
         guard let environment = object["environment"]?.string else {
-            throw Refusal(.body, "\(member).environment is missing or not a string", bundleId: bundleId)
+            throw VerificationFailure(.body, "\(member).environment is missing or not a string", bundleId: bundleId)
         }
         return AppStoreEnvironment(rawValue: environment)
     }

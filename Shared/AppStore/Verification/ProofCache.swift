@@ -2,16 +2,16 @@ import Synchronization
 
 import struct Foundation.Date
 
-/// What has been proven under exactly these bytes: bounded, and forgotten after a time.
+/// Caches what was proven under exactly these bytes: bounded, for a limited time.
 ///
-/// Only proofs go in. A flood of forgeries therefore neither grows it nor drives anything out of it. With the few
+/// Only proofs are added, so a flood of forgeries neither grows it nor evicts anything. With the few
 /// entries there are, comparing beats hashing: a lookup compares the length and then once 4 kilobytes.
 final class ProofCache<Proof: Sendable>: Sendable {
     private final class Entry: Sendable {
         let key: [UInt8]
         let proof: Proof
         let provenAt: Date
-        /// Seconds since 1970; for finding the one that was not used for longest.
+        /// Seconds since 1970; finds the least recently used one.
         let lastUsed: Atomic<Int>
 
         init(key: [UInt8], proof: Proof, provenAt: Date) {
@@ -33,7 +33,7 @@ final class ProofCache<Proof: Sendable>: Sendable {
         self.lifetime = lifetime
     }
 
-    /// How many proofs are kept.
+    /// Number of cached proofs.
     var count: Int { entries.withLock(\.count) }
 
     /// All of them, in no order.

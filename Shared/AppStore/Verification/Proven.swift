@@ -2,9 +2,9 @@ import Signatures
 
 import struct Foundation.Date
 
-/// A payload of which it is proven that Apple signed it, for one of our apps and an environment that app accepts.
+/// A payload that Apple signed, for a configured app and an environment that the app accepts.
 ///
-/// Only the verifier makes one.
+/// Only the verifier creates one.
 public struct Proven<Value: Payload>: Sendable {
     /// The payload.
     public let value: Value
@@ -12,7 +12,7 @@ public struct Proven<Value: Payload>: Sendable {
     public let decoded: [UInt8]
     /// When Apple signed it; nil where the payload does not say.
     public let signedDate: Date?
-    /// The certificates behind the signature.
+    /// The certificates of the signature.
     public let chain: ValidatedChain
 
     init(_ value: Value, _ proof: PayloadProver.Proof) {

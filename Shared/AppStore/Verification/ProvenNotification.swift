@@ -3,21 +3,21 @@ import Signatures
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// A notification of which everything signed in it is proven: the envelope, and what is signed inside it.
+/// A notification whose signed contents are all proven: the envelope, and the objects inside it.
 ///
-/// Only the verifier makes one.
+/// Only the verifier creates one.
 public struct ProvenNotification: Sendable {
     /// The same in every delivery of this notification.
     public let notificationUUID: UUID
-    /// Apple's word for what happened; perhaps one that we do not know.
+    /// Apple's type; this release may not know it.
     public let notificationType: String
-    /// The variant; perhaps one that we do not know.
+    /// Apple's subtype; this release may not know it.
     public let subtype: String?
-    /// One that the app accepts.
+    /// An environment that the app accepts.
     public let environment: AppStoreEnvironment
-    /// One of ours, or ``noApp``.
+    /// A configured app, or ``noApp``.
     public let bundleId: String
-    /// Apple's number of the app; always there in production, except where this build does not know the object.
+    /// Apple's number of the app; always present in production, except where this release does not know the object.
     public let appAppleId: Int64?
     /// The subscription or purchase that it is about; nil for tests, summaries, tokens and the app itself.
     public let originalTransactionId: String?
@@ -34,7 +34,7 @@ public struct ProvenNotification: Sendable {
     /// Read it with `DecodedNotification`.
     public let decoded: [UInt8]
 
-    /// Stands for the app where nothing that Apple signed names one. No bundle identifier can hold its letters.
+    /// The bundle id where nothing that Apple signed names an app. No bundle id can contain its characters.
     public static let noApp = "(none)"
 
     init(

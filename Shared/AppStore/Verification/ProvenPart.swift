@@ -2,22 +2,22 @@ import Signatures
 
 import struct Foundation.UUID
 
-/// Whatever of ours Apple signed that tells of purchases: a notification, or one part that stands alone.
+/// A proven payload about purchases: a notification, or one signed object on its own.
 ///
-/// Only the verifier makes one.
+/// Only the verifier creates one.
 public enum ProvenPart: Sendable {
     /// A notification with everything in it.
     case notification(ProvenNotification)
     /// A transaction that names its purchase.
     case transaction(Proven<JWSTransactionDecodedPayload>)
-    /// Renewal information, with the app that whoever handed it over says it is for.
+    /// Renewal info, with the app that its sender claims.
     case renewalInfo(Proven<JWSRenewalInfoDecodedPayload>, bundleId: String)
-    /// That a customer got the app itself.
+    /// The app itself was acquired.
     case appTransaction(Proven<AppTransaction>)
 }
 
 extension ProvenPart {
-    /// Where the purchase was made, in Apple's word.
+    /// Apple's environment of the purchase.
     public var environment: AppStoreEnvironment? {
         switch self {
         case .notification(let proven): proven.environment
@@ -39,18 +39,18 @@ extension ProvenPart {
 }
 
 extension CompactJWS {
-    /// An id for what has none of Apple's: of what is signed, without the signature, of which there are many for the
+    /// An id for what has none of Apple's: of the signed content, without the signature, of which there are many for the
     /// same bytes.
     public var partIdentifier: UUID { partIdentifier(with: nil) }
 
-    /// - Parameter status: what Apple answered beside the part: another answer is another piece of news.
+    /// - Parameter status: what Apple answered beside the object: another answer is another event.
     public func partIdentifier(with status: UnsignedStatus?) -> UUID { .own(of: signed, status?.json[...] ?? []) }
 }
 
 extension UUID {
-    /// A UUID of version 8 for bytes that have no id of Apple's. It begins with 32 zero bits and is therefore less than any
-    /// of Apple's. Of two pieces of news signed in the same millisecond the greater id wins: so a notification prevails
-    /// over the parts that stand in it.
+    /// A UUID of version 8 for bytes without an id of Apple's. It begins with 32 zero bits and is therefore less than any
+    /// of Apple's. Of two events signed in the same millisecond the greater id wins: so a notification prevails
+    /// over the objects in it.
     static func own(of bytes: ArraySlice<UInt8>, _ more: ArraySlice<UInt8> = []) -> UUID {
         var hash = SHA256Hash()
         hash.update(bytes)

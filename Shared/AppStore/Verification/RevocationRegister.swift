@@ -1,11 +1,11 @@
 import Signatures
 import Synchronization
 
-/// What is known about the revocation of certificates; filled beside the line, asked on it.
+/// What is known about the revocation of certificates; filled beside the pipeline, read in it.
 ///
 /// Nothing is known at first, which is enough in soft mode. Safe from any thread.
 public final class RevocationRegister: Sendable {
-    /// What a responder said about a certificate.
+    /// What a responder answered about a certificate.
     public enum Standing: Sendable, Hashable {
         /// Not revoked, by an answer that is still valid.
         case good
@@ -15,19 +15,19 @@ public final class RevocationRegister: Sendable {
         case unknown
     }
 
-    /// Whether a certificate about which nothing is known is refused.
+    /// Whether a certificate of unknown status is rejected.
     public let isHard: Bool
     private let standings = Mutex<[[UInt8]: Standing]>([:])
 
     /// An empty register.
     public init(isHard: Bool = false) { self.isHard = isHard }
 
-    /// Notes an answer, or that there is none any more; takes effect with the next payload.
+    /// Notes an answer, or that none is valid any more; takes effect with the next payload.
     public func note(_ standing: Standing, ofCertificate sha256: [UInt8]) {
         standings.withLock { $0[sha256] = standing }
     }
 
-    /// Forgets a certificate: for whoever keeps the register small.
+    /// Removes a certificate, which keeps the register small.
     public func forget(certificate sha256: [UInt8]) {
         standings.withLock { $0[sha256] = nil }
     }
@@ -37,8 +37,8 @@ public final class RevocationRegister: Sendable {
         standings.withLock { $0[sha256] } ?? .unknown
     }
 
-    /// Leaf and intermediate are asked about; a root is revoked by taking it out of the trust store.
-    func refusal(of chain: ValidatedChain) -> Refusal? {
+    /// Leaf and intermediate are checked; a root is revoked by removing it from the trust store.
+    func refusal(of chain: ValidatedChain) -> VerificationFailure? {
         let (leaf, intermediate) = standings.withLock { standings in
             if standings.isEmpty { return (Standing.unknown, Standing.unknown) }
             return (
@@ -46,10 +46,11 @@ public final class RevocationRegister: Sendable {
             )
         }
         if leaf == .revoked || intermediate == .revoked {
-            return Refusal(.revoked, "a certificate of the chain has been revoked; do not trust its payloads")
+            return VerificationFailure(
+                .revoked, "a certificate of the chain has been revoked; do not trust its payloads")
         }
         if isHard, leaf == .unknown || intermediate == .unknown {
-            return Refusal(
+            return VerificationFailure(
                 .revocationUnknown,
                 "revocation of the chain could not be checked; restore access to the responder or use soft mode")
         }

@@ -3,20 +3,20 @@ import StrictJSON
 
 import struct Foundation.Date
 
-/// The one door through which anything that Apple signed comes in.
+/// Verifies everything that Apple signed; there is no other way in.
 ///
-/// One routine for every kind of JWS, used wherever one arrives: from the webhook, from Apple's API, from the app. What
-/// comes out is proven to be Apple's, and for one of our apps; every other outcome is a `Refusal` with its reason.
-/// Needs no network. Safe from any number of threads at once: share one, because it remembers proven certificates.
-/// Trust, apps and policy do not change in its life; to reload them, make another.
+/// One routine for every kind of JWS, used wherever one arrives: from the webhook, from Apple's API, from the app. A result
+/// is proven to be Apple's, and for a configured app; every other outcome is a `VerificationFailure` with its reason.
+/// Needs no network. Safe for any number of threads: share one, because it caches proven certificates.
+/// Trust, apps and policy never change; to reload them, create another.
 public final class SignedDataVerifier: Sendable {
     private let prover: PayloadProver
     private let identity: IdentityCheck
     private let trust: TrustStore
 
-    /// A verifier that has proven nothing yet.
+    /// A verifier with an empty cache.
     ///
-    /// - Parameter revocations: Filled by whoever asks the responders; empty, it refuses nothing in soft mode.
+    /// - Parameter revocations: filled by the requests to OCSP responders; empty, it rejects nothing in soft mode.
     public init(
         trust: TrustStore, apps: AppRegistry, policy: VerificationPolicy = VerificationPolicy(),
         revocations: RevocationRegister = RevocationRegister()
@@ -26,56 +26,60 @@ public final class SignedDataVerifier: Sendable {
         self.trust = trust
     }
 
-    /// How many proven headers and chains it remembers: bounded by the policy, whatever is sent.
+    /// Number of cached headers and chains: bounded by the policy, whatever is sent.
     public var remembered: (headers: Int, chains: Int) { prover.cached }
 
-    /// How many refused chains it remembers: bounded likewise.
+    /// Number of cached failed chains: bounded likewise.
     public var rememberedRefusals: Int { prover.refusedChains }
 
-    /// The chains under which it has seen a valid signature recently: about whose revocation it is worth asking. A
+    /// The chains with a recent valid signature, whose revocation is worth checking. A
     /// chain occurs once for each header; bounded like ``remembered``.
     public var provenChains: [ValidatedChain] { prover.provenChains }
 
     /// Proves a notification and everything signed inside it.
     ///
     /// - Parameters:
-    ///   - now: For judging dates: the payload's own, or this where it has none.
-    ///   - budget: For proving chains that are not known; where it is used up the refusal is ``RefusalReason/chainUnproven``.
+    ///   - now: for checking dates: the payload's own, or this where it has none.
+    ///   - budget: for proving unknown chains; above it the failure is ``VerificationFailureReason/chainUnproven``.
     public func notification(
         _ jws: [UInt8], now: Date, budget: ChainBudget? = nil
-    ) -> Result<ProvenNotification, Refusal> {
-        Result { () throws(Refusal) in
+    ) -> Result<ProvenNotification, VerificationFailure> {
+        Result { () throws(VerificationFailure) in
             let proof = try prover.prove(jws[...], dateFields: ["signedDate"], now: now, budget: budget)
             return try notification(in: proof, now: now, budget: budget)
         }.mapError { $0.judged(by: identity.registry) }
     }
 
     /// Proves a transaction, from the app or from Apple's API.
-    public func transaction(_ jws: [UInt8], now: Date) -> Result<Proven<JWSTransactionDecodedPayload>, Refusal> {
-        Result { () throws(Refusal) in
+    public func transaction(_ jws: [UInt8], now: Date) -> Result<
+        Proven<JWSTransactionDecodedPayload>, VerificationFailure
+    > {
+        Result { () throws(VerificationFailure) in
             try transaction(in: prover.prove(jws[...], dateFields: ["signedDate"], now: now))
         }
     }
 
-    /// Proves renewal information.
+    /// Proves renewal info.
     ///
-    /// It names no app: all that can be checked is that some app of ours accepts the environment. Hold the original
-    /// transaction id against the transaction that came with it.
-    public func renewalInfo(_ jws: [UInt8], now: Date) -> Result<Proven<JWSRenewalInfoDecodedPayload>, Refusal> {
-        Result { () throws(Refusal) in
+    /// It names no app: the check is only that some configured app accepts the environment. Compare the original
+    /// transaction id with the transaction that came with it.
+    public func renewalInfo(_ jws: [UInt8], now: Date) -> Result<
+        Proven<JWSRenewalInfoDecodedPayload>, VerificationFailure
+    > {
+        Result { () throws(VerificationFailure) in
             try renewalInfo(in: prover.prove(jws[...], dateFields: ["signedDate"], now: now))
         }
     }
 
-    /// Proves a notification, a transaction, renewal information or an app transaction, whichever it is by what Apple signed.
+    /// Proves a notification, a transaction, renewal info or an app transaction, whichever it is by what Apple signed.
     ///
-    /// Not for what strangers post as a notification: transactions lie on the customers' devices.
-    /// - Parameter claimedApp: The app that renewal information is for; it names none itself, so without it such a part
-    ///   is refused.
+    /// Not for what clients post as a notification: customers have their signed transactions.
+    /// - Parameter claimedApp: the app of renewal info; it names none itself, so without it such an object
+    ///   is rejected.
     public func part(
         _ jws: [UInt8], claimedApp: String?, now: Date, budget: ChainBudget? = nil
-    ) -> Result<ProvenPart, Refusal> {
-        Result { () throws(Refusal) in
+    ) -> Result<ProvenPart, VerificationFailure> {
+        Result { () throws(VerificationFailure) in
             let proof = try prover.prove(
                 jws[...], dateFields: ["signedDate", "receiptCreationDate"], now: now, budget: budget)
             let root = proof.document.root
@@ -85,14 +89,15 @@ public final class SignedDataVerifier: Sendable {
             if root["transactionId"] != nil { return .transaction(try ownTransaction(in: proof)) }
             if root["receiptType"] != nil { return .appTransaction(try appTransaction(in: proof)) }
             guard root["autoRenewStatus"] != nil || root["autoRenewProductId"] != nil else {
-                throw Refusal(
+                throw VerificationFailure(
                     .body,
-                    "signed, but neither a notification nor a transaction nor renewal information nor an app transaction"
+                    "signed, but neither a notification nor a transaction nor renewal info nor an app transaction"
                 )
             }
             let renewal = try renewalInfo(in: proof)
             guard let claimedApp else {
-                throw Refusal(.body, "renewal information names no app, and nobody else said which it is for")
+                throw VerificationFailure(
+                    .body, "renewal info names no app, and its sender did not either")
             }
             try checkIdentity(
                 claimedApp, nil, renewal.value.environment, kind: "renewal information", namesAppAppleId: false)
@@ -100,25 +105,25 @@ public final class SignedDataVerifier: Sendable {
         }
     }
 
-    /// Reads a notification of version 1, of which nothing can be proven: only that it names one of our apps.
-    public func version1(_ body: [UInt8]) -> Result<Version1Notification, Refusal> {
-        Result { () throws(Refusal) in try Version1Notification(body, identity: identity) }
+    /// Reads a notification of version 1, of which nothing can be proven: only that it names a configured app.
+    public func version1(_ body: [UInt8]) -> Result<Version1Notification, VerificationFailure> {
+        Result { () throws(VerificationFailure) in try Version1Notification(body, identity: identity) }
     }
 
     /// Proves the purchase of the app itself.
-    public func appTransaction(_ jws: [UInt8], now: Date) -> Result<Proven<AppTransaction>, Refusal> {
-        Result { () throws(Refusal) in
+    public func appTransaction(_ jws: [UInt8], now: Date) -> Result<Proven<AppTransaction>, VerificationFailure> {
+        Result { () throws(VerificationFailure) in
             try appTransaction(in: prover.prove(jws[...], dateFields: ["receiptCreationDate"], now: now))
         }
     }
 
-    /// Proves an app receipt of StoreKit 1, however old it is: its purchases are asked of Apple.
+    /// Proves an app receipt of StoreKit 1, however old it is: Apple is asked for its purchases.
     ///
     /// - Parameter bytes: PKCS#7, no longer than `VerificationPolicy.maximumBytes`.
-    public func receipt(_ bytes: [UInt8], now: Date) -> Result<ProvenReceipt, Refusal> {
-        Result { () throws(Refusal) in
+    public func receipt(_ bytes: [UInt8], now: Date) -> Result<ProvenReceipt, VerificationFailure> {
+        Result { () throws(VerificationFailure) in
             guard bytes.count <= prover.policy.maximumBytes else {
-                throw Refusal(
+                throw VerificationFailure(
                     .oversized, "the receipt has \(bytes.count) bytes; the limit is \(prover.policy.maximumBytes)")
             }
             return try ProvenReceipt(bytes, trust: trust, identity: identity, now: now)
@@ -127,8 +132,8 @@ public final class SignedDataVerifier: Sendable {
 
     private func notification(
         in proof: PayloadProver.Proof, now: Date, budget: ChainBudget?
-    ) throws(Refusal) -> ProvenNotification {
-        do throws(Refusal) {
+    ) throws(VerificationFailure) -> ProvenNotification {
+        do throws(VerificationFailure) {
             let envelope = try NotificationEnvelope(proof.document.root)
             let app = try identity.check(envelope)
             let contents = try NotificationContents(
@@ -141,7 +146,7 @@ public final class SignedDataVerifier: Sendable {
 
     private func transaction(
         in proof: PayloadProver.Proof
-    ) throws(Refusal) -> Proven<JWSTransactionDecodedPayload> {
+    ) throws(VerificationFailure) -> Proven<JWSTransactionDecodedPayload> {
         var transaction: JWSTransactionDecodedPayload = try decode(proof)
         transaction.environment = transaction.environment.map(identity.environment)
         try checkIdentity(
@@ -149,7 +154,7 @@ public final class SignedDataVerifier: Sendable {
         return Proven(transaction, proof)
     }
 
-    private func appTransaction(in proof: PayloadProver.Proof) throws(Refusal) -> Proven<AppTransaction> {
+    private func appTransaction(in proof: PayloadProver.Proof) throws(VerificationFailure) -> Proven<AppTransaction> {
         var transaction: AppTransaction = try decode(proof)
         transaction.receiptType = transaction.receiptType.map(identity.environment)
         try checkIdentity(
@@ -158,45 +163,48 @@ public final class SignedDataVerifier: Sendable {
         return Proven(transaction, proof)
     }
 
-    /// One that can stand alone.
+    /// An object on its own.
     private func ownTransaction(
         in proof: PayloadProver.Proof
-    ) throws(Refusal) -> Proven<JWSTransactionDecodedPayload> {
+    ) throws(VerificationFailure) -> Proven<JWSTransactionDecodedPayload> {
         let proven = try transaction(in: proof)
         guard proven.value.purchaseId?.isEmpty == false else {
-            throw Refusal(.body, "signed, but not a usable transaction: its transactionId is empty")
+            throw VerificationFailure(.body, "signed, but not a usable transaction: its transactionId is empty")
         }
         return proven
     }
 
     private func renewalInfo(
         in proof: PayloadProver.Proof
-    ) throws(Refusal) -> Proven<JWSRenewalInfoDecodedPayload> {
+    ) throws(VerificationFailure) -> Proven<JWSRenewalInfoDecodedPayload> {
         var renewal: JWSRenewalInfoDecodedPayload = try decode(proof)
         renewal.environment = renewal.environment.map(identity.environment)
         guard renewal.originalTransactionId != nil, let environment = renewal.environment else {
-            throw Refusal(.body, "signed, but not renewal information: it names no subscription or environment")
+            throw VerificationFailure(
+                .body, "signed, but not renewal info: it names no subscription or environment")
         }
         guard identity.registry.accepts(environment) else {
-            throw Refusal(.environment, "no app accepts the environment \"\(environment.rawValue.prefix(64))\"")
+            throw VerificationFailure(
+                .environment, "no app accepts the environment \"\(environment.rawValue.prefix(64))\"")
         }
         return Proven(renewal, proof)
     }
 
-    private func decode<Value: Payload>(_ proof: PayloadProver.Proof) throws(Refusal) -> Value {
+    private func decode<Value: Payload>(_ proof: PayloadProver.Proof) throws(VerificationFailure) -> Value {
         do {
             return try Value(json: proof.document.root)
         } catch {
-            throw Refusal(.body, "signed, but \(error)")
+            throw VerificationFailure(.body, "signed, but \(error)")
         }
     }
 
     private func checkIdentity(
         _ bundleId: String?, _ appAppleId: Int64?, _ environment: AppStoreEnvironment?, kind: String,
         namesAppAppleId: Bool
-    ) throws(Refusal) {
+    ) throws(VerificationFailure) {
         guard let bundleId, let environment else {
-            throw Refusal(.body, "signed, but not \(kind): it names no app or environment", bundleId: bundleId)
+            throw VerificationFailure(
+                .body, "signed, but not \(kind): it names no app or environment", bundleId: bundleId)
         }
         try identity.check(
             bundleId: bundleId, appAppleId: appAppleId, environment: environment, namesAppAppleId: namesAppAppleId)

@@ -4,9 +4,9 @@ import StrictJSON
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// What a payload claims to be, without any proof: for looking a notification up, never for believing it.
+/// What a payload claims to be, without any proof: for finding a notification, never for using it.
 ///
-/// Anybody can write any of it. What is said about it (a row that lists it, a line for an operator) has to hold for a
+/// Any client can write any of it. What is shown of it (a row in a list, a log message) must hold for a
 /// forgery, too.
 public struct UncheckedNotification: Sendable, Hashable {
     /// Nil where it names none; transactions and the like do not.
@@ -19,10 +19,10 @@ public struct UncheckedNotification: Sendable, Hashable {
     public let bundleId: String?
     /// Raw.
     public let environment: String?
-    /// When it says that it was signed.
+    /// When it claims to be signed.
     public let signedDate: Date?
 
-    /// Nil where the bytes are not a JWS around a JSON object at all.
+    /// Nil where the bytes are not a JWS around a JSON object.
     public init?(_ jws: [UInt8]) {
         guard let payload = CompactJWS(jws[...]).flatMap({ Base64.decode($0.payload, .url) }),
             let root = try? JSONDocument(payload).root, root.kind == .object

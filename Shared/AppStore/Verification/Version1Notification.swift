@@ -9,16 +9,16 @@ import struct Foundation.UUID
 /// sees that App Store Connect is set to the wrong version.
 /// <https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv1>
 public struct Version1Notification: Sendable {
-    /// The type under which it is stored; Apple has none of that name. Apple's own `notification_type` is the subtype.
+    /// The type under which it is stored, which Apple does not use. Apple's own `notification_type` is the subtype.
     public static let storedType = "V1"
 
-    /// Of the content, because version 1 has no id; the same in every repetition.
+    /// Derived from the content, because version 1 has no id; the same in every repetition.
     public let identifier: UUID
     /// Apple's `notification_type`, e.g. `INITIAL_BUY`.
     public let notificationType: String
-    /// One of ours.
+    /// A configured app.
     public let bundleId: String
-    /// One that the app accepts.
+    /// An environment that the app accepts.
     public let environment: AppStoreEnvironment
     /// The short members, as JSON: neither receipts nor the shared secret.
     public let json: [UInt8]
@@ -26,27 +26,27 @@ public struct Version1Notification: Sendable {
     /// Longer texts are receipts.
     private static let longestText = 256
 
-    /// Whether the bytes are to be read as version 1: a JWS never begins like an object.
+    /// Whether the bytes are read as version 1: a JWS never begins like an object.
     public static func isWritten(in body: [UInt8]) -> Bool { body.first == UInt8(ascii: "{") }
 
-    init(_ body: [UInt8], identity: IdentityCheck) throws(Refusal) {
+    init(_ body: [UInt8], identity: IdentityCheck) throws(VerificationFailure) {
         let document: JSONDocument
         do {
             document = try JSONDocument(body)
         } catch {
-            throw Refusal(.malformed, "neither signed nor JSON of version 1: \(error)")
+            throw VerificationFailure(.malformed, "neither signed nor JSON of version 1: \(error)")
         }
         let root = document.root
         guard let type = root["notification_type"]?.string, !type.isEmpty, type.utf8.count <= Self.longestText,
             let bundleId = root["bid"]?.string
-        else { throw Refusal(.malformed, "version 1 without notification_type or bid") }
+        else { throw VerificationFailure(.malformed, "version 1 without notification_type or bid") }
         let environment = identity.environment(Self.environment(root["environment"]?.string))
-        do throws(Refusal) {
+        do throws(VerificationFailure) {
             try identity.check(
                 bundleId: bundleId, appAppleId: nil, environment: environment, namesAppAppleId: false)
         } catch {
-            // Unsigned: it proves nothing about an app, ours or not.
-            throw Refusal(error.reason, "version 1, \(error.message)")
+            // Unsigned: it proves nothing about any app.
+            throw VerificationFailure(error.reason, "version 1, \(error.message)")
         }
         notificationType = type
         self.bundleId = bundleId

@@ -1,9 +1,9 @@
-/// One thing that is wrong with the configuration, as a sentence that says what to do.
+/// One problem of the configuration, as a sentence that says what to do.
 public struct ConfigurationProblem: Error, Sendable, Hashable, CustomStringConvertible {
     /// The sentence.
     public let description: String
 
-    /// For a rule across several variables, or for what a variable points to.
+    /// A rule across several variables, or about what a variable points to.
     public init(_ sentence: String) {
         description = sentence
     }
@@ -29,12 +29,12 @@ public struct ConfigurationProblem: Error, Sendable, Hashable, CustomStringConve
     }
 }
 
-/// Everything that is wrong with the configuration, so that an operator meets all of it at the first start.
+/// All problems of the configuration, so that one start shows all of them.
 public struct ConfigurationProblems: Error, Sendable, CustomStringConvertible {
     /// In the order of the table.
     public let problems: [ConfigurationProblem]
 
-    /// All that were found; at least one.
+    /// All problems; at least one.
     public init(_ problems: [ConfigurationProblem]) {
         self.problems = problems
     }

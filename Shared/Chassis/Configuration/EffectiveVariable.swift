@@ -1,15 +1,15 @@
-/// A variable and what it comes to, as far as it may be shown.
+/// A variable and its effective value, as far as it may be shown.
 public struct EffectiveVariable: Sendable, Hashable {
-    /// Its name; one that ends in `*` stands for all that begin so.
+    /// Its name; one that ends in `*` stands for all with this prefix.
     public var name: String
-    /// Nothing secret; nil where it is neither set nor has a default. Of a name that ends in `*`, the names that are set.
+    /// No secret; nil where it is neither set nor has a default. Of a name that ends in `*`, the names that are set.
     public var value: String?
-    /// Whether nobody set it.
+    /// Whether it is not set.
     public var isDefault: Bool
 }
 
 extension VariableTable {
-    /// What the variables come to in an environment, in the order of the table, whether they can be read or not.
+    /// The effective values in an environment, in the order of the table, whether they can be read or not.
     public func effective(in environment: [String: String]) -> [EffectiveVariable] {
         let reader = EnvironmentReader(environment)
         return variables.map { variable in

@@ -12,8 +12,7 @@ struct EnvironmentReader: Sendable {
 
     /// The text of a variable.
     ///
-    /// A variable that is set to nothing counts as not set: that is what container tools make of a variable that the
-    /// operator left out.
+    /// An empty variable counts as not set: container tools create one where an operator left it out.
     func text(of name: String) -> String? {
         let key = ConfigKey(name.lowercased().split(separator: "_").map(String.init))
         guard let text = reader.string(forKey: key)?[...].trimmed(), !text.isEmpty else { return nil }

@@ -1,18 +1,18 @@
-/// Where a server listens.
+/// The address of a server.
 public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     /// A name or an address; an IPv6 address without its brackets.
     public var host: String
     /// 0 lets the system choose a free port.
     public var port: Int
 
-    /// Parts that are known to be a host and a port.
+    /// A host and a port that are known to be valid.
     public init(host: String, port: Int) {
         self.host = host
         self.port = port
     }
 
-    /// Reads `host:port` or `[IPv6]:port`; nil for anything else, in particular for a port alone, because "everywhere"
-    /// has to be said (`0.0.0.0`).
+    /// Reads `host:port` or `[IPv6]:port`; nil for anything else, in particular for a port alone: listening everywhere
+    /// must be explicit (`0.0.0.0`).
     public init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":") else { return nil }
         var host = text[..<colon]
@@ -27,6 +27,6 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         self.init(host: String(host), port: port)
     }
 
-    /// As the text it is read from.
+    /// The text it is read from.
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

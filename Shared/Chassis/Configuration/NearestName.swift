@@ -1,6 +1,6 @@
-/// The declared name that somebody probably meant.
+/// The declared name that an operator probably meant.
 enum NearestName {
-    /// Nil if nothing is near enough that the guess would help.
+    /// Nil if no name is similar enough.
     static func of(_ name: String, among candidates: [String]) -> String? {
         let nearest = candidates.map { (candidate: $0, distance: distance(name, $0)) }
             .min { ($0.distance, $0.candidate) < ($1.distance, $1.candidate) }
@@ -8,7 +8,7 @@ enum NearestName {
         return nearest.candidate
     }
 
-    /// Levenshtein's distance: how many letters have to be put in, taken out or replaced.
+    /// Levenshtein's distance: the number of inserted, removed or replaced letters.
     static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left.utf8)
         let right = Array(right.utf8)

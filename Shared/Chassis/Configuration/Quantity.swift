@@ -1,6 +1,6 @@
 /// Numbers with a unit, as operators write them.
 enum Quantity {
-    /// Units are required: `30` may mean seconds to one and milliseconds to another.
+    /// Units are required: `30` could mean seconds or milliseconds.
     static func duration(_ text: String) -> Duration? {
         guard let (number, unit) = split(text) else { return nil }
         switch unit {

@@ -10,7 +10,7 @@ public struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConver
     /// The name is long so that its use is seen in review.
     public let revealedBytes: [UInt8]
 
-    /// For tests, and for a secret that did not come from a file.
+    /// For tests, and for a secret that is not from a file.
     public init(revealing bytes: [UInt8]) {
         revealedBytes = bytes
     }
@@ -24,11 +24,11 @@ public struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConver
 }
 
 extension Variable where Value == Secret {
-    /// A secret by the path of the file that holds it; the name has to end in `_FILE`.
+    /// A secret by the path of its file; the name must end in `_FILE`.
     ///
-    /// Never by value: environments show up in process lists, crash reports and orchestrators' consoles.
+    /// Never by value: environments appear in process lists, crash reports and orchestrators' consoles.
     public static func secretFile(_ name: String, _ meaning: String) -> Variable {
-        precondition(name.hasSuffix("_FILE"), "\(name) holds a path to a secret, so its name has to end in _FILE")
+        precondition(name.hasSuffix("_FILE"), "\(name) holds a path to a secret, so its name must end in _FILE")
         return Variable(
             name: name, meaning: meaning, defaultText: nil, isOptional: false, isSecret: false
         ) { environment throws(ConfigurationProblem) in
@@ -47,17 +47,17 @@ extension Variable where Value == Secret {
     }
 }
 
-/// What may be shown of a setting.
+/// Hides secrets in a setting's text.
 public enum Redaction {
     /// `postgres://user:(hidden)@host/…` for a URL with a password before its host; nothing of a text that names a
-    /// password elsewhere, as `host=… password=…` does, or may hold one that does not stand where it should; any other
-    /// text as it is.
+    /// password elsewhere, as `host=… password=…` does, or may hold one in the wrong place; any other
+    /// text unchanged.
     public static func withoutPassword(_ text: String) -> String {
         guard !text.contains(/(?i)password\s*=/) else { return "(hidden)" }
         guard let scheme = text.range(of: "://") else { return text.contains(/:.*@/) ? "(hidden)" : text }
         let authority = text[scheme.upperBound...].prefix { $0 != "/" }
         guard let at = authority.lastIndex(of: "@") else {
-            // A password with a slash in it: no port looks so.
+            // A password with a slash in it: no port looks like that.
             return text[scheme.upperBound...].contains(/:[^0-9\/][^:]*@/) ? "(hidden)" : text
         }
         guard let colon = authority[..<at].firstIndex(of: ":") else { return text }

@@ -2,8 +2,8 @@ import Foundation
 
 /// Files of passwords and keys that variables name.
 enum SecretFiles {
-    /// A file that everybody on the machine may write is refused: who can write a key chooses it. Whether it is there, and what
-    /// it holds, is checked where the file is read.
+    /// A file that every user may write is rejected: any of them could choose the key. Whether it exists, and its
+    /// content, is checked where the file is read.
     static func problems(
         in reader: EnvironmentReader, declared: [any DeclaredVariable]
     ) -> [ConfigurationProblem] {
@@ -16,7 +16,7 @@ enum SecretFiles {
             return .unusable(
                 name: name,
                 reason:
-                    "names \(path), which everybody may write (mode \(String(mode & 0o7777, radix: 8))); chmod 600 it, or 640 "
+                    "names \(path), which every user may write (mode \(String(mode & 0o7777, radix: 8))); chmod 600 it, or 640 "
                     + "with the service's group")
         }
     }

@@ -9,8 +9,8 @@ public struct Settings<Table: VariableTable>: Sendable {
 
     /// Reads and checks everything at once.
     /// - Parameter environment: names and texts; in a process, its environment.
-    /// - Throws: every problem there is: what is missing, what cannot be read, and `STOREKEEPER_…` variables that
-    ///   nobody declared, because a typo must not become production with a default.
+    /// - Throws: every problem: missing variables, unreadable ones, and unknown `STOREKEEPER_…` variables, because a typo
+    ///   must not become production with a default.
     public init(_ table: Table, environment: [String: String]) throws(ConfigurationProblems) {
         let reader = EnvironmentReader(environment)
         try self.init(table, in: reader)
@@ -18,7 +18,7 @@ public struct Settings<Table: VariableTable>: Sendable {
         guard undeclared.isEmpty else { throw ConfigurationProblems(undeclared) }
     }
 
-    /// Reads the table's own variables and leaves all others alone: a process has two tables and one environment.
+    /// Reads the table's own variables and ignores all others: a process has two tables and one environment.
     init(_ table: Table, in reader: EnvironmentReader) throws(ConfigurationProblems) {
         self.table = table
         var problems: [ConfigurationProblem] = []
@@ -38,12 +38,12 @@ public struct Settings<Table: VariableTable>: Sendable {
     public subscript<Value>(dynamicMember member: KeyPath<Table, Variable<Value>>) -> Value {
         let name = table[keyPath: member].name
         guard let read = values[name] as? ReadValue<Value> else {
-            preconditionFailure("\(name) has to be a stored property of \(Table.self), else it is not read at start")
+            preconditionFailure("\(name) must be a stored property of \(Table.self), else it is not read at start")
         }
         return read.value
     }
 
-    /// `STOREKEEPER_…` names in the environment that none of the variables covers.
+    /// `STOREKEEPER_…` names in the environment that no variable covers.
     static func undeclared(
         in reader: EnvironmentReader, declared: [any DeclaredVariable]
     ) -> [ConfigurationProblem] {

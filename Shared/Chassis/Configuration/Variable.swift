@@ -1,18 +1,18 @@
-/// One environment variable, declared once: its name, what it means, and how its text becomes a value.
+/// One environment variable, declared once: its name, its meaning, and how its text becomes a value.
 ///
-/// The same declaration drives parsing, `--help` and `--config`, so that none of the three can drift from the others.
+/// The same declaration serves parsing, `--help` and `--config`, so that the three cannot differ.
 public struct Variable<Value: Sendable>: Sendable {
     let name: String
     let meaning: String
-    /// Shown by `--help`; nil for a variable that must be set or may be left out.
+    /// Shown by `--help`; nil for a variable that must be set or is optional.
     let defaultText: String?
     let isOptional: Bool
     let isSecret: Bool
     let read: @Sendable (EnvironmentReader) throws(ConfigurationProblem) -> Value
 
-    /// The same variable, but it may be left out; its value is then nil.
+    /// The same variable, but optional; its value is nil then.
     ///
-    /// For what has no sensible value of its own and whose absence switches something off. Not for a default.
+    /// For a variable without a sensible value of its own whose absence switches something off. Not for a default.
     public var optional: Variable<Value?> {
         let name = self.name
         let read = self.read
@@ -25,7 +25,7 @@ public struct Variable<Value: Sendable>: Sendable {
     }
 }
 
-/// A variable of whatever type, as the table sees it.
+/// A variable of any type, as the table sees it.
 protocol DeclaredVariable: Sendable {
     var name: String { get }
     var meaning: String { get }

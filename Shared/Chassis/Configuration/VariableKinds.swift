@@ -1,11 +1,10 @@
 import struct Foundation.URL
 
-// Each kind takes the name, the meaning and, if a default is right at all, the default as an operator would write it.
-// A variable without a default must be set. No kind has a default of its own: what names a place, a secret or an app
-// has to be said by somebody.
+// Each kind takes the name, the meaning and, where there is one, the default as an operator would write it.
+// A variable without a default must be set. No kind has a default of its own: an operator names places, secrets and apps.
 
 extension Variable {
-    /// A variable of any kind: `parse` returns nil for text it cannot read, and `expected` finishes the sentence
+    /// A variable of any kind: `parse` returns nil for text that it cannot read, and `expected` finishes the sentence
     /// "… is not …".
     public static func parsed(
         _ name: String, _ meaning: String, default defaultText: String? = nil, expected: String,
@@ -65,14 +64,14 @@ extension Variable where Value == Double {
 }
 
 extension Variable where Value == Bool {
-    /// `true` or `false`, nothing else: `yes` and `1` are refused rather than guessed at.
+    /// `true` or `false`, nothing else: `yes` and `1` are rejected rather than guessed.
     public static func bool(_ name: String, _ meaning: String, default text: String? = nil) -> Variable {
         parsed(name, meaning, default: text, expected: "true or false") { Bool($0) }
     }
 }
 
 extension Variable where Value == Duration {
-    /// A length of time with its unit: `250ms`, `5s`, `2m`, `1h`, `7d`.
+    /// A duration with its unit: `250ms`, `5s`, `2m`, `1h`, `7d`.
     public static func duration(_ name: String, _ meaning: String, default text: String? = nil) -> Variable {
         let expected = "a length of time such as 250ms, 5s, 2m, 1h or 7d"
         return parsed(name, meaning, default: text, expected: expected, parse: Quantity.duration)
@@ -90,7 +89,7 @@ extension Variable where Value == URL {
 }
 
 extension Variable where Value == [String] {
-    /// Values separated by commas; spaces around them do not count, and an empty one between two commas is refused.
+    /// Values separated by commas; spaces around them are ignored, and an empty one is rejected.
     public static func list(_ name: String, _ meaning: String, default text: String? = nil) -> Variable {
         parsed(name, meaning, default: text, expected: "a list separated by commas, without empty entries") { text in
             let entries = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.trimmed() }
@@ -100,7 +99,7 @@ extension Variable where Value == [String] {
 }
 
 extension Variable where Value == ListenAddress {
-    /// Where to listen, `host:port`; port 0 lets the system choose one.
+    /// An address to listen on, `host:port`; port 0 lets the system choose one.
     public static func address(_ name: String, _ meaning: String, default text: String? = nil) -> Variable {
         parsed(name, meaning, default: text, expected: "host:port such as 127.0.0.1:8080 or [::1]:8080") { text in
             ListenAddress(text)
@@ -117,9 +116,9 @@ extension Variable where Value: RawRepresentable & CaseIterable, Value.RawValue 
 }
 
 extension Variable where Value == [String: String] {
-    /// Every variable that begins with a prefix, as it stands: for settings that are passed through to a library.
+    /// Every variable with a prefix, unchanged: settings that are passed on to a library.
     ///
-    /// They are named but their values are never shown, because nobody here knows which of them are secret.
+    /// Their names are shown but never their values, because any of them may be secret.
     public static func passedThrough(prefix: String, _ meaning: String) -> Variable {
         Variable(
             name: prefix + "*", meaning: meaning, defaultText: nil, isOptional: true, isSecret: true

@@ -7,7 +7,7 @@
 /// }
 /// ```
 public protocol VariableTable: Sendable {
-    /// What is wrong across variables ("A needs B"); asked only when every single variable is readable.
+    /// Problems across variables ("A needs B"); called only when every single variable is readable.
     func problems(in settings: Settings<Self>) -> [ConfigurationProblem]
 }
 
@@ -23,6 +23,6 @@ extension VariableTable {
 
 /// The table of a process that has no variables but the common ones.
 public struct NoVariables: VariableTable {
-    /// Nothing to declare.
+    /// No variables of its own.
     public init() {}
 }

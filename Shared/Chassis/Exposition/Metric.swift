@@ -1,6 +1,6 @@
 import CoreMetrics
 
-/// A metric's name and what belongs to it.
+/// A metric's name, kind, help and labels.
 ///
 /// The instances are in Metrics.swift.
 public struct Metric: Sendable {
@@ -31,7 +31,7 @@ public struct Metric: Sendable {
 
     /// A counter with values for the metric's labels, in their order.
     ///
-    /// Finding it takes a lock: on a hot path keep it.
+    /// Looking it up takes a lock: on a hot path keep the result.
     public func counter(_ values: String...) -> Counter {
         precondition(kind == .counter, "\(name) is not a counter")
         return Counter(label: name, dimensions: dimensions(values))
@@ -43,7 +43,7 @@ public struct Metric: Sendable {
         return Gauge(label: name, dimensions: dimensions(values))
     }
 
-    /// A histogram of durations; whatever unit they are recorded in, they are exposed in seconds.
+    /// A histogram of durations; exposed in seconds whatever unit is recorded.
     public func timer(_ values: String...) -> DurationHistogram {
         precondition(isHistogram, "\(name) is not a histogram")
         return DurationHistogram(label: name, dimensions: dimensions(values))

@@ -1,21 +1,21 @@
 import Metrics
 import Synchronization
 
-/// Keeps every metric of the process and shows them in Prometheus' text format 0.0.4.
+/// Keeps every metric of the process and writes them in Prometheus' text format 0.0.4.
 ///
-/// Written here because the format is one page and a scrape must never do more than read: no aggregation windows, no
-/// timers, no dependency to follow.
+/// Not a library, because the format is one page and a scrape must only read: no aggregation windows, no
+/// timers, no dependency.
 final class MetricRegistry: MetricsFactory {
     private struct Family {
         let metric: Metric
-        /// In the order of first use; the values of labels tell them apart.
+        /// In the order of first use; distinguished by label values.
         var series: [[String]: any Series] = [:]
     }
 
     private let declared: [String: Metric]
     private let families: Mutex<[String: Family]>
 
-    /// - Parameter metrics: what is known beforehand; a process exposes those of them that it uses.
+    /// - Parameter metrics: the declared ones; a process exposes those that it uses.
     init(metrics: [Metric]) {
         declared = Dictionary(metrics.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         families = Mutex(declared.mapValues { Family(metric: $0) })
@@ -57,7 +57,7 @@ final class MetricRegistry: MetricsFactory {
         histogram(label, dimensions)
     }
 
-    // A series stays until the process ends: a counter that vanishes and comes back looks like a restart.
+    // A series stays until the process ends: a counter that disappears and returns looks like a restart.
     func destroyCounter(_ handler: any CounterHandler) {}
     func destroyRecorder(_ handler: any RecorderHandler) {}
     func destroyMeter(_ handler: any MeterHandler) {}
@@ -69,9 +69,9 @@ final class MetricRegistry: MetricsFactory {
         return series(label, dimensions, kind: .histogram(buckets: buckets)) { HistogramSeries(buckets: buckets) }
     }
 
-    /// The series with these labels, made on first use.
+    /// The series with these labels, created on first use.
     ///
-    /// A name that is used as two kinds at once keeps the first; the later one is counted but not exposed, because a
+    /// A name that is used as two kinds keeps the first; the later one is counted but not exposed, because a
     /// scrape that cannot be parsed would lose all the others.
     private func series<Kind: Series>(
         _ label: String, _ dimensions: [(String, String)], kind: Metric.Kind, make: () -> Kind

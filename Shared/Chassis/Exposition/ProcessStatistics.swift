@@ -1,14 +1,14 @@
 import Foundation
 
-/// What the system knows about the process, under the names that every Prometheus client uses for it.
+/// The system's statistics of the process, under the names that every Prometheus client uses for them.
 ///
-/// Read at the scrape, and only then. Where there is no `/proc`, nothing is exposed.
+/// Read at the scrape, and only then. Without `/proc`, nothing is exposed.
 enum ProcessStatistics {
     static func exposition() -> String {
         guard let statistics = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
             let end = statistics.lastIndex(of: ")")
         else { return "" }
-        // The command's name may contain spaces, so the fields are counted from behind it: the first is number 3.
+        // The command's name may contain spaces, so the fields are counted after it: the first is number 3.
         let fields = statistics[statistics.index(after: end)...].split(separator: " ").map(String.init)
         guard fields.count > 21, let user = Double(fields[11]), let system = Double(fields[12]),
             let started = Double(fields[19]), let pages = Double(fields[21])

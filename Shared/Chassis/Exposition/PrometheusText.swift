@@ -22,7 +22,7 @@ enum PrometheusText {
         return Int64(exactly: value).map(String.init) ?? "\(value)"
     }
 
-    /// A name the format allows: everything else becomes an underscore.
+    /// A name that the format allows: everything else becomes an underscore.
     static func name(_ label: String) -> String {
         var name = ""
         for character in label.unicodeScalars {

@@ -13,7 +13,7 @@ struct Sample {
     let value: Double
 }
 
-/// Only ever grows, so a reset is not a feature but a request that is ignored: scrapers derive rates from it.
+/// Only increases; a reset is ignored, because scrapers derive rates from it.
 final class CounterSeries: Series, CounterHandler {
     private let count = Atomic<Int64>(0)
 
@@ -43,7 +43,7 @@ final class GaugeSeries: Series, RecorderHandler, MeterHandler {
 
 /// Counts per bucket.
 ///
-/// Durations come in nanoseconds and are kept in seconds.
+/// Durations arrive in nanoseconds and are kept in seconds.
 final class HistogramSeries: Series, RecorderHandler, TimerHandler {
     private struct State {
         var counts: [UInt64]
@@ -72,7 +72,7 @@ final class HistogramSeries: Series, RecorderHandler, TimerHandler {
 
     func recordNanoseconds(_ duration: Int64) { record(Double(duration) / 1e9) }
 
-    /// Cumulative, as the format wants it, and taken at one moment, so `_count` is always the last bucket.
+    /// Cumulative, as the format requires, and taken at one moment, so `_count` is always the last bucket.
     var samples: [Sample] {
         let state = self.state.withLock { $0 }
         var total: UInt64 = 0

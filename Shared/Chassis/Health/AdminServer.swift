@@ -2,13 +2,13 @@ import Foundation
 import Hummingbird
 import Metrics
 
-/// `/livez`, `/readyz` and `/metrics` on a port of their own, so that no load balancer shows them to strangers.
+/// `/livez`, `/readyz` and `/metrics` on a port of their own, so that no load balancer exposes them.
 struct AdminServer: Service {
     let address: ListenAddress
     let health: Health
     let registry: MetricRegistry
     let logger: Logger
-    /// Told the port when connections are accepted.
+    /// Called with the port when connections are accepted.
     let onListening: @Sendable (Int) -> Void
 
     func run() async throws {
@@ -20,8 +20,8 @@ struct AdminServer: Service {
 
     private var router: Router<BasicRequestContext> {
         let router = Router()
-        router.get("livez") { [health] _, _ in Self.verdict(health.hung, ok: "alive") }
-        router.get("readyz") { [health] _, _ in Self.verdict(health.notReady, ok: "ready") }
+        router.get("livez") { [health] _, _ in Self.answer(health.hung, ok: "alive") }
+        router.get("readyz") { [health] _, _ in Self.answer(health.notReady, ok: "ready") }
         router.get("metrics") { [health, registry] _, _ in
             // At the scrape, so that it agrees with /readyz.
             Gauge(label: Metric.ready.name, dimensions: [], factory: registry).record(health.notReady.isEmpty ? 1 : 0)
@@ -32,8 +32,8 @@ struct AdminServer: Service {
         return router
     }
 
-    /// 200 if there is nothing to complain about, else 503 with one complaint a line.
-    private static func verdict(_ complaints: [String], ok: String) -> Response {
+    /// 200 without problems, else 503 with one problem per line.
+    private static func answer(_ complaints: [String], ok: String) -> Response {
         let text = complaints.isEmpty ? ok : complaints.joined(separator: "\n")
         return Response(
             status: complaints.isEmpty ? .ok : .serviceUnavailable,

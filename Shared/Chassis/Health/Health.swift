@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What `/livez` and `/readyz` answer from.
+/// The state behind `/livez` and `/readyz`.
 public final class Health: Sendable {
     private struct State {
         var readinessChecks: [@Sendable () -> String?] = []
@@ -11,45 +11,45 @@ public final class Health: Sendable {
     private let instant: @Sendable () -> ContinuousClock.Instant
     private let state = Mutex(State())
 
-    /// - Parameter instant: the clock that pulses are measured by.
+    /// - Parameter instant: the clock of liveness probes.
     public init(instant: @escaping @Sendable () -> ContinuousClock.Instant) {
         self.instant = instant
     }
 
-    /// A new condition of readiness, unmet until somebody says otherwise.
+    /// A new readiness check, unmet until it is reported as met.
     /// - Parameters:
-    ///   - name: what the condition is about, for example `kafka`.
-    ///   - reason: why it does not hold yet.
+    ///   - name: what it is about, for example `kafka`.
+    ///   - reason: why it is not met yet.
     public func readinessCheck(_ name: String, waitingFor reason: String = "warming up") -> ReadinessCheck {
         let requirement = ReadinessCheck(name: name, waitingFor: reason)
         addReadinessCheck { requirement.complaint }
         return requirement
     }
 
-    /// A new sign of life for a loop, alive from now on.
-    /// - Parameter limit: the longest that one turn of the loop can take while all is well.
+    /// A new liveness probe of a loop, alive from now on.
+    /// - Parameter limit: the longest healthy duration of one turn of the loop.
     public func livenessProbe(_ name: String, limit: Duration) -> LivenessProbe {
         let liveness = LivenessProbe(name: name, limit: limit, instant: instant)
         addLivenessCheck { liveness.complaint }
         return liveness
     }
 
-    /// Asked at every `/livez`: why the process should be restarted, nil while it should not.
+    /// Called at every `/livez`: why the process should be restarted, or nil.
     public func addLivenessCheck(_ check: @escaping @Sendable () -> String?) {
         state.withLock { $0.livenessChecks.append(check) }
     }
 
-    /// Asked at every `/readyz`: why the process is not ready, nil while it is.
+    /// Called at every `/readyz`: why the process is not ready, or nil.
     public func addReadinessCheck(_ check: @escaping @Sendable () -> String?) {
         state.withLock { $0.readinessChecks.append(check) }
     }
 
-    /// Not ready from now on, for good: the process is asked to stop.
+    /// Not ready from now on, for good: the process is stopping.
     public func drain() {
         state.withLock { $0.isDraining = true }
     }
 
-    /// Why the process should be restarted; empty while all loops turn.
+    /// Why the process should be restarted; empty while all loops run.
     public var hung: [String] {
         state.withLock { $0.livenessChecks }.compactMap { $0() }
     }
@@ -57,7 +57,7 @@ public final class Health: Sendable {
     /// Why the process should get no work; empty when it is ready.
     public var notReady: [String] {
         let state = self.state.withLock { $0 }
-        return (state.isDraining ? ["draining: the process was asked to stop"] : [])
+        return (state.isDraining ? ["draining: the process is stopping"] : [])
             + state.readinessChecks.compactMap { $0() }
     }
 }

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// A loop's sign of life.
+/// Shows that a loop runs.
 ///
-/// `/livez` fails when a loop has not beaten for longer than it may take for one turn.
+/// `/livez` fails when a loop has not reported for longer than one turn may take.
 ///
-/// It says that the loop turns, never that what it depends on is there: a restart cures a hang, not an outage. So a loop
-/// beats while it waits and retries, too.
+/// It says that the loop runs, never that its dependencies are available: a restart cures a hang, not an outage. So a loop
+/// reports while it waits and retries, too.
 public final class LivenessProbe: Sendable {
     let name: String
     private let limit: Duration
@@ -19,9 +19,9 @@ public final class LivenessProbe: Sendable {
         last = Mutex(instant())
     }
 
-    /// The loop came by here.
+    /// The loop reports.
     ///
-    /// Costs a clock reading; call it once a turn.
+    /// Costs a clock reading; call it once per turn.
     public func beat() {
         let beaten = instant()
         last.withLock { $0 = beaten }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Tells whoever started a process which port the system chose for it.
+/// Writes the port that the system chose for a process.
 public enum PortFile {
-    /// Writes the port and a line break, at once or not at all: whoever sees the file can read it.
+    /// Writes the port and a line break atomically: a reader that sees the file can read it.
     /// - Parameter path: nil writes nothing.
     public static func write(_ port: Int, to path: String?, logger: Logger) {
         guard let path else { return }

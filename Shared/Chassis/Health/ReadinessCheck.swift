@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One condition of readiness.
+/// One readiness check.
 ///
 /// It begins unmet, so a process is not ready before everything it waits for has happened.
 public final class ReadinessCheck: Sendable {
@@ -12,12 +12,12 @@ public final class ReadinessCheck: Sendable {
         self.reason = Mutex(reason)
     }
 
-    /// From now on the condition holds.
+    /// The check is met from now on.
     public func passes() {
         reason.withLock { $0 = nil }
     }
 
-    /// The condition does not hold, because of `reason`, which `/readyz` shows to operators.
+    /// The check is not met, because of `reason`, which `/readyz` shows to operators.
     public func fails(_ reason: String) {
         self.reason.withLock { $0 = reason }
     }

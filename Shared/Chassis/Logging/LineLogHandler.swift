@@ -3,7 +3,7 @@ import Synchronization
 
 /// Writes each event as one line to standard output.
 ///
-/// Standard output and nothing else: files, rotation and shipping are the business of whatever runs the process.
+/// Standard output and nothing else: files, rotation and shipping are up to the environment of the process.
 struct LineLogHandler: LogHandler {
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
@@ -49,7 +49,7 @@ private enum StandardOutput {
     private static let turn = Mutex<Void>(())
 
     static func write(_ line: String) {
-        // A reader that went away is no reason to stop working, and there is nobody to tell.
+        // A closed standard output is no reason to stop, and there is no place to report it.
         turn.withLock { _ in try? FileHandle.standardOutput.write(contentsOf: Data(line.utf8)) }
     }
 }

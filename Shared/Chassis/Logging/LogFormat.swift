@@ -2,7 +2,7 @@ import Foundation
 
 /// How log lines look.
 public enum LogFormat: String, Sendable, CaseIterable {
-    /// One JSON object a line, for machines.
+    /// One JSON object per line, for programs.
     case json
     /// One readable line, for people.
     case text

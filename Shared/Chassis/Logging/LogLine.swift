@@ -1,6 +1,6 @@
 import Foundation
 
-/// One event of the log, ready to be written.
+/// One log event, ready to be written.
 ///
 /// Whatever it contains, it stays one line.
 struct LogLine {
@@ -45,7 +45,7 @@ struct LogLine {
 }
 
 extension String {
-    /// Control characters made visible: a log on a terminal must not be steered by what strangers send.
+    /// Control characters made visible: clients must not control an operator's terminal by what they send.
     fileprivate var onOneLine: String {
         guard unicodeScalars.contains(where: \.isControl) else { return self }
         return unicodeScalars.map { $0.isControl ? "\\u{\(String($0.value, radix: 16))}" : String($0) }.joined()

@@ -1,6 +1,6 @@
-/// Which build this is.
+/// The version of this build.
 ///
-/// It goes into logs, metrics and the headers of dead letters.
+/// In logs, metrics and the headers of dead letters.
 public enum BuildInformation {
     /// The release, by semantic versioning.
     public static let version = "0.1.0"

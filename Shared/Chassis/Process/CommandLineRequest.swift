@@ -1,9 +1,9 @@
-/// What the command line of a service asks for.
+/// The command line of a service.
 ///
-/// Everything that configures it is in the environment.
+/// All configuration is in the environment.
 enum CommandLineRequest: Equatable {
     case run
-    /// One of the service's own, with its dashes.
+    /// One of the service's own flags, with its dashes.
     case flag(String)
     case help
     case version

@@ -1,6 +1,6 @@
 import ServiceLifecycle
 
-/// The first thing to happen when the process is asked to stop: readiness goes off and the deadline starts.
+/// The first step of a shutdown: the process is no longer ready, and the deadline begins.
 struct Drain: Service {
     let health: Health
     let delay: Duration
@@ -11,7 +11,7 @@ struct Drain: Service {
         try? await gracefulShutdown()
         health.drain()
         deadline.arm()
-        logger.info("Stopping: not ready any more, settling what is in hand")
+        logger.info("Stopping: not ready any more, settling the current batch")
         if delay > .zero { try? await Task.sleep(for: delay) }
     }
 }

@@ -1,11 +1,11 @@
-/// How a process ends, for whoever restarts it.
+/// How a process ends, for the program that restarts it.
 public enum ExitCode: Int32, Sendable {
-    /// Asked to stop, and everything in hand was settled; or the one job is done.
+    /// Stopped after everything was settled; or the one job is done.
     case settled = 0
-    /// The world failed, or shutting down took too long. Starting again is right.
+    /// A dependency was unavailable, or the shutdown took too long. Restart it.
     case failed = 1
-    /// The command line was not understood (`EX_USAGE`). Starting again is pointless.
+    /// The command line is invalid (`EX_USAGE`). A restart does not help.
     case usage = 64
-    /// The configuration is wrong (`EX_CONFIG`). Starting again is pointless until somebody corrects it.
+    /// The configuration is invalid (`EX_CONFIG`). A restart does not help until it is corrected.
     case configuration = 78
 }

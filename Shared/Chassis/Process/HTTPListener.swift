@@ -11,10 +11,10 @@ public struct HTTPListener: Sendable {
     private let onListening: @Sendable (Int) -> Void
 
     /// - Parameters:
-    ///   - variable: of the address, for who finds it taken.
-    ///   - purpose: the beginning of the sentence that says that the address cannot be used: `requests cannot be received on`.
+    ///   - variable: of the address, for the message when it is in use.
+    ///   - purpose: the beginning of that message: `requests cannot be received on`.
     ///   - announcement: logged with the port when connections are accepted.
-    ///   - onListening: told the port then.
+    ///   - onListening: called with the port then.
     public init(
         address: ListenAddress, variable: String, purpose: String, announcement: Logger.Message, logger: Logger,
         onListening: @escaping @Sendable (Int) -> Void
@@ -27,16 +27,16 @@ public struct HTTPListener: Sendable {
         self.onListening = onListening
     }
 
-    /// Answers until the process is told to stop.
+    /// Serves until the process stops.
     /// - Parameters:
-    ///   - backlog: connections that may wait to be accepted.
-    ///   - maximumConnections: open at a time; nil for any number.
+    ///   - backlog: maximum number of connections that wait to be accepted.
+    ///   - maximumConnections: maximum number of open connections; nil is unlimited.
     /// - Throws: `CannotListen`.
     public func run<Responder: HTTPResponder>(
         _ responder: Responder, server: HTTPServerBuilder = .http1(), backlog: Int = 256,
         maximumConnections: Int? = nil
     ) async throws where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
-        // A line for each request is for those who debug the server.
+        // A line for each request is for debugging the server.
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .warning)
         let application = Application(
@@ -58,7 +58,7 @@ public struct HTTPListener: Sendable {
     }
 }
 
-/// The address cannot be listened on.
+/// The address cannot be used.
 struct CannotListen: Error, CustomStringConvertible {
     let purpose: String
     let address: ListenAddress

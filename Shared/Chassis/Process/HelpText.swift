@@ -1,4 +1,4 @@
-/// What a service says about itself.
+/// Texts of `--help` and `--config`.
 struct HelpText {
     let name: String
     let summary: String
@@ -28,7 +28,7 @@ struct HelpText {
         """
     }
 
-    /// For `--config`: one `NAME=value` a line; what is not set is commented out.
+    /// For `--config`: one `NAME=value` per line; what is not set is commented out.
     func effectiveConfiguration(in environment: EnvironmentReader) -> String {
         (own + common).map { variable in
             guard let value = variable.shown(in: environment) else { return "# \(variable.name) is not set" }

@@ -1,12 +1,12 @@
 import struct Foundation.Date
 
-/// The two clocks of a process, handed in by main.swift so that nothing below it asks the machine for the time.
+/// The two clocks of a process, passed in by main.swift so that no other code reads the system's time.
 public struct ProcessClock: Sendable {
-    /// What the calendar says; it may jump.
+    /// The wall clock; it may jump.
     ///
     /// For what is stored, sent or logged.
     public let now: @Sendable () -> Date
-    /// A clock that never jumps and goes on while the machine sleeps.
+    /// A clock that never jumps and continues while the machine sleeps.
     ///
     /// For measuring and for deadlines.
     public let instant: @Sendable () -> ContinuousClock.Instant

@@ -1,8 +1,8 @@
 import Foundation
 import Metrics
 
-/// A process of the house: it reads its configuration, starts logging, metrics and the admin server, runs its
-/// services, and ends in an orderly way.
+/// A process of the project: it reads its configuration, starts logging, metrics and the admin server, runs its
+/// services, and ends in order.
 ///
 /// ```swift
 /// await ServiceProcess(name: "ingest", summary: "…", adminAddress: "127.0.0.1:9101", variables: Configuration())
@@ -34,15 +34,15 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
     }
 
     /// Runs until SIGTERM or SIGINT, or until a service fails; then ends the process with an `ExitCode`.
-    /// - Parameter services: builds the services, in the order of their dependencies: they are stopped backwards. What
-    ///   it throws ends the process with exit 1, and with 78 if it is `ConfigurationProblems`.
+    /// - Parameter services: creates the services, in the order of their dependencies: they stop in reverse. Its
+    ///   error ends the process with exit 1, and with 78 if it is `ConfigurationProblems`.
     public func run(
         clock: ProcessClock, instance: String,
         services: @Sendable (ServiceContext<Table>) async throws -> [any Service]
     ) async -> Never {
         await start(clock: clock, instance: instance) { context, settings, registry in
             var parts = try await services(context)
-            // Stopped after all of them: what they were doing is told to the end.
+            // Stopped after all of them, so that their last spans are exported.
             if let exporter = try exporter(context, settings) { parts.insert(exporter, at: 0) }
             try await ServiceRun(
                 logger: context.logger, health: context.health, settings: settings, registry: registry
@@ -74,7 +74,7 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
         let registry = MetricRegistry(metrics: Metric.all)
         MetricsSystem.bootstrap(registry)
         Metric.buildInformation.gauge(name, BuildInformation.version).record(1)
-        // Whoever reads our output may go away; that must not take the service with it.
+        // The reader of standard output may close it; that must not stop the service.
         signal(SIGPIPE, SIG_IGN)
 
         let tracer = Tracer(
@@ -95,7 +95,7 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
         }
     }
 
-    /// Carries traces away; nil where nobody said where to.
+    /// Exports traces; nil without an endpoint.
     private func exporter(
         _ context: ServiceContext<Table>, _ settings: Settings<CommonVariables>
     ) throws(ConfigurationProblem) -> TraceExporter? {
@@ -109,7 +109,7 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
             logger: context.logger)
     }
 
-    /// Answers `--help` and its like, or gives the settings; ends the process if there are none to give.
+    /// Answers `--help` and similar, or returns the settings; ends the process if there are none to return.
     private func configured(
         _ request: CommandLineRequest, environment: EnvironmentReader
     ) -> (Settings<Table>, Settings<CommonVariables>) {

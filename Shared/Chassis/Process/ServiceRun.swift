@@ -1,20 +1,20 @@
 import Foundation
 import ServiceLifecycle
 
-/// One run of a process's parts, from ready to settled.
+/// One run of a process's services, from ready to settled.
 struct ServiceRun {
     let logger: Logger
     let health: Health
     let settings: Settings<CommonVariables>
     let registry: MetricRegistry
-    /// What to do about a shutdown that takes too long.
+    /// Called when a shutdown takes too long.
     var whenTooLate: @Sendable () -> Void = { exit(ExitCode.failed.rawValue) }
 
-    /// The admin server comes first, so it is stopped last and shows the draining; the drain comes last, so that
-    /// readiness goes off before anything stops.
+    /// The admin server comes first, so it stops last and shows the draining; the drain comes last, so that
+    /// readiness ends before anything stops.
     func run(_ parts: [any Service]) async throws {
         let deadline = ShutdownDeadline(limit: settings.shutdownDeadline) { [logger, whenTooLate] in
-            logger.critical("Stopping took longer than STOREKEEPER_SHUTDOWN_DEADLINE, so the process ends itself now")
+            logger.critical("Stopping took longer than STOREKEEPER_SHUTDOWN_DEADLINE; exiting with 1")
             whenTooLate()
         }
         defer { deadline.disarm() }
@@ -25,15 +25,15 @@ struct ServiceRun {
         let drain = Drain(health: health, delay: settings.drainDelay, deadline: deadline, logger: logger)
         let configuration = ServiceGroupConfiguration(
             services: ([admin] + parts + [drain]).map { part in
-                // A part that fails takes the others down gracefully: what they have in hand is settled first.
+                // A service that fails stops the others gracefully: their current work is settled first.
                 .init(service: part, failureTerminationBehavior: .gracefullyShutdownGroup)
             },
             gracefulShutdownSignals: [.sigterm, .sigint], cancellationSignals: [.sigquit], logger: quiet(logger))
         try await ServiceGroup(configuration: configuration).run()
-        logger.info("Stopped; everything in hand is settled")
+        logger.info("Stopped; everything is settled")
     }
 
-    /// The group narrates its own steps at levels that are meant for those who debug it.
+    /// The group logs its own steps at levels meant for debugging.
     private func quiet(_ logger: Logger) -> Logger {
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .warning)

@@ -3,8 +3,8 @@ import Foundation
 
 /// Ends a shutdown that takes too long, whatever hangs.
 ///
-/// On a thread of its own, because a blocked cooperative pool is one of the things that may hang. What was not settled by
-/// then is done again by whoever comes next; correctness does not suffer.
+/// On a thread of its own, because a blocked cooperative pool is one of the things that may hang. The next process
+/// repeats what was not settled; correctness does not suffer.
 final class ShutdownDeadline: Sendable {
     private let limit: Duration
     private let whenOver: @Sendable () -> Void
@@ -16,7 +16,7 @@ final class ShutdownDeadline: Sendable {
         self.whenOver = whenOver
     }
 
-    /// The time begins now. Call it once.
+    /// The deadline begins now. Call it once.
     func arm() {
         let thread = Thread { [limit, disarmed, whenOver] in
             if disarmed.wait(timeout: .now() + limit / .seconds(1)) == .timedOut { whenOver() }

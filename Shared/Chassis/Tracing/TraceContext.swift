@@ -1,22 +1,22 @@
-/// Where a step belongs in a trace: W3C Trace Context, the header `traceparent`.
+/// The place of a span in a trace: W3C Trace Context, the header `traceparent`.
 public struct TraceContext: Sendable, Hashable {
     /// The trace, 128 bits that are not all zero.
     public var trace: (high: UInt64, low: UInt64) { (high, low) }
-    /// The step that caused this one, not zero.
+    /// The parent span, not zero.
     public let span: UInt64
-    /// Whether somebody records the trace.
+    /// Whether the trace is recorded.
     public let isSampled: Bool
     private let high: UInt64
     private let low: UInt64
 
-    /// All fields; the caller sees to it that neither id is zero.
+    /// Neither id may be zero.
     public init(trace: (high: UInt64, low: UInt64), span: UInt64, isSampled: Bool) {
         (high, low) = trace
         self.span = span
         self.isSampled = isSampled
     }
 
-    /// Reads `00-<32 hex>-<16 hex>-<2 hex>`; nil for anything else: what strangers send is not copied unseen.
+    /// Reads `00-<32 hex>-<16 hex>-<2 hex>`; nil for anything else: what clients send is never copied unchecked.
     public init?(_ traceparent: String) {
         let parts = traceparent.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard parts.map(\.count) == [2, 32, 16, 2], parts.allSatisfy({ $0.allSatisfy(Self.isLowercaseHex) }),
@@ -32,7 +32,7 @@ public struct TraceContext: Sendable, Hashable {
     /// The header's text.
     public var traceparent: String { "00-\(traceId)-\(Self.hex(span))-\(isSampled ? "01" : "00")" }
 
-    /// The trace, as people and trace viewers write it.
+    /// The trace id, as trace viewers write it.
     public var traceId: String { Self.hex(high) + Self.hex(low) }
 
     private static func hex(_ number: UInt64) -> String {

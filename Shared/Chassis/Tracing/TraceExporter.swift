@@ -2,16 +2,16 @@ import AsyncHTTPClient
 import Foundation
 import ServiceLifecycle
 
-/// Carries finished steps to a collector: OTLP over HTTP with binary protocol buffers.
+/// Exports finished spans to a collector: OTLP over HTTP with binary protocol buffers.
 ///
-/// The traces are a help and the line is the job: what a collector does not take in time is counted and dropped.
+/// Tracing must not delay the pipeline: what a collector does not accept in time is counted and dropped.
 struct TraceExporter: Service {
-    /// Steps in a request.
+    /// Spans per request.
     static let batch = 512
 
     let tracer: Tracer
     let endpoint: URL
-    /// Sent with every request, for the collector to know us by; never logged.
+    /// Sent with every request, often credentials for the collector; never logged.
     let headers: [(name: String, value: String)]
     let resource: [(key: String, value: TraceSpan.Value)]
     let logger: Logger
@@ -20,7 +20,7 @@ struct TraceExporter: Service {
     func run() async throws {
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: Self.configuration)
         var isFailing = false
-        // Told to stop after the parts that make steps, so the last turn takes what they left.
+        // Stopped after the services that create spans, so the last turn exports the rest.
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             try? await cancelWhenGracefulShutdown { [clock] in try await clock.sleep(for: .seconds(1)) }
             await exportAll(client, &isFailing)
@@ -28,7 +28,7 @@ struct TraceExporter: Service {
         try await client.shutdown()
     }
 
-    /// Sends what is there. One failure ends the turn: what could not be sent is gone, the rest waits for the next.
+    /// Sends what is there. One failure ends the turn: what could not be sent is lost, the rest waits for the next.
     func exportAll(_ client: HTTPClient, _ isFailing: inout Bool) async {
         while true {
             let (spans, dropped) = tracer.take(Self.batch)
@@ -37,13 +37,13 @@ struct TraceExporter: Service {
             do {
                 try await export(spans, client)
                 Metric.spans.counter("exported").increment(by: spans.count)
-                if isFailing { logger.notice("The trace collector takes spans again") }
+                if isFailing { logger.notice("Trace collector available again") }
                 isFailing = false
             } catch {
                 Metric.spans.counter("dropped").increment(by: spans.count)
                 if !isFailing {
                     logger.warning(
-                        "The trace collector takes nothing; spans are dropped until it does",
+                        "Trace collector unavailable; dropping spans",
                         metadata: ["endpoint": "\(endpoint.shown)", "error": "\(error)"])
                 }
                 isFailing = true
@@ -66,14 +66,14 @@ struct TraceExporter: Service {
 
     private static var configuration: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration()
-        // The headers are meant for this collector and nobody it points to.
+        // The headers are for this collector and no address that it redirects to.
         configuration.redirectConfiguration = .disallow
         configuration.connectionPool.retryConnectionEstablishment = false
         return configuration
     }
 }
 
-/// The collector answered, but not with a success.
+/// The collector answered without success.
 struct CollectorRefused: Error, CustomStringConvertible {
     let status: UInt
 
@@ -81,6 +81,6 @@ struct CollectorRefused: Error, CustomStringConvertible {
 }
 
 extension URL {
-    /// Without what may be secret in it.
+    /// Without possible secrets.
     fileprivate var shown: String { "\(scheme ?? "")://\(host ?? "")\(port.map { ":\($0)" } ?? "")\(path)" }
 }

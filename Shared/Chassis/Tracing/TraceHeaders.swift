@@ -1,12 +1,14 @@
 import Foundation
 
 extension Settings<CommonVariables> {
-    /// What every request to the collector carries, in the order of the file. Often a secret, so a file and not a variable.
+    /// Headers of every request to the collector, in the order of the file. Often secret, so a file and not a variable.
     func traceHeaders() throws(ConfigurationProblem) -> [(name: String, value: String)] {
         let variable = "STOREKEEPER_OTLP_HEADERS_FILE"
         guard let path = self.traceHeadersFile else { return [] }
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw .unusable(name: variable, reason: "names \(path), which cannot be read: is it there, and may we?")
+            throw .unusable(
+                name: variable,
+                reason: "names \(path), which cannot be read; check that it is there and that this user may read it")
         }
         var headers: [(name: String, value: String)] = []
         for line in text.split(whereSeparator: \.isNewline) {

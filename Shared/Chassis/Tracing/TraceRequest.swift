@@ -61,6 +61,6 @@ extension UInt64 {
 }
 
 extension Date {
-    /// Since 1970; a span before that is none of ours.
+    /// Since 1970; earlier spans cannot occur.
     fileprivate var nanoseconds: UInt64 { UInt64(max(0, timeIntervalSince1970) * 1_000_000_000) }
 }

@@ -1,8 +1,8 @@
 import struct Foundation.Date
 
-/// One step of a trace, finished.
+/// A finished span of a trace.
 public struct TraceSpan: Sendable, Equatable {
-    /// What kind of step it is, by OpenTelemetry's names.
+    /// The kind of span, by OpenTelemetry's names.
     public enum Kind: UInt64, Sendable {
         case server = 2
         case client = 3
@@ -16,25 +16,24 @@ public struct TraceSpan: Sendable, Equatable {
         case number(Int64)
     }
 
-    /// The trace, and this step's own id.
+    /// The trace, and this span's own id.
     public var context: TraceContext
-    /// The step that caused it; nil for the first.
+    /// The parent span; nil for the first.
     public var parent: UInt64?
     /// Few values: `process notifications.received`.
     public var name: String
-    /// What kind of step it is.
+    /// The kind of span.
     public var kind: Kind
-    /// By the process's calendar.
+    /// By the wall clock.
     public var start: Date
-    /// By the process's calendar.
+    /// By the wall clock.
     public var end: Date
     /// By OpenTelemetry's semantic conventions where they have a name for it.
     public var attributes: [(key: String, value: Value)]
     /// Why it failed; nil where it did not.
     public var failure: String?
 
-    /// All fields.
-    public init(
+    package init(
         context: TraceContext, parent: UInt64?, name: String, kind: Kind, start: Date, end: Date,
         attributes: [(key: String, value: Value)] = [], failure: String? = nil
     ) {
@@ -48,7 +47,7 @@ public struct TraceSpan: Sendable, Equatable {
         self.failure = failure
     }
 
-    /// Field by field; tuples are not Equatable by themselves.
+    /// Field by field, because tuples are not Equatable.
     public static func == (one: TraceSpan, other: TraceSpan) -> Bool {
         one.context == other.context && one.parent == other.parent && one.name == other.name && one.kind == other.kind
             && one.start == other.start && one.end == other.end && one.failure == other.failure

@@ -2,10 +2,10 @@ import Synchronization
 
 import struct Foundation.Date
 
-/// Makes the steps of traces and keeps the finished ones until the exporter takes them. Off unless an endpoint is set;
-/// the ids are made either way, so that logs and dead letters of one notification can be joined.
+/// Creates the spans of traces and keeps finished ones until they are exported. Off unless an endpoint is set;
+/// ids are created either way, so that logs and dead letters of one notification can be joined.
 public final class Tracer: Sendable {
-    /// What is kept at most. Tracing never makes the line wait: what finds no room is counted and dropped.
+    /// Maximum number of kept spans. Tracing never delays the pipeline: what finds no room is counted and dropped.
     static let room = 8192
 
     private struct State {
@@ -13,14 +13,14 @@ public final class Tracer: Sendable {
         var dropped = 0
     }
 
-    /// Whether finished steps go anywhere.
+    /// Whether finished spans are exported.
     public let isOn: Bool
     private let ratio: Double
     private let random: @Sendable () -> UInt64
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - ratio: the share of traces that is recorded, 0 to 1; decided by the trace's id, whatever a stranger's header
+    ///   - ratio: the share of traces that is recorded, 0 to 1; decided by the trace's id, whatever a client's header
     ///     asks for, and the same in every process.
     ///   - random: a source of ids.
     public init(isOn: Bool, ratio: Double = 1, random: @escaping @Sendable () -> UInt64) {
@@ -29,8 +29,8 @@ public final class Tracer: Sendable {
         self.random = random
     }
 
-    /// The place of a step that begins here: below what caused it, or at the head of a trace of its own. Where tracing is
-    /// off, the cause's own place: who records nothing must not stand between two who do.
+    /// The place of a span that begins here: below its cause, or the root of a trace of its own. Where tracing is
+    /// off, the cause's own place, so that the spans of recording processes stay connected.
     public func step(below parent: TraceContext?) -> TraceContext {
         if !isOn, let parent { return parent }
         let trace = parent?.trace ?? (high: id(), low: id())
@@ -39,7 +39,7 @@ public final class Tracer: Sendable {
         return TraceContext(trace: trace, span: id(), isSampled: isSampled)
     }
 
-    /// Keeps finished steps for the exporter.
+    /// Keeps finished spans for the exporter.
     public func finished(_ spans: [TraceSpan]) {
         guard isOn, !spans.isEmpty else { return }
         state.withLock { state in
@@ -49,7 +49,7 @@ public final class Tracer: Sendable {
         }
     }
 
-    /// The oldest finished steps, and how many found no room since the last call.
+    /// The oldest finished spans, and how many found no room since the last call.
     func take(_ limit: Int) -> (spans: [TraceSpan], dropped: Int) {
         state.withLock { state in
             let spans = Array(state.finished.prefix(limit))

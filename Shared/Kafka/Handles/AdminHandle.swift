@@ -8,7 +8,7 @@ final class AdminHandle {
     let client: ClientHandle
 
     init(settings: [String: String], logger: Logger) throws {
-        // No events: nobody polls the main queue, and errors are logged instead.
+        // No events: the main queue is not polled, and errors are logged instead.
         client = try ClientHandle(.producer, settings: settings, events: 0, logger: logger)
     }
 
@@ -20,7 +20,7 @@ final class AdminHandle {
         try Metadata(of: client, topic: nil, timeout: timeout).states()
     }
 
-    /// - Returns: per topic nil for success, or what the broker said.
+    /// - Returns: per topic nil for success, or the broker's error.
     func create(_ specifications: [TopicSpecification], timeout: Duration) throws -> [String: KafkaError?] {
         var topics: [OpaquePointer?] = []
         defer { for topic in topics { rd_kafka_NewTopic_destroy(topic) } }
@@ -30,7 +30,7 @@ final class AdminHandle {
         client.withPointer { client in
             let options = rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_CREATETOPICS)
             defer { rd_kafka_AdminOptions_destroy(options) }
-            // Fails only for values out of range, which ours is not; then librdkafka's own 60 s hold.
+            // Fails only for values out of range, which this is not; then librdkafka's own 60 s apply.
             _ = rd_kafka_AdminOptions_set_request_timeout(options, timeout.wholeMilliseconds, nil, 0)
             answers.withPointer { rd_kafka_CreateTopics(client, &topics, topics.count, options, $0) }
         }
@@ -73,7 +73,7 @@ final class AdminHandle {
             guard let topic = list?[index] else { continue }
             let name = String(cString: rd_kafka_topic_result_name(topic))
             let code = rd_kafka_topic_result_error(topic)
-            // Two set-ups at once: whoever comes second finds it there, which is what it wanted.
+            // Two set-ups at once: the second finds the topic there, which is what it wanted.
             let isThere = code == RD_KAFKA_RESP_ERR_NO_ERROR || code == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS
             outcomes[name] = .some(
                 isThere

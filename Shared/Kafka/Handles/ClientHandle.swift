@@ -12,7 +12,7 @@ package final class ClientHandle: @unchecked Sendable {
     /// librdkafka's opaque, which its log callback reads until the client is gone.
     private let logReceiver: LogReceiver
 
-    /// - Parameter events: a mask of `RD_KAFKA_EVENT_…`: what is delivered through queues rather than callbacks.
+    /// - Parameter events: a mask of `RD_KAFKA_EVENT_…`: the events that are delivered through queues rather than callbacks.
     package init(_ role: Role, settings: [String: String], events: Int32, logger: Logger) throws {
         let configuration = try ConfigurationHandle(settings: settings)
         let logReceiver = LogReceiver(logger)
@@ -26,7 +26,7 @@ package final class ClientHandle: @unchecked Sendable {
         let created = configuration.withPointer { pointer in
             rd_kafka_new(role == .producer ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER, pointer, &text, text.count)
         }
-        // On failure the configuration stays ours and is destroyed with its handle.
+        // On failure the configuration still belongs to its handle, which destroys it.
         guard let created else { throw KafkaConfigurationError(problems: [swiftText(text)]) }
         configuration.release()
         self.pointer = created
@@ -46,7 +46,7 @@ package final class ClientHandle: @unchecked Sendable {
         return swiftText(text)
     }
 
-    /// What the client calls fatal, once it has become that.
+    /// The client's fatal error, once it has one.
     func fatalError() -> KafkaError? {
         var text = [CChar](repeating: 0, count: 512)
         let code = rd_kafka_fatal_error(pointer, &text, text.count)
@@ -54,7 +54,7 @@ package final class ClientHandle: @unchecked Sendable {
         return KafkaError(code, detail: swiftText(text), isFatal: true)
     }
 
-    /// Where the client was told to look for brokers.
+    /// The configured brokers.
     var servers: String { setting("bootstrap.servers") ?? "the list" }
 
     /// Blocks up to the timeout.
@@ -91,6 +91,6 @@ package final class ClientHandle: @unchecked Sendable {
     }
 
     // Joins librdkafka's threads, which takes milliseconds: a group is left by `ConsumerHandle.close`, never here, where
-    // an absent coordinator could hold us up.
+    // an unavailable coordinator could block.
     deinit { rd_kafka_destroy_flags(pointer, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE) }
 }

@@ -4,7 +4,7 @@ import CRDKafka
 final class ConfigurationHandle {
     private var pointer: OpaquePointer?
 
-    /// - Throws: `KafkaConfigurationError` with every setting librdkafka turned down, values left out because one of them
+    /// - Throws: `KafkaConfigurationError` with every setting that librdkafka rejected, without values if one of them
     ///   may be a secret.
     init(settings: [String: String]) throws {
         let pointer = rd_kafka_conf_new()
@@ -23,7 +23,7 @@ final class ConfigurationHandle {
         try body(pointer)
     }
 
-    /// The caller owns it now: to be called after `rd_kafka_new` has succeeded, which takes it.
+    /// The caller owns it now: called after `rd_kafka_new` has succeeded, which takes it.
     func release() { pointer = nil }
 
     deinit {
@@ -31,7 +31,7 @@ final class ConfigurationHandle {
     }
 }
 
-/// What C wrote into a buffer of ours, up to its zero.
+/// The string that C wrote into a buffer, up to its zero.
 func swiftText(_ buffer: [CChar]) -> String {
     String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }

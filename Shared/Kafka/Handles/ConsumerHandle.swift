@@ -1,11 +1,11 @@
 import CRDKafka
 import Logging
 
-/// A consuming client and the queue its events come on.
+/// A consuming client and the queue of its events.
 ///
 /// Not `Sendable`: it lives on its consumer's thread.
 final class ConsumerHandle {
-    /// What the queue had to say.
+    /// The content of an event.
     enum Occurrence {
         case record(ConsumerRecord)
         case assigned([TopicPartition])
@@ -24,7 +24,7 @@ final class ConsumerHandle {
             .consumer, settings: settings,
             events: RD_KAFKA_EVENT_FETCH | RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS,
             logger: logger)
-        // Else errors and statistics would come on a second queue that someone would have to poll.
+        // Otherwise errors and statistics would come on a second queue that had to be polled.
         try KafkaError.check(
             client.withPointer { rd_kafka_poll_set_consumer($0) }, doing: "redirect the client's main queue")
         guard let queue = EventQueue(consumerOf: client) else {
@@ -75,17 +75,17 @@ final class ConsumerHandle {
         }
     }
 
-    /// nil gives everything back, which is not the same as being assigned nothing.
+    /// Nil returns everything, which is not the same as an empty assignment.
     ///
-    /// Returns when the partitions given up have stopped. librdkafka (2.0 to 2.15 at least) aborts the process if one that
-    /// is being stopped is given up again, and its own call returns before.
+    /// Returns when the returned partitions have stopped. librdkafka (2.0 to 2.15 at least) aborts the process if one that
+    /// is being stopped is returned again, and its own call returns before.
     func assign(_ positions: [TopicPartitionOffset]?) throws {
         let list = positions.map(PartitionList.init)
         let code = client.withPointer { client in
             list?.withPointer { rd_kafka_assign(client, $0) } ?? rd_kafka_assign(client, nil)
         }
         try KafkaError.check(code, doing: positions == nil ? "give the partitions back" : "take the partitions")
-        // The stops stand in the main thread's queue, and their answers behind a question asked now: a second question
+        // The stops are in the main thread's queue, and their answers behind a request made now: a second request
         // is answered after both.
         _ = try assignment()
         _ = try assignment()
@@ -98,8 +98,8 @@ final class ConsumerHandle {
         return answer.map { PartitionList(takingOwnershipOf: $0).positions().map(\.topicPartition) } ?? []
     }
 
-    /// `rd_kafka_commit` would wait for an absent coordinator as long as a session lasts; this waits for its answer on a
-    /// queue of its own, and drops that if it is late.
+    /// `rd_kafka_commit` would wait for an unavailable coordinator as long as a session lasts; this waits for its answer on a
+    /// queue of its own, and drops a late one.
     func commit(_ positions: [TopicPartitionOffset], timeout: Duration) throws {
         let list = PartitionList(positions)
         let answers = EventQueue(newFor: client)
@@ -137,7 +137,7 @@ final class ConsumerHandle {
         try list.throwFirstError(doing: "seek the position")
     }
 
-    /// Paused partitions deliver nothing, and what was read ahead of them is dropped and read again after `resume`.
+    /// Paused partitions deliver nothing, and what was prefetched is dropped and read again after `resume`.
     func setPaused(_ isPaused: Bool, _ partitions: [TopicPartition]) throws {
         let list = PartitionList(partitions)
         try KafkaError.check(
@@ -150,7 +150,7 @@ final class ConsumerHandle {
         try list.throwFirstError(doing: isPaused ? "pause reading" : "resume reading")
     }
 
-    /// What the client knows without asking; nil before the first fetch of the partition.
+    /// What the client knows without a request; nil before the first fetch of the partition.
     func knownWatermarks(_ partition: TopicPartition) -> (low: Int64, high: Int64)? {
         var low: Int64 = 0
         var high: Int64 = 0
@@ -163,8 +163,8 @@ final class ConsumerHandle {
 
     /// Leaves the group.
     ///
-    /// `rd_kafka_consumer_close` would block until the coordinator has answered, for ever if it is away; this is its
-    /// asynchronous sister with the rebalance events served here.
+    /// `rd_kafka_consumer_close` would block until the coordinator has answered, for ever if it is unavailable; this is its
+    /// asynchronous variant with the rebalance events served here.
     /// - Returns: false if the deadline passed first.
     func close(deadline: Duration) -> Bool {
         let end = ContinuousClock.now + deadline

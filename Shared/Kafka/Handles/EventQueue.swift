@@ -7,26 +7,26 @@ final class EventQueue: @unchecked Sendable {
     private let pointer: OpaquePointer
     private let client: ClientHandle
 
-    /// Where a producer's delivery reports, errors and statistics come.
+    /// The queue of a producer's delivery reports, errors and statistics.
     init(mainOf client: ClientHandle) {
         self.client = client
         pointer = client.withPointer { rd_kafka_queue_get_main($0) }
     }
 
-    /// Where a consumer's records, rebalances, errors and statistics come.
+    /// The queue of a consumer's records, rebalances, errors and statistics.
     init?(consumerOf client: ClientHandle) {
         guard let pointer = client.withPointer({ rd_kafka_queue_get_consumer($0) }) else { return nil }
         self.client = client
         self.pointer = pointer
     }
 
-    /// A queue of its own, to receive the answers to one request.
+    /// A separate queue for the answers to one request.
     init(newFor client: ClientHandle) {
         self.client = client
         pointer = client.withPointer { rd_kafka_queue_new($0) }
     }
 
-    /// Waits for the next event, which is gone when the body returns.
+    /// Waits for the next event, which is freed when the body returns.
     /// - Returns: nil if none came.
     func next<Result>(within wait: Duration, _ body: (OpaquePointer) throws -> Result) rethrows -> Result? {
         guard let event = rd_kafka_queue_poll(pointer, wait.wholeMilliseconds) else { return nil }

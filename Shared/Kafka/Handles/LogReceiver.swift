@@ -1,7 +1,7 @@
 import CRDKafka
 import Logging
 
-/// Where librdkafka's log lines go. The client holds it, because lines come until the client is destroyed.
+/// Receives librdkafka's log lines. The client holds it, because lines come until the client is destroyed.
 final class LogReceiver: Sendable {
     private let logger: Logger
 
@@ -17,15 +17,14 @@ final class LogReceiver: Sendable {
     typealias Callback = @convention(c) (OpaquePointer?, Int32, UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> Void
 
     func receive(severity: Int32, facility: String, text: String) {
-        // "This is a consumer's setting, and this is a producer": true, and no one's mistake, since one configuration
-        // serves both.
+        // "This is a consumer's setting, and this is a producer": expected, since one configuration serves both.
         // "Topics may be created automatically": only the development broker is so old.
         let isIdle = facility == "CONFWARN" || facility == "AUTOCREATE"
         let level: Logger.Level = isIdle ? .debug : Self.level(severity)
         logger.log(level: level, "librdkafka: \(text)", metadata: ["facility": "\(facility)"])
     }
 
-    /// From syslog's numbers. A lost connection is an error to librdkafka and a warning to us: it reconnects.
+    /// From syslog's numbers. A lost connection is an error to librdkafka and a warning here: it reconnects.
     private static func level(_ severity: Int32) -> Logger.Level {
         switch severity {
         case ...2: .critical

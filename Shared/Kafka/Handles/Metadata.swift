@@ -1,6 +1,6 @@
 import CRDKafka
 
-/// Owns an `rd_kafka_metadata_t`: what the cluster says about its topics.
+/// Owns an `rd_kafka_metadata_t`: the cluster's answer about its topics.
 final class Metadata {
     private let pointer: UnsafePointer<rd_kafka_metadata>
 
@@ -32,12 +32,12 @@ final class Metadata {
         return counts
     }
 
-    /// The numbers of the brokers that are there.
+    /// The numbers of the available brokers.
     var brokers: Set<Int32> {
         Set((0..<Int(pointer.pointee.broker_cnt)).map { pointer.pointee.brokers[$0].id })
     }
 
-    /// Name to partitions and copies.
+    /// Name to partitions and replicas.
     func states() throws -> [String: TopicState] {
         let counts = try partitionCounts()
         var states: [String: TopicState] = [:]

@@ -32,7 +32,7 @@ final class PartitionList {
 
     func positions() -> [TopicPartitionOffset] { Self.positions(borrowing: pointer) }
 
-    /// Each partition has an answer of its own beside the call's.
+    /// Each partition has an error of its own beside the call's.
     func throwFirstError(doing: String) throws { try Self.throwFirstError(borrowing: pointer, doing: doing) }
 
     static func throwFirstError(

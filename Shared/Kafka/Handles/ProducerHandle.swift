@@ -3,9 +3,9 @@ import Logging
 
 import struct Foundation.Date
 
-/// A producing client and the queue its reports come on.
+/// A producing client and the queue of its delivery reports.
 final class ProducerHandle: Sendable {
-    /// What the queue had to say.
+    /// The content of an event.
     enum Occurrence {
         case reports(Int)
         case failure(KafkaError)
@@ -25,10 +25,10 @@ final class ProducerHandle: Sendable {
 
     func setting(_ name: String) -> String? { client.setting(name) }
 
-    /// Hands a record over without waiting. From then on the delivery is owed one report.
+    /// Enqueues a record without waiting. From then on the delivery expects one report.
     func enqueue(_ record: ProducerRecord, for delivery: Delivery, index: Int) throws {
         let headers = Self.headers(record.headers)
-        // The report's event takes it back; the branch below does, if there will be none.
+        // The report's event releases it; the branch below does, if there will be none.
         let opaque = Unmanaged.passRetained(DeliveryTicket(delivery, index: index))
         let timestamp = record.timestamp.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) } ?? 0
         let code = client.withPointer { client in
@@ -48,7 +48,7 @@ final class ProducerHandle: Sendable {
         }
     }
 
-    /// Waits for one event and hands every report in it to its delivery.
+    /// Waits for one event and passes every report in it to its delivery.
     func serve(within wait: Duration) -> Occurrence? {
         queue.next(within: wait) { event in
             switch rd_kafka_event_type(event) {
@@ -75,15 +75,15 @@ final class ProducerHandle: Sendable {
         }
     }
 
-    /// Records handed over and not reported yet, and events not served yet.
+    /// Records without a report, and events not served yet.
     var outstanding: Int { client.withPointer { Int(rd_kafka_outq_len($0)) } }
 
-    /// Gives up everything not acknowledged; the reports come through `serve` as failures.
+    /// Purges everything not acknowledged; the reports come through `serve` as failures.
     func purge() {
         client.withPointer { _ = rd_kafka_purge($0, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT) }
     }
 
-    /// Blocks up to the timeout. Names no topic, so that a broker that creates what it is asked for creates none.
+    /// Blocks up to the timeout. Names no topic, because some brokers create a topic that a request names.
     func partitionCounts(timeout: Duration) throws -> [String: Int] {
         try Metadata(of: client, topic: nil, timeout: timeout).partitionCounts()
     }
@@ -91,7 +91,7 @@ final class ProducerHandle: Sendable {
     /// Asks a broker, blocking up to the timeout.
     func clusterId(timeout: Duration) throws -> String { try client.clusterId(timeout: timeout) }
 
-    /// Blocks until the topic's metadata is there, which makes the client know its leaders.
+    /// Blocks until the topic's metadata has arrived, by which the client knows its leaders.
     func metadata(topic: String, timeout: Duration) throws -> Int {
         try Metadata(of: client, topic: topic, timeout: timeout).partitionCount(of: topic)
     }

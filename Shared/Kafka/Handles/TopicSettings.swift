@@ -2,7 +2,7 @@ import CRDKafka
 
 /// Reads and changes the settings of topics.
 extension AdminHandle {
-    /// - Returns: per topic its settings; nil where the cluster cannot tell them, as the development broker.
+    /// - Returns: per topic its settings; nil where the cluster cannot report them, as the development broker.
     func settings(of topics: [String], timeout: Duration) throws -> [String: [String: TopicState.Setting]]? {
         let doing = "ask for the settings of topics"
         guard try hasController(timeout: timeout) else { return nil }
@@ -26,7 +26,7 @@ extension AdminHandle {
 
     /// Sets settings of one topic and leaves its others as they are.
     ///
-    /// The request replaces all of a topic's own settings, so it has to name those that stay; its successor that does not
+    /// The request replaces all of a topic's own settings, so it must name those that stay; its successor that does not
     /// is missing before librdkafka 2.2.
     func alter(_ topic: String, _ changes: [String: String], timeout: Duration) throws {
         let doing = "change the settings of \(topic)"
@@ -46,7 +46,7 @@ extension AdminHandle {
         }
     }
 
-    /// The development broker names one that it does not have, and librdkafka would wait for it in vain.
+    /// The development broker names one that does not exist, for which librdkafka would wait in vain.
     private func hasController(timeout: Duration) throws -> Bool {
         let brokers = try Metadata(of: client, topic: nil, timeout: timeout).brokers
         let controller = client.withPointer { rd_kafka_controllerid($0, timeout.wholeMilliseconds) }

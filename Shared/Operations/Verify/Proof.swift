@@ -34,7 +34,7 @@ package struct Proof: Sendable {
     /// The payload as JSON; nil where it is not JSON. Signed objects within a verified notification are decoded.
     package let payload: [UInt8]?
     /// Nil where verification succeeded.
-    package let refusal: Refusal?
+    package let refusal: VerificationFailure?
     /// The validated chain; nil where verification failed. Not the header's list: any sender can list Apple's root.
     package let chain: ValidatedChain?
     package let identity: Identity
@@ -50,7 +50,7 @@ package struct Proof: Sendable {
         self.identity = identity
         verifiedAt = now
         let verifier = SignedDataVerifier(trust: trust, apps: claim.registry(for: identity))
-        let proven: Result<(chain: ValidatedChain, decoded: [UInt8]), Refusal> =
+        let proven: Result<(chain: ValidatedChain, decoded: [UInt8]), VerificationFailure> =
             switch self.kind {
             case .notification: verifier.notification(jws, now: now).map { ($0.chain, $0.decoded) }
             case .transaction: verifier.transaction(jws, now: now).map { ($0.chain, $0.decoded) }

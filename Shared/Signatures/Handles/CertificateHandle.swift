@@ -28,7 +28,7 @@ package final class CertificateHandle: @unchecked Sendable {
             }
             return parsed
         }
-        // The error queue belongs to the thread and must not speak about this certificate to the next caller.
+        // The error queue belongs to the thread and must not affect the next caller.
         defer { ERR_clear_error() }
         guard let parsed else { return nil }
         self.init(takingOwnershipOf: parsed)

@@ -15,7 +15,7 @@ final class OCSPRequestHandle: @unchecked Sendable {
         let identifier = certificate.withPointer { certificate in
             issuer.withPointer { OCSP_cert_to_id(EVP_sha1(), certificate, $0) }
         }
-        // "add0" takes the identifier over on success; on failure it stays ours.
+        // "add0" takes the identifier over on success; on failure it still belongs to this function.
         guard let identifier, OCSP_request_add0_id(request, identifier) != nil else {
             OCSP_CERTID_free(identifier)
             OCSP_REQUEST_free(request)

@@ -2,7 +2,7 @@ import COpenSSL
 
 import struct Foundation.Date
 
-/// One owner of one OCSP_RESPONSE: read, not yet believed.
+/// One owner of one OCSP_RESPONSE: read, not yet trusted.
 final class OCSPResponseHandle {
     private let response: OpaquePointer
 
@@ -17,7 +17,7 @@ final class OCSPResponseHandle {
             }
             return parsed
         }
-        // The error queue belongs to the thread and must not speak about this response to the next caller.
+        // The error queue belongs to the thread and must not affect the next caller.
         ERR_clear_error()
         guard let parsed else { throw .unreadable }
         response = parsed
@@ -25,7 +25,7 @@ final class OCSPResponseHandle {
 
     deinit { OCSP_RESPONSE_free(response) }
 
-    /// What it says, if its signature, its signer, its nonce and its subject are right.
+    /// Its content, if its signature, its signer, its nonce and its subject are right.
     ///
     /// - Parameter time: seconds since 1970 at which the signer's certificate has to be valid. The validity of the
     ///   answer itself is left to the caller.
@@ -41,13 +41,13 @@ final class OCSPResponseHandle {
         defer { OCSP_BASICRESP_free(basic) }
         try Self.verifySigner(of: basic, issuer: issuer, at: time)
         return try request.withPointers { request, identifier throws(OCSPFault) in
-            // 1 the same, 2 none in either, -1 only in the request: the rest is somebody else's answer.
+            // 1 the same, 2 none in either, -1 only in the request: any other is the answer to another request.
             guard [1, 2, -1].contains(OCSP_check_nonce(request, basic)) else { throw .otherNonce }
             return try Self.finding(identifier, in: basic)
         }
     }
 
-    /// The issuer is the only trust anchor, wherever it stands itself: its signature, or that of a certificate which it
+    /// The issuer is the only trust anchor, whatever its own place: its signature, or that of a certificate which it
     /// issued for signing OCSP responses. OpenSSL checks the delegation.
     private static func verifySigner(
         of basic: OpaquePointer, issuer: CertificateHandle, at time: Int

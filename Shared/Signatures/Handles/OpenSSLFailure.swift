@@ -2,11 +2,11 @@ import COpenSSL
 
 /// A call to OpenSSL failed where it should not have: out of memory, a broken key file, a profile that cannot be issued.
 ///
-/// Never used for what a stranger sent: that is a `CertificateFault` or a `ChainFailure`.
+/// Never used for received data: that is a `CertificateFault` or a `ChainFailure`.
 public struct OpenSSLFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What we wanted.
+    /// What was attempted.
     public let operation: String
-    /// What OpenSSL's error queue of this thread said about it; empty if it said nothing.
+    /// The content of OpenSSL's error queue of this thread; empty if there is none.
     public let detail: String
 
     /// Takes the queue of this thread and empties it, so that the next failure does not report this one.
@@ -21,7 +21,7 @@ public struct OpenSSLFailure: Error, Sendable, Hashable, CustomStringConvertible
         detail = texts.joined(separator: "; ")
     }
 
-    /// What failed, and OpenSSL's own words for it.
+    /// What failed, and OpenSSL's own message.
     public var description: String { detail.isEmpty ? "\(operation) failed" : "\(operation) failed: \(detail)" }
 
     /// OpenSSL's functions return 1 for success.

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// OpenSSL's path building from a leaf over one intermediate to one of the given anchors.
 ///
-/// Time is left out: a chain is proven once and its validity judged for each payload at that payload's own date.
+/// Time is left out: a chain is proven once and its validity checked for each payload at that payload's own date.
 enum PathVerification {
     enum Outcome {
         /// The anchor's place among those that were given.
@@ -37,7 +37,7 @@ enum PathVerification {
             let parameters = X509_STORE_CTX_get0_param(context)
             let flags = UInt(X509_V_FLAG_X509_STRICT) | UInt(X509_V_FLAG_NO_CHECK_TIME)
             try OpenSSLFailure.check(X509_VERIFY_PARAM_set_flags(parameters, flags), "preparing path verification")
-            // At least 112 bits: SHA-1 signatures and RSA below 2048 bits are refused.
+            // At least 112 bits: SHA-1 signatures and RSA below 2048 bits are rejected.
             X509_VERIFY_PARAM_set_auth_level(parameters, acceptsSHA1 ? 0 : 2)
             guard X509_verify_cert(context) == 1 else {
                 let code = X509_STORE_CTX_get_error(context)
@@ -47,7 +47,7 @@ enum PathVerification {
         }
     }
 
-    /// The path that was found must be the one that the header names: through the intermediate, to a root.
+    /// The path that was found must be the one of the header: through the intermediate, to a root.
     private static func judge(
         _ path: OpaquePointer?, intermediate: CertificateHandle, anchors: [CertificateHandle]
     ) -> Outcome {
@@ -57,7 +57,7 @@ enum PathVerification {
         guard intermediate.withPointer({ X509_cmp($0, second) }) == 0 else { return .refused(.wrongLength(count)) }
         let last = COpenSSL_certificates_at(path, 2)
         guard let anchor = anchors.firstIndex(where: { $0.withPointer { X509_cmp($0, last) } == 0 }) else {
-            return .refused(.untrusted("the path does not end in one of our roots"))
+            return .refused(.untrusted("the path does not end in a trusted root"))
         }
         return .path(anchor: anchor)
     }

@@ -10,7 +10,7 @@ package final class PrivateKeyHandle: @unchecked Sendable {
     /// Frees it in deinit.
     init(takingOwnershipOf key: OpaquePointer) {
         self.key = key
-        // "get1" hands out a reference of our own.
+        // "get1" returns a new reference.
         curveKey = EVP_PKEY_get_base_id(key) == EVP_PKEY_EC ? EVP_PKEY_get1_EC_KEY(key) : nil
     }
 

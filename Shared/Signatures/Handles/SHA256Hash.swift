@@ -2,12 +2,12 @@ import COpenSSL
 
 /// SHA-256 that can be stopped in the middle and continued from there any number of times.
 ///
-/// A value: copying it copies the state of 112 bytes. The verifier keeps the state behind each known header, because the
+/// A value: copying it copies the state of 112 bytes. The verifier keeps the state after each known header, because the
 /// three signatures of a notification begin with the same four kilobytes.
 public struct SHA256Hash: Sendable {
     private var context = SHA256_CTX()
 
-    /// The hash of nothing yet.
+    /// The hash of no bytes.
     public init() { SHA256_Init(&context) }
 
     /// Appends bytes.
@@ -17,7 +17,7 @@ public struct SHA256Hash: Sendable {
         }
     }
 
-    /// The 32 bytes of the digest of everything appended so far; this value itself can go on.
+    /// The 32 bytes of the digest of everything appended so far; this value itself can continue.
     public func digest() -> [UInt8] {
         var copy = context
         return [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in

@@ -27,8 +27,8 @@ final class SignedMessageHandle {
         else { return nil }
     }
 
-    /// The content, if it is in the message and the signer's signature over it is valid; whose certificate that is has not
-    /// been looked at.
+    /// The content, if it is in the message and the signer's signature over it is valid; the owner of that certificate is
+    /// not checked.
     func signedContent() -> [UInt8]? {
         defer { ERR_clear_error() }
         guard CMS_is_detached(message) == 0, let memory = BIO_new(BIO_s_mem()) else { return nil }
@@ -41,15 +41,15 @@ final class SignedMessageHandle {
         return Array(UnsafeRawBufferPointer(start: contents, count: length))
     }
 
-    /// Whose signature was found valid; nil before that.
+    /// The certificate of the valid signature; nil before that.
     func signer() -> Certificate? {
-        // The stack is ours, the certificates stay the message's.
+        // The stack belongs to this function, the certificates to the message.
         guard let signers = CMS_get0_signers(message) else { return nil }
         defer { COpenSSL_certificates_free(signers) }
         return Self.certificates(in: signers).first
     }
 
-    /// All that came along, in their order.
+    /// All certificates of the message, in their order.
     func certificates() -> [Certificate] {
         guard let certificates = CMS_get1_certs(message) else { return [] }
         defer { COpenSSL_certificates_release(certificates) }

@@ -1,7 +1,7 @@
 import COpenSSL
 import Synchronization
 
-/// One owner of one public key on P-256, made ready for checking signatures.
+/// One owner of one public key on P-256, prepared for checking signatures.
 final class VerifyingKeyHandle: @unchecked Sendable {
     // because the EC_KEY is only read after `init`, OpenSSL allows checking with one key from several threads, and the
     // rest is behind a lock.
@@ -17,7 +17,7 @@ final class VerifyingKeyHandle: @unchecked Sendable {
 
     /// Nil where the bytes are not a point on P-256.
     ///
-    /// - Parameter tableAfter: After how many checks a table is made. Before, it would cost more than it saves.
+    /// - Parameter tableAfter: number of checks after which a table is computed. Before, it would cost more than it saves.
     init?(uncompressedPoint point: [UInt8], tableAfter: Int = 500) {
         guard let key = EC_KEY_new_by_curve_name(NID_X9_62_prime256v1) else { return nil }
         // EC_KEY_oct2key checks that the point is on the curve, EC_KEY_check_key that it is not at infinity.
@@ -43,7 +43,7 @@ final class VerifyingKeyHandle: @unchecked Sendable {
         }
     }
 
-    /// The table, if there is one by now. The check that makes it takes some milliseconds longer; others go on without.
+    /// The table, if there is one by now. The check that computes it takes some milliseconds longer; others continue without.
     private func table() -> VerifyingTable? {
         let (table, isDue) = preparation.withLock { preparation in
             preparation.uses += 1
@@ -62,7 +62,7 @@ final class VerifyingKeyHandle: @unchecked Sendable {
             BN_free(r)
             return false
         }
-        // "set0" takes both over on success; on failure, which only nil arguments cause, they would stay ours.
+        // "set0" takes both over on success; on failure, which only nil arguments cause, they would stay here.
         guard ECDSA_SIG_set0(parts, r, s) == 1 else { return false }
         // 1 valid, 0 not, -1 could not be checked (r or s out of range, for one).
         let result = ECDSA_do_verify(digest, 32, parts, key)

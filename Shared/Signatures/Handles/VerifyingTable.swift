@@ -57,7 +57,7 @@ final class VerifyingTable: @unchecked Sendable {
             BN_CTX_end(context)
             BN_CTX_free(context)
         }
-        // Once one of these fails all later ones do: the last speaks for all.
+        // Once one of these fails all later ones do: the last result is enough.
         let r = BN_CTX_get(context)
         let s = BN_CTX_get(context)
         let e = BN_CTX_get(context)

@@ -1,16 +1,16 @@
 import Foundation
 import Postgres
 
-/// Fills a database made by ``Reference`` with many more of its rows.
+/// Fills a database of ``Reference`` with many more of its rows.
 struct Filler {
     let url: String
     let batch: Int
-    /// How many patterns there are.
+    /// Number of patterns.
     let patterns: Int
 
     /// Inserts until there are so many notifications and so many seen notifications.
     func fill(notifications: Int, seen: Int, saying: (String) -> Void) async throws {
-        let connection = Bench.connection(url)
+        let connection = DatabaseServer.connection(url)
         try await connection.run(unsafeScript: "set synchronous_commit = off")
         try await fill(notifications, "notifications", saying) { passes in
             for table in ["notification", "notification_payload"] {
@@ -20,7 +20,7 @@ struct Filler {
                         pattern: "pass % \(patterns)", isCopy: true))
             }
         }
-        try await fill(seen, "seen notifications", saying) { passes in
+        try await fill(seen, "seen", saying) { passes in
             try await connection.run(
                 unsafeScript: """
                     insert into seen_notification (seen_at, log_offset, notification_uuid, log_partition, topic)
@@ -29,7 +29,7 @@ struct Filler {
                     where pattern = pass % \(patterns);
                     """)
         }
-        // Each by itself: what is sent together is one transaction, and this cannot be in one.
+        // Each on its own: statements sent together are one transaction, which vacuum cannot be part of.
         for statement in ["vacuum analyze", "checkpoint"] { try await connection.run(unsafeScript: statement) }
         await connection.close()
     }
@@ -37,7 +37,7 @@ struct Filler {
     /// Inserts purchases with their periods and claims until there are so many, and a narrow table of as many rows.
     /// - Returns: account tokens of some of them.
     func fill(subscriptions: Int, saying: (String) -> Void) async throws -> [String] {
-        let connection = Bench.connection(url)
+        let connection = DatabaseServer.connection(url)
         try await connection.run(unsafeScript: "set synchronous_commit = off")
         let known = try await connection.execute(
             Statement(unsafeSQL: "select count(*) / \(patterns) as each from pattern_subscription"))
@@ -88,7 +88,7 @@ struct Filler {
 
     /// Bytes per row of what was filled, heap with TOAST and indexes.
     func sizes() async throws -> String {
-        let connection = Bench.connection(url)
+        let connection = DatabaseServer.connection(url)
         let rows = try await connection.execute(
             Statement(
                 unsafeSQL: """

@@ -4,20 +4,20 @@ import Pipeline
 import Postgres
 import Storage
 
-/// Our code on one database.
+/// The project's code on one database.
 struct Ledger {
     private let connection: PostgresConnection
     private let store: LedgerStore
     private let seen: SeenNotificationStore
     private let place = Place()
 
-    /// The offset in the topic, which every transaction moves.
+    /// The stored position, which every transaction moves.
     private final class Place {
         var offset: Int64 = 0
     }
 
     init(_ url: String, isMigrated: Bool) async throws {
-        connection = Bench.connection(url)
+        connection = DatabaseServer.connection(url)
         store = LedgerStore(connection)
         seen = SeenNotificationStore(connection)
         if !isMigrated {
@@ -33,8 +33,8 @@ struct Ledger {
     func close() async { await connection.close() }
 
     /// One transaction.
-    func apply(_ corpus: NotificationCorpus) async throws -> Int {
-        let batch = corpus.nextBatch()
+    func apply(_ samples: SampleBatches) async throws -> Int {
+        let batch = samples.nextBatch()
         let next = place.offset + Int64(batch.count)
         let move = PositionMove(
             cluster: "cluster", group: "benchmark", topic: Topics.unique.name, partition: 0, expected: place.offset,
@@ -46,18 +46,18 @@ struct Ledger {
         return batch.count
     }
 
-    func rate(_ corpus: NotificationCorpus, seconds: Double) async throws -> Double {
-        try await perSecond(seconds) { try await apply(corpus) }
+    func rate(_ samples: SampleBatches, seconds: Double) async throws -> Double {
+        try await perSecond(seconds) { try await apply(samples) }
     }
 
-    /// As the state-updater does it: reads a batch of records, processes them and applies them. What is applied are the
-    /// same notifications of other customers, since the ledger takes each only once.
-    func stateUpdaterRate(_ corpus: NotificationCorpus, seconds: Double) async throws -> Double {
+    /// Like the state-updater: reads a batch of records, processes them and applies them, as the same notifications of
+    /// other customers, since the ledger takes each only once.
+    func stateUpdaterRate(_ samples: SampleBatches, seconds: Double) async throws -> Double {
         let update = Update(cores: ProcessInfo.processInfo.activeProcessorCount)
         return try await perSecond(seconds) {
-            let processed = try await corpus.nextRecords().processed(by: update)
-            guard processed.forwarded.count == corpus.batch else { throw Unexpected() }
-            return try await apply(corpus)
+            let processed = try await samples.nextRecords().processed(by: update)
+            guard processed.forwarded.count == samples.batch else { throw Unexpected() }
+            return try await apply(samples)
         }
     }
 
@@ -68,18 +68,17 @@ struct Ledger {
         return try await perSecond(seconds) {
             let token = tokens[next % tokens.count]
             next += 1
-            guard
-                try await store.access(
-                    ofAccount: token, of: "com.example.app", in: .production, at: Date()) != nil
-            else { throw Unexpected() }
+            let access = try await store.access(
+                ofAccount: token, of: "com.example.app", in: .production, at: Date())
+            guard access != nil else { throw Unexpected() }
             return 1
         }
     }
 
-    func seenRate(_ corpus: NotificationCorpus, seconds: Double) async throws -> Double {
+    func seenRate(_ samples: SampleBatches, seconds: Double) async throws -> Double {
         try await perSecond(seconds) {
             let now = Date()
-            let batch = corpus.nextBatch().map {
+            let batch = samples.nextBatch().map {
                 SeenNotification(
                     notificationUUID: $0.notification.notificationUUID, position: $0.position, seenAt: now,
                     isRedelivery: false)
@@ -104,5 +103,5 @@ struct Ledger {
     }
 }
 
-/// The database did not do what a fresh batch makes it do.
+/// The database did not apply a new batch as expected.
 struct Unexpected: Error {}

@@ -3,75 +3,77 @@ import Development
 import Foundation
 import Postgres
 
-/// Notifications per second through the one transaction of the state-updater, beside pgbench writing the same rows of
-/// the same tables on the same server in the same minutes; and, if asked, into a ledger that holds millions.
+/// Notifications per second through the one transaction of the state-updater, compared with pgbench, which writes the same
+/// rows of the same tables on the same server; with --fill, also into a ledger that holds millions.
 @main
 struct LedgerBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "ledger-benchmark")
 
-    @Option(help: "How often everything is measured, one after the other, so that a slow minute is slow for all.")
+    @Option(help: "Number of rounds; each measures everything once.")
     var rounds = 5
-    @Option(help: "Seconds a measurement lasts.")
+    @Option(help: "Duration of a measurement, seconds.")
     var seconds = 4.0
-    @Option(help: "Notifications in a transaction.")
+    @Option(help: "Notifications per transaction.")
     var batch = 500
-    @Option(help: "Also measure in a ledger that holds so many notifications and as many seen notifications.")
+    @Option(help: "Also measure in a ledger with so many notifications and as many seen ones.")
     var fill = 0
-    @Option(help: "Seen notifications, if not as many; they alone need 130 bytes of disk each.")
+    @Option(help: "Number of seen notifications instead; each needs 130 bytes of disk.")
     var seen: Int?
-    @Option(help: "Measure instead how fast one account among so many subscriptions is answered.")
+    @Option(help: "Measure instead answers about one account among so many subscriptions.")
     var access = 0
-    @Option(
-        help: "What the server keeps in memory of its own: the index of the seen notifications should have room in it.")
+    @Option(help: "shared_buffers of the server; the index of seen notifications should fit.")
     var sharedBuffers = "1GB"
     @Flag(
-        help: "Commit without waiting for the disk. Shows what the processor costs, not what production does.")
+        help: "Do not synchronize commits to disk, which shows the processor's cost and not production's.")
     var noSync = false
 
     func run() async throws {
         say("signing the notifications of 2,000 subscriptions")
-        let corpus = try NotificationCorpus(batch: batch)
+        let samples = try SampleBatches(batch: batch)
         let server = try await DevelopmentPostgres.start(
             durability: noSync ? .none : .full, sharedBuffers: sharedBuffers)
         let result: Result<Void, any Error>
-        do { result = .success(try await measure(corpus, on: server)) } catch { result = .failure(error) }
+        do { result = .success(try await measure(samples, on: server)) } catch { result = .failure(error) }
         await server.stop()
         try result.get()
     }
 
-    private func measure(_ corpus: NotificationCorpus, on server: DevelopmentPostgres) async throws {
-        let bench = Bench(server: server.url)
-        let reference = try await Reference(bench, corpus: corpus)
-        let literals = try await LiteralReference(reference, patterns: corpus.batches)
+    private func measure(_ samples: SampleBatches, on server: DevelopmentPostgres) async throws {
+        let databases = DatabaseServer(server: server.url)
+        let reference = try await Reference(databases, samples: samples)
+        let literals = try await LiteralReference(reference, patterns: samples.batches)
         defer {
             literals.remove()
             reference.remove()
         }
-        if access > 0 { return try await measureAccess(on: bench, reference, patterns: corpus.batches) }
+        if access > 0 { return try await measureAccess(on: reference, patterns: samples.batches) }
         let rows = try await reference.rowsPerNotification()
         var measured: [(String, (Double) async throws -> Double)] = [
-            ("pgbench, the same rows, which the server has", { try await reference.rate(seconds: $0) }),
+            ("pgbench, the same rows, from tables of the server", { try await reference.rate(seconds: $0) }),
             ("pgbench, the same rows, sent as literals", { try await literals.rate(seconds: $0) }),
         ]
-        let empty = try await Ledger(bench.create("small"), isMigrated: false)
-        for _ in 0..<10 { _ = try await empty.apply(corpus) }
+        let empty = try await Ledger(databases.create("small"), isMigrated: false)
+        for _ in 0..<10 { _ = try await empty.apply(samples) }
         // Plans that were made for empty tables stay until the server next analyzes them: begin with others.
         await empty.close()
-        let ours = try await Ledger(bench.url("small"), isMigrated: true)
-        measured.append(("the one transaction", { try await ours.rate(corpus, seconds: $0) }))
+        let database = try await Ledger(databases.url("small"), isMigrated: true)
+        measured.append(("the one transaction", { try await database.rate(samples, seconds: $0) }))
         measured.append(
-            ("the state-updater: read, processed, applied", { try await ours.stateUpdaterRate(corpus, seconds: $0) }))
-        measured.append(("deduplicator: mark as seen", { try await ours.seenRate(corpus, seconds: $0) }))
+            (
+                "the state-updater: read, processed, applied",
+                { try await database.stateUpdaterRate(samples, seconds: $0) }
+            ))
+        measured.append(("markSeen", { try await database.seenRate(samples, seconds: $0) }))
         let seenCount = seen ?? fill
         if fill > 0 || seenCount > 0 {
-            try await bench.copy("reference", to: "filled")
-            let filler = Filler(url: bench.url("filled"), batch: batch, patterns: corpus.batches)
+            try await databases.copy("reference", to: "filled")
+            let filler = Filler(url: databases.url("filled"), batch: batch, patterns: samples.batches)
             try await filler.fill(notifications: fill, seen: seenCount) { say($0) }
-            let full = try await Ledger(bench.url("filled"), isMigrated: true)
+            let full = try await Ledger(databases.url("filled"), isMigrated: true)
             measured.append(
-                ("the one transaction, \(fill) in the ledger", { try await full.rate(corpus, seconds: $0) }))
+                ("the one transaction, \(fill) in the ledger", { try await full.rate(samples, seconds: $0) }))
             measured.append(
-                ("deduplicator: mark as seen, \(seenCount) seen", { try await full.seenRate(corpus, seconds: $0) }))
+                ("markSeen, \(seenCount) seen", { try await full.seenRate(samples, seconds: $0) }))
             print(try await filler.sizes())
         }
         let medians = try await medians(of: measured)
@@ -80,7 +82,7 @@ struct LedgerBenchmark: AsyncParsableCommand {
         report(measured.map(\.0), medians, "notifications/s")
     }
 
-    private func measureAccess(on bench: Bench, _ reference: Reference, patterns: Int) async throws {
+    private func measureAccess(on reference: Reference, patterns: Int) async throws {
         let tokens = try await Filler(url: reference.url, batch: batch, patterns: patterns)
             .fill(subscriptions: access) { say($0) }
         let ledger = try await Ledger(reference.url, isMigrated: true)
@@ -117,7 +119,7 @@ struct LedgerBenchmark: AsyncParsableCommand {
     private func say(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
 }
 
-/// Runs work for so long and says how many it did a second.
+/// Runs work for so long and returns its rate per second.
 func perSecond(_ seconds: Double, _ work: () async throws -> Int) async throws -> Double {
     let clock = ContinuousClock()
     let start = clock.now

@@ -3,14 +3,14 @@ import Postgres
 
 /// pgbench sending the rows of ``Reference`` as a client without prepared statements does: as literals, a script for each
 /// pattern. The server gets every value over the connection and parses it. The ids are made of them there, once for a
-/// statement, because pgbench would copy the statement anew for each of its rows.
+/// statement, because pgbench would copy the statement again for each of its rows.
 struct LiteralReference {
     private let reference: Reference
     private let scripts: [String]
 
     init(_ reference: Reference, patterns: Int) async throws {
         self.reference = reference
-        let connection = Bench.connection(reference.url)
+        let connection = DatabaseServer.connection(reference.url)
         var scripts: [String] = []
         for pattern in 0..<patterns {
             var statements = [

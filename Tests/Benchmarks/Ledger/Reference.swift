@@ -6,7 +6,7 @@ import Postgres
 /// indexes, in one transaction; payloads are given uncompressed, so that both compress them. It reads nothing of what
 /// is known, transfers nothing and decides nothing.
 ///
-/// Which rows a batch writes was looked at right after our code had applied it, for every batch of the corpus: a
+/// Which rows a batch writes was looked at right after our code had applied it, for every batch that samples are cut into: a
 /// batch of purchases that begin writes twice as much of a timeline as one of renewals. pgbench takes any of them. It inserts
 /// what ours updates, and does not touch the rows that ours only locks.
 struct Reference {
@@ -20,22 +20,22 @@ struct Reference {
     let batch: Int
     private let script: String
 
-    /// Fills an empty ledger with every batch of the corpus, keeps what each wrote as a pattern, and empties it.
-    init(_ bench: Bench, corpus: NotificationCorpus) async throws {
-        url = try await bench.create("reference")
-        batch = corpus.batch
+    /// Fills an empty ledger with every batch of the samples, keeps what each wrote as a pattern, and empties it.
+    init(_ databases: DatabaseServer, samples: SampleBatches) async throws {
+        url = try await databases.create("reference")
+        batch = samples.batch
         let ledger = try await Ledger(url, isMigrated: false)
-        let connection = Bench.connection(url)
+        let connection = DatabaseServer.connection(url)
         try await connection.run(unsafeScript: Self.emptyPatterns)
-        for pattern in 0..<corpus.batches {
-            _ = try await ledger.apply(corpus)
+        for pattern in 0..<samples.batches {
+            _ = try await ledger.apply(samples)
             try await connection.run(unsafeScript: Self.keeping(pattern))
         }
         await ledger.close()
         try await connection.run(unsafeScript: "truncate \(Self.tables.joined(separator: ", ")), shared_account_notice")
         try await connection.run(unsafeScript: "analyze")
         var statements = [
-            "\\set pass random(1, 4000000000000000)", "\\set pattern random(0, \(corpus.batches - 1))", "begin;",
+            "\\set pass random(1, 4000000000000000)", "\\set pattern random(0, \(samples.batches - 1))", "begin;",
             "update consumer_position set next_offset = next_offset + 1;",
         ]
         for table in Self.tables { statements.append(try await Self.insertion(into: table, connection)) }
@@ -77,7 +77,7 @@ struct Reference {
 
     /// Rows of each table beside those of `notification`, over all patterns: what pgbench writes.
     func rowsPerNotification() async throws -> String {
-        let connection = Bench.connection(url)
+        let connection = DatabaseServer.connection(url)
         let counts = try await Ledger.rowsPerNotification(connection, prefix: "pattern_")
         await connection.close()
         return counts
@@ -95,7 +95,7 @@ struct Reference {
     }
 
     /// The pattern's rows under other ids, the same in all tables.
-    /// - Parameter isCopy: payloads are copied as the pattern has them, compressed; else written anew.
+    /// - Parameter isCopy: payloads are copied as the pattern has them, compressed; else written again.
     static func insertion(
         into table: String, _ connection: PostgresConnection, pass: String = ":pass", from more: String = "",
         pattern: String = ":pattern", isCopy: Bool = false

@@ -7,32 +7,33 @@ import Pipeline
 import Signatures
 
 /// Notifications per second through the verifier's stage, from the value of the record to the encoded verified message,
-/// beside what `openssl speed` says the curve allows in the same minutes: a notification holds three signatures.
+/// compared with `openssl speed` for the curve: a notification has three signatures. And the simulator's signing.
 @main
 struct VerifierBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "verifier-benchmark")
 
-    @Option(help: "How often everything is measured, one after the other, so that a slow minute is slow for all.")
+    @Option(help: "Number of rounds; each measures everything once.")
     var rounds = 5
-    @Option(help: "Seconds a measurement lasts.")
+    @Option(help: "Duration of a measurement, seconds.")
     var seconds = 2.0
-    @Option(help: "Notifications in a batch.")
+    @Option(help: "Notifications per batch.")
     var batch = 500
 
-    @Option(help: "A Python with the package app-store-server-library, to measure Apple's own library, too.")
+    @Option(help: "Python with the package app-store-server-library, to measure Apple's own library, too.")
     var applePython: String?
 
     func run() async throws {
-        let records = try SignedRecords(count: batch)
+        let samples = try SignedSamples(count: batch)
         let cores = ProcessInfo.processInfo.activeProcessorCount
         var measured: [(String, (Double) async throws -> Double)] = [
             ("openssl speed ecdsap256, 1 core, divided by 3", { try Self.curve(seconds: $0) / 3 }),
-            ("verifier stage, 1 core", { try await records.rate(cores: 1, seconds: $0) }),
-            ("verifier stage, \(cores) cores", { try await records.rate(cores: cores, seconds: $0) }),
-            ("verifier stage, 1 core, nothing proven before", { try await records.coldRate(seconds: $0) }),
+            ("verifier stage, 1 core", { try await samples.rate(cores: 1, seconds: $0) }),
+            ("verifier stage, \(cores) cores", { try await samples.rate(cores: cores, seconds: $0) }),
+            ("verifier stage, 1 core, nothing proven before", { try await samples.coldRate(seconds: $0) }),
+            ("simulator signing, 1 core", { try await samples.signingRate(seconds: $0) }),
         ]
         if let applePython {
-            let files = try records.written()
+            let files = try samples.written()
             measured.append(
                 ("Apple's Python library, 1 core", { try Self.apple(applePython, files, seconds: $0) }))
         }
@@ -42,10 +43,10 @@ struct VerifierBenchmark: AsyncParsableCommand {
             for (index, (_, measure)) in measured.enumerated() { rates[index].append(try await measure(seconds)) }
         }
         let medians = rates.map { $0.sorted()[$0.count / 2] }
-        print("\(records.bytes / records.count) bytes a notification, median of \(rounds) rounds of \(seconds) s")
-        print("notifications/s    ratio  what")
+        print("\(samples.bytes / samples.count) bytes a notification, median of \(rounds) rounds of \(seconds) s")
+        print("notifications/s    ratio  ms each  what")
         for (median, (name, _)) in zip(medians, measured) {
-            print(String(format: "%15.0f %8.2f  ", median, median / medians[0]) + name)
+            print(String(format: "%15.0f %8.2f %8.3f  ", median, median / medians[0], 1000 / median) + name)
         }
     }
 
@@ -56,7 +57,7 @@ struct VerifierBenchmark: AsyncParsableCommand {
         // +F4:<number>:<bits>:<signatures a second>:<verifications a second>, as OpenSSL 3 prints it
         guard let line = output.split(separator: "\n").last(where: { $0.hasPrefix("+F4:") }),
             let rate = line.split(separator: ":").last.flatMap({ Double($0) }), rate > 1
-        else { throw ValidationError("openssl speed said nothing that could be read: \(output)") }
+        else { throw ValidationError("openssl speed printed no rate: \(output)") }
         return rate
     }
 
@@ -65,7 +66,7 @@ struct VerifierBenchmark: AsyncParsableCommand {
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../apple_rate.py").path
         let output = try output(of: [python, script, String(seconds)] + files)
         guard let rate = Double(output.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-            throw ValidationError("apple_rate.py said no rate: \(output)")
+            throw ValidationError("apple_rate.py printed no rate: \(output)")
         }
         return rate
     }
@@ -88,10 +89,12 @@ struct VerifierBenchmark: AsyncParsableCommand {
     }
 }
 
-/// Genuine notifications of many corpus, as the records that ingest writes.
-struct SignedRecords {
+/// Genuine notifications of many subscriptions, as the records that ingest writes.
+struct SignedSamples {
     let batch: Batch
     let authority: DevelopmentAuthority
+    private let signer: NotificationSigner
+    private let events: [EventPayload]
     private let now: Date
 
     var count: Int { batch.records.count }
@@ -100,15 +103,17 @@ struct SignedRecords {
     init(count: Int) throws {
         let now = Date()
         let authority = try DevelopmentAuthority(now: now)
-        let writer = NotificationSigner(authority: authority, impostor: authority)
+        let signer = NotificationSigner(authority: authority, impostor: authority)
         let app = App(bundleId: "com.example.app", appAppleId: 1_234_567_890, environment: .production)
         var population = Population(apps: [app], size: count, seed: 1, now: now)
         var records: [Batch.Record] = []
+        var events: [EventPayload] = []
         while records.count < count {
             let event = population.next(now: now)
-            guard event.renewal != nil else { continue }
+            guard event.renewal != nil, event.object == .data else { continue }
+            events.append(event)
             let received = ReceivedNotification(
-                signedPayload: try writer.sign(event), source: .webhook, receivedAt: now)
+                signedPayload: try signer.sign(event), source: .webhook, receivedAt: now)
             records.append(
                 Batch.Record(
                     wire: received.record(),
@@ -117,33 +122,43 @@ struct SignedRecords {
         }
         batch = Batch(records: records)
         self.authority = authority
+        self.signer = signer
+        self.events = events
         self.now = now
     }
 
-    /// The root in DER and the records, one a line, as files.
+    /// The root in DER and the payloads, one per line, as files.
     func written() throws -> [String] {
         let directory = FileManager.default.temporaryDirectory.appending(path: "verifier-benchmark")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let root = directory.appending(path: "root.der")
         try Data(authority.root).write(to: root)
-        let records = directory.appending(path: "records")
-        try Data(batch.records.map(\.wire.value).joined(separator: [UInt8(ascii: "\n")])).write(to: records)
-        return [root.path, records.path]
+        let samples = directory.appending(path: "samples")
+        try Data(batch.records.map(\.wire.value).joined(separator: [UInt8(ascii: "\n")])).write(to: samples)
+        return [root.path, samples.path]
     }
 
-    /// Notifications per second with the certificates proven before, as it is all day long.
+    /// Notifications per second with the certificates proven before, as in production.
     func rate(cores: Int, seconds: Double) async throws -> Double {
         let verifier = try verifier()
         return try await perSecond(seconds) { try await process(batch, by: verifier, cores: cores) }
     }
 
-    /// Notifications per second where each meets a verifier that has seen none before.
+    /// Notifications per second where each has a new verifier.
     func coldRate(seconds: Double) async throws -> Double {
         var next = 0
         return try await perSecond(seconds) {
             let one = Batch(records: [batch.records[next % count]])
             next += 1
             return try await process(one, by: try verifier(), cores: 1)
+        }
+    }
+
+    /// Notifications per second that the simulator builds and signs, with three signatures each, on one core.
+    func signingRate(seconds: Double) async throws -> Double {
+        try await perSecond(seconds) {
+            for event in events { _ = try signer.write(PendingNotification(event: event)) }
+            return events.count
         }
     }
 
@@ -156,7 +171,9 @@ struct SignedRecords {
     private func process(_ batch: Batch, by verifier: SignedDataVerifier, cores: Int) async throws -> Int {
         let stage = Verify(verifier: { verifier }, now: { now }, cores: cores)
         let forwarded = try await batch.processed(by: stage).forwarded.map { $0.output.record() }
-        guard forwarded.count == batch.records.count else { throw ValidationError("a genuine notification was rejected") }
+        guard forwarded.count == batch.records.count else {
+            throw ValidationError("a genuine notification was rejected")
+        }
         return forwarded.count
     }
 

@@ -2,7 +2,7 @@ import Development
 import Foundation
 import Signatures
 
-/// No certificate with a byte changed is ever part of a chain, and whatever is read as a certificate can be looked at.
+/// No certificate with a changed byte is ever part of a chain, and every certificate that is read has readable properties.
 ///
 /// The input is three certificates, each behind its length in two bytes.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -14,7 +14,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let outcome = try? scene.validator.validate(
         leaf: certificates[0], intermediate: certificates[1], offered: certificates[2])
     guard case .success(let chain)? = outcome else { return 0 }
-    precondition(scene.issued.isSuperset(of: [chain.leaf, chain.intermediate]), "a certificate that nobody issued")
+    precondition(scene.issued.isSuperset(of: [chain.leaf, chain.intermediate]), "a certificate that was not issued")
     return 0
 }
 
@@ -55,7 +55,7 @@ private struct Scene: Sendable {
                 try files.filter { $0.lastPathComponent.hasPrefix("seed-") }
                     .flatMap { read(Array(try Data(contentsOf: $0))) })
         } catch {
-            preconditionFailure("FUZZ_SEEDS has to name a directory that fuzz-seeds wrote: \(error)")
+            preconditionFailure("FUZZ_SEEDS must name a directory that fuzz-seeds wrote: \(error)")
         }
     }
 }

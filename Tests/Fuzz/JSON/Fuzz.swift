@@ -1,17 +1,17 @@
 import Foundation
 import StrictJSON
 
-/// What our reader believes, Foundation's believes too, and every value of it can be looked at.
+/// What JSONDocument accepts, Foundation accepts too, and every value of it is readable.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     guard let document = try? JSONDocument(bytes) else { return 0 }
-    precondition(String(validating: bytes, as: UTF8.self) != nil, "believed what is not UTF-8")
-    // Foundation refuses numbers beyond the range of Double, which are valid JSON; ours reads them as no number.
+    precondition(String(validating: bytes, as: UTF8.self) != nil, "accepted what is not UTF-8")
+    // Foundation rejects numbers beyond the range of Double, which are valid JSON; JSONDocument has no Double for them.
     let mayHoldHugeNumber = bytes.contains { $0 == UInt8(ascii: "e") || $0 == UInt8(ascii: "E") } || count > 300
     precondition(
         (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil || mayHoldHugeNumber,
-        "believed what Foundation does not")
+        "accepted what Foundation rejects")
     look(at: document.root, in: bytes, depth: 0)
     return 0
 }

@@ -3,9 +3,9 @@ import Development
 import Foundation
 import Signatures
 
-/// Nothing that was not signed is ever taken for signed, wherever in the text the bytes stand.
+/// Nothing that was not signed is ever accepted as signed, wherever in the text the bytes are.
 ///
-/// The first byte says where: as the whole text; as a header under a payload; as the JSON of a header, encoded for it; as
+/// The first byte decides where: as the whole text; as a header under a payload; as the JSON of a header, encoded for it; as
 /// payload or signature under a genuine header.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
@@ -24,9 +24,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
     guard !Scene.shared.signed.contains(jws) else { return 0 }
     for outcome in Scene.shared.refusals(of: jws) {
-        guard let refusal = outcome else { preconditionFailure("believed what was not signed") }
+        guard let refusal = outcome else { preconditionFailure("accepted what was not signed") }
         precondition(!refusal.reason.isProven, "\(refusal.reason) of what was not signed")
-        precondition(refusal.message.utf8.count <= Refusal.maximumMessageBytes)
+        precondition(refusal.message.utf8.count <= VerificationFailure.maximumMessageBytes)
     }
     return 0
 }
@@ -37,7 +37,7 @@ private struct Scene: Sendable {
 
     static let dot = [UInt8(ascii: ".")]
 
-    /// Every text of the seeds that is signed, whatever else is wrong with it.
+    /// Every signed text of the seeds, whatever else is wrong with it.
     private(set) var signed: Set<[UInt8]> = []
     private let verifier: SignedDataVerifier
     private let header: [UInt8]
@@ -56,7 +56,7 @@ private struct Scene: Sendable {
             let genuine = Array(try Data(contentsOf: directory.appending(path: "genuine.jws")))
             let parts = genuine.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             (header, payload, signature) = (Array(parts[0]), Array(parts[1]), Array(parts[2]))
-            precondition(refusals(of: genuine)[0] == nil, "the genuine one is not believed")
+            precondition(refusals(of: genuine)[0] == nil, "the genuine one is rejected")
             let files = try FileManager.default.contentsOfDirectory(
                 at: directory.appending(path: "jws"), includingPropertiesForKeys: nil)
             for file in files where file.lastPathComponent.hasPrefix("seed-") {
@@ -64,11 +64,11 @@ private struct Scene: Sendable {
                 if refusals(of: jws).contains(where: { $0?.reason.isProven ?? true }) { signed.insert(jws) }
             }
         } catch {
-            preconditionFailure("FUZZ_SEEDS has to name a directory that fuzz-seeds wrote: \(error)")
+            preconditionFailure("FUZZ_SEEDS must name a directory that fuzz-seeds wrote: \(error)")
         }
     }
 
-    /// The text that an input stands for.
+    /// The text of an input.
     func text(_ input: [UInt8]) -> [UInt8]? {
         guard let place = input.first else { return nil }
         let bytes = Array(input.dropFirst())
@@ -82,8 +82,8 @@ private struct Scene: Sendable {
         }
     }
 
-    func refusals(of jws: [UInt8]) -> [Refusal?] {
-        func refusal<Value>(_ result: Result<Value, Refusal>) -> Refusal? {
+    func refusals(of jws: [UInt8]) -> [VerificationFailure?] {
+        func refusal<Value>(_ result: Result<Value, VerificationFailure>) -> VerificationFailure? {
             if case .failure(let refusal) = result { refusal } else { nil }
         }
         return [

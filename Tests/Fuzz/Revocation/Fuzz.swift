@@ -2,13 +2,14 @@ import Development
 import Foundation
 import Signatures
 
-/// No response but the issuer's own says anything about a certificate, and no request upsets the simulator's responder.
+/// Only the issuer's own response is accepted as an answer about a certificate, and the simulator's responder answers every
+/// request.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     let scene = Scene.shared
     if let answer = try? scene.request.answer(in: bytes, now: scene.now) {
-        precondition(answer.standing == scene.standing, "an answer that nobody signed")
+        precondition(answer.standing == scene.standing, "an answer that was not signed")
     }
     let response = try? scene.responder.response(to: bytes, now: scene.now) { _ in .unknown }
     precondition(response != nil, "a request without a response")
@@ -35,7 +36,7 @@ private struct Scene: Sendable {
                 about: leaf, issuedBy: authority.intermediateIssuer.certificate, nonce: Array(1...16))
             responder = OCSPResponder(authorities: [.init(authority.intermediateIssuer)])
         } catch {
-            preconditionFailure("FUZZ_SEEDS has to name a directory that fuzz-seeds wrote: \(error)")
+            preconditionFailure("FUZZ_SEEDS must name a directory that fuzz-seeds wrote: \(error)")
         }
     }
 }

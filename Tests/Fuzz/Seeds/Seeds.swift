@@ -4,7 +4,7 @@ import Foundation
 import Signatures
 import StrictJSON
 
-/// Writes the authority that the targets trust, and for each target what it begins with, into the directory FUZZ_SEEDS.
+/// Writes the authority that the targets trust, and the first inputs of each target, into the directory FUZZ_SEEDS.
 ///
 /// libFuzzer brings `main` here, too, and calls this before anything else.
 @_cdecl("LLVMFuzzerInitialize")
@@ -13,7 +13,7 @@ public func writeSeeds(
     _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>?
 ) -> CInt {
     guard let directory = ProcessInfo.processInfo.environment["FUZZ_SEEDS"] else {
-        FileHandle.standardError.write(Data("fuzz-seeds: FUZZ_SEEDS has to name a directory\n".utf8))
+        FileHandle.standardError.write(Data("fuzz-seeds: FUZZ_SEEDS must name a directory\n".utf8))
         exit(64)
     }
     do {
@@ -43,7 +43,7 @@ private struct Seeds {
         try writeResponses(material)
     }
 
-    /// Named by its content, so that what is the same is there once.
+    /// Named by its content, so that equal inputs are there once.
     private func write(_ bytes: [UInt8], for target: String) throws {
         let corpus = directory.appending(path: target)
         try FileManager.default.createDirectory(at: corpus, withIntermediateDirectories: true)
@@ -51,7 +51,7 @@ private struct Seeds {
         try Data(bytes).write(to: corpus.appending(path: "seed-\(name)"))
     }
 
-    /// What our own code refuses or believes is the best start: every shape that it tells apart is among it.
+    /// The corpus of forgeries is the best start: it has every shape that the verifier distinguishes.
     private func writePayloads(_ corpus: ForgeryCorpus) throws {
         for item in corpus.all where item.jws.count < 1 << 16 {
             let parts = item.jws.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map(Array.init)

@@ -62,7 +62,7 @@ import Testing
             let answer = try await fixture.api.get(
                 "/v1/orders/M1?bundleId=\(ForgeryMaterial.bundleId)", key: fixture.key)
             #expect(answer.problem == "conflict")
-            #expect(answer.json?["detail"]?.string?.contains("STOREKEEPER_API_KEYS_FILE") == true)
+            #expect(answer.json?["detail"]?.string?.contains("STOREKEEPER_APP_STORE_API_KEYS_FILE") == true)
         }
     }
 

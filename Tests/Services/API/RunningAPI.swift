@@ -36,7 +36,7 @@ struct RunningAPI: Sendable {
     let keys: KeyTable
     let horizon: EventHorizon
     let document: APIDocument
-    let clock: TestClock
+    let clock: ManualClock
     let looks: Looks
     private let client: HTTPClient
 
@@ -49,7 +49,7 @@ struct RunningAPI: Sendable {
     ) async throws -> Result {
         try await TestDatabase.use { configuration in
             let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-            let clock = TestClock()
+            let clock = ManualClock()
             let processClock = ProcessClock(now: { clock.now }, instant: { clock.instant })
             let document = try APIDocument.embedded()
             let database = Database((0..<2).map { _ in TestDatabase.connection(configuration) })
@@ -154,21 +154,6 @@ struct RunningAPI: Sendable {
 
     func send(_ method: String, _ path: String, key: String?, json: String) async throws -> Answer {
         try await send(method, path, key: key, body: Array(json.utf8))
-    }
-}
-
-/// A clock that goes only where it is told to.
-final class TestClock: Sendable {
-    private let state = Mutex((Date(timeIntervalSince1970: 1_765_000_000), ContinuousClock.now))
-
-    var now: Date { state.withLock(\.0) }
-    var instant: ContinuousClock.Instant { state.withLock(\.1) }
-
-    func advance(by seconds: Double) {
-        state.withLock { state in
-            state.0.addTimeInterval(seconds)
-            state.1 = state.1.advanced(by: .seconds(seconds))
-        }
     }
 }
 

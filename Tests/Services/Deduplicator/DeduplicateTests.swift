@@ -24,11 +24,11 @@ import Testing
             position: LogPosition(topic: Topics.verified.name, partition: partition, offset: offset))
     }
 
-    /// Which of the deliveries pass, batch by batch, on one fresh database.
+    /// The deliveries that pass, batch by batch, on one empty database.
     static func passes(_ batches: [[Delivery<VerifiedNotification>]]) async throws -> [[Bool]] {
         try await TestDatabase.use { database in
             let connection = TestDatabase.connection(database)
-            let stage = Deduplicate(sightings: SeenNotificationStore(connection), now: { Date(milliseconds: 1) })
+            let stage = Deduplicate(seen: SeenNotificationStore(connection), now: { Date(milliseconds: 1) })
             var passes: [[Bool]] = []
             for batch in batches {
                 passes.append(
@@ -47,40 +47,42 @@ import Testing
 
     struct UnexpectedVerdict: Error {}
 
-    @Test func `the first record of a notification passes and a copy does not`() async throws {
+    @Test func `Deduplicator passes the first record of a notification and drops a copy`() async throws {
         let passes = try await Self.passes([[Self.delivery(offset: 1)], [Self.delivery(offset: 2)]])
         #expect(passes == [[true], [false]])
     }
 
-    @Test func `a copy in the same batch does not pass`() async throws {
+    @Test func `Deduplicator drops a copy in the same batch`() async throws {
         let other = UUID()
         let batch = [Self.delivery(offset: 1), Self.delivery(other, offset: 2), Self.delivery(offset: 3)]
         #expect(try await Self.passes([batch]) == [[true, true, false]])
     }
 
-    @Test func `the first record of a notification passes again when its record is read again`() async throws {
+    @Test func `Deduplicator passes the first record again when that record is read again`() async throws {
         let batch = [Self.delivery(offset: 1), Self.delivery(offset: 2)]
         #expect(try await Self.passes([batch, batch, batch]) == [[true, false], [true, false], [true, false]])
     }
 
-    @Test func `the same offset of another partition is a copy`() async throws {
+    @Test func `Deduplicator takes the same offset of another partition for a copy`() async throws {
         let passes = try await Self.passes([[Self.delivery(offset: 1)], [Self.delivery(offset: 1, partition: 1)]])
         #expect(passes == [[true], [false]])
     }
 
     @Test(arguments: [NotificationSource.history, .replay])
-    func `what was put back takes the notification over`(source: NotificationSource) async throws {
+    func `Deduplicator lets a replayed dead letter take over the notification`(source: NotificationSource) async throws
+    {
         let first = Self.delivery(offset: 1)
         let putBack = Self.delivery(offset: 9, source: source)
         #expect(try await Self.passes([[first], [putBack], [putBack], [first]]) == [[true], [true], [true], [false]])
     }
 
-    @Test func `an upload is a copy like any other`() async throws {
+    @Test func `Deduplicator takes an upload for a copy like any other`() async throws {
         let passes = try await Self.passes([[Self.delivery(offset: 1)], [Self.delivery(offset: 2, source: .upload)]])
         #expect(passes == [[true], [false]])
     }
 
-    @Test func `other content under a known uuid passes, for the ledger to flag, and its copies with it`() async throws
+    @Test func `Deduplicator passes other content under a known uuid, for the ledger to flag, and drops its copies`()
+        async throws
     {
         let first = Self.delivery(offset: 1)
         let other = Self.delivery(offset: 2, content: #"{"other":1}"#)

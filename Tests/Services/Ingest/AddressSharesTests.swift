@@ -3,7 +3,7 @@ import Testing
 @testable import Ingest
 
 @Suite struct AddressSharesTests {
-    @Test func `One address has its share once half of all places are taken, and others still get in`() {
+    @Test func `AddressShares limits an address to its share once half of all places are in use, and admits others`() {
         let shares = AddressShares(places: 40, share: 0.125)
         let taken = (0..<40).filter { _ in shares.enter("203.0.113.7") }.count
         #expect(taken == 20)
@@ -12,7 +12,7 @@ import Testing
         #expect(shares.enter("17.58.0.2"))
     }
 
-    @Test func `A place that is given back is free again`() {
+    @Test func `AddressShares frees a place that is returned`() {
         let shares = AddressShares(places: 2, share: 0.5)
         #expect(shares.enter("a"))
         #expect(!shares.enter("a"))
@@ -25,7 +25,7 @@ import Testing
     @Test(
         arguments: [
             ("203.0.113.7", nil, "203.0.113.7"),
-            // Only a proxy of ours is believed, and only in what it has added itself.
+            // The header of a proxy with a private address is trusted, and only the entry that it added itself.
             ("203.0.113.7", "17.1.1.1", "203.0.113.7"),
             ("10.0.0.4", "17.1.1.1", "17.1.1.1"),
             ("::ffff:172.20.0.3", "6.6.6.6, 17.1.1.1", "17.1.1.1"),

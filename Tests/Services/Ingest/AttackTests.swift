@@ -3,9 +3,9 @@ import Testing
 
 @testable import Ingest
 
-/// Clients that mean harm, each beside one that does not.
+/// Malicious clients, each beside a well-behaved one.
 @Suite(.timeLimit(.minutes(2))) struct AttackTests {
-    @Test func `Half-sent bodies hold no more than the budget, and others are answered 200`() async throws {
+    @Test func `Half-sent bodies hold no more than the budget, and other requests are answered 200`() async throws {
         let limits = Limits(body: 128 << 10, bodies: 1 << 20, reading: .seconds(60))
         try await RunningReceiver.with(limits: limits) { running in
             let head = "POST /v1/notifications HTTP/1.1\r\nHost: t\r\nContent-Length: 130000\r\n\r\n"
@@ -18,7 +18,7 @@ import Testing
                 #expect(try await running.client().post(RunningReceiver.notification)?.status == 200)
                 #expect(running.budget.held <= limits.bodies)
             }
-            // The oldest had to give way: whatever it sends now, the answer is 503 and the end.
+            // The oldest is dropped: whatever it sends now, the answer is 503 and the connection closes.
             var answers: [RawClient.Answer?] = []
             for attacker in attackers.prefix(5) {
                 await attacker.send(String(repeating: " ", count: 30_000))
@@ -47,7 +47,7 @@ import Testing
             let client = try running.client()
             let requests = String(
                 repeating: "GET /none HTTP/1.1\r\nHost: t\r\n\r\n", count: 2000)
-            // Until the server takes nothing more, because its answers go nowhere; then it hangs up, and sending fails.
+            // Until the server reads no more, because nothing reads its answers; then it closes, and sending fails.
             var sent = 0
             while await client.send(requests) { sent += 1 }
             #expect(sent < 100_000)
@@ -57,7 +57,7 @@ import Testing
     @Test func `One forwarded address cannot hold every place for requests`() async throws {
         let limits = Limits(inFlight: 16, addressShare: 0.25, acknowledgement: .seconds(60))
         try await RunningReceiver.with(limits: limits) { running in
-            // Nothing but a refusal is answered until the broker is back.
+            // Every answer is a rejection until the broker is back.
             try running.broker.takeDown()
             let body = Array(RunningReceiver.notification.utf8)
             let greedy = try (0..<9).map { _ in try running.client() }
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `Caller cannot choose the trace that is recorded`() async throws {
+    @Test func `Client cannot choose the trace that is recorded`() async throws {
         let forced = "00-0af7651916cd43dd0000000000000001-b7ad6b7169203331-01"
         try await RunningReceiver.with { running in
             let answer = await (try running.client()).post(

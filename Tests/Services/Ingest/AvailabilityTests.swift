@@ -5,7 +5,7 @@ import Testing
 @Suite struct AvailabilityTests {
     private let start = ContinuousClock.now
 
-    @Test func `Availability tells a partial outage once a minute, with the share that fails`() {
+    @Test func `Availability reports a partial outage once a minute, with the share of failures`() {
         var availability = Availability(at: start)
         var changes: [Int: Availability.Change] = [:]
         for tenth in 0..<1500 {
@@ -20,7 +20,7 @@ import Testing
             ])
     }
 
-    @Test func `Availability tells the end of an outage after a minute without a failure`() {
+    @Test func `Availability reports the end of an outage after a minute without a failure`() {
         var availability = Availability(at: start)
         #expect(availability.note(isWritten: false, at: start) == .failing(failed: 1, of: 1))
         #expect(availability.note(isWritten: false, at: start + .seconds(1)) == nil)

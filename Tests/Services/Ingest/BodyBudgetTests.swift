@@ -18,7 +18,7 @@ import Testing
         #expect(bodies[1].complete()?.count == 30_000)
     }
 
-    @Test func `Complete bodies never give way, so a body too many is refused`() {
+    @Test func `Budget never drops a complete body, so one body too many is rejected`() {
         let budget = BodyBudget(limit: 100_000)
         let waiting = (0..<3).map { _ in budget.begin() }
         for body in waiting {
@@ -43,7 +43,7 @@ import Testing
         #expect(budget.held == 0)
     }
 
-    @Test func `Budget holds nothing after many bodies of every ending`() {
+    @Test func `Budget holds nothing after many bodies with every kind of end`() {
         let budget = BodyBudget(limit: 50_000)
         for number in 0..<10_000 {
             let body = budget.begin()

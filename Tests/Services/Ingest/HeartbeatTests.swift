@@ -46,26 +46,26 @@ import Testing
         ).run()
     }
 
-    @Test func `each minute has one heartbeat, the last one too, which is not over`() async throws {
+    @Test func `Heartbeat is written once for each minute, also for the last incomplete one`() async throws {
         try await run(Calendar(1_200_030, waits: 2))
         let beats = sent.beats.withLock { $0 }
         #expect(beats.map(\.minute.timeIntervalSince1970) == [1_200_000, 1_200_060, 1_200_120])
         #expect(beats.allSatisfy { $0.instance == "one" })
     }
 
-    @Test func `a heartbeat says what was answered since the one before`() async throws {
+    @Test func `Heartbeat has the answers since the one before`() async throws {
         tally.accepted(after: .zero)
         tally.accepted(after: .zero)
-        tally.refused(.empty)
-        tally.refused(.noSignedPayload)
-        tally.refused(.logUnavailable)
+        tally.rejected(.empty)
+        tally.rejected(.noSignedPayload)
+        tally.rejected(.kafkaUnavailable)
         try await run(Calendar(0, waits: 1))
         let beats = sent.beats.withLock { $0 }
         #expect(beats.map(\.accepted) == [2, 0])
         #expect(beats.map(\.refused) == [[400: 2, 503: 1], [:]])
     }
 
-    @Test func `a heartbeat that the log does not take is given up, and the next one goes on`() async throws {
+    @Test func `Heartbeat that Kafka does not acknowledge is dropped, and the next one is written`() async throws {
         struct Away: Error {}
         let tries = Mutex(0)
         try await run(Calendar(0, waits: 2)) { [sent] beat in
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: [(0.0, 0.0), (59.999, 0), (60, 60), (119, 60), (-1, -60)])
-    func `a minute begins at its full minute`(time: Double, minute: Double) {
+    func `Heartbeat of a minute begins at the full minute`(time: Double, minute: Double) {
         #expect(
             Heartbeat.startOfMinute(Date(timeIntervalSince1970: time)) == Date(timeIntervalSince1970: minute))
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import Chassis
 @testable import Ingest
 
-/// The command as an operator meets it.
+/// The command as an operator starts it.
 @Suite(.timeLimit(.minutes(2))) struct ProcessTests {
     private func end(_ arguments: [String] = [], _ environment: [String: String] = [:]) async throws
         -> SpawnedIngest.End
@@ -16,14 +16,14 @@ import Testing
         await (try SpawnedIngest(arguments, environment: environment)).end()
     }
 
-    @Test func `help needs no configuration and lists every variable`() async throws {
+    @Test func `ingest --help needs no configuration and lists every variable`() async throws {
         let end = try await end(["--help"])
         #expect(end.code == 0)
         #expect(end.complaint == "")
         for variable in Configuration().variables { #expect(end.output.contains("  \(variable.name)  (")) }
     }
 
-    @Test func `a wrong configuration ends with 78 and all problems at once`() async throws {
+    @Test func `ingest with a wrong configuration exits 78 with all problems at once`() async throws {
         let end = try await end(
             [],
             [
@@ -39,19 +39,19 @@ import Testing
         }
     }
 
-    @Test func `a setting that the log's client does not know is a problem before the start`() async throws {
+    @Test func `ingest reports a setting that librdkafka does not know before it starts`() async throws {
         let end = try await end([], ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "KAFKA_NONSENSE_SETTING": "1"])
         #expect(end.code == 78)
         #expect(end.complaint.contains("nonsense.setting"))
     }
 
-    @Test func `an unknown argument ends with 64`() async throws {
+    @Test func `ingest with an unknown argument exits 64`() async throws {
         let end = try await end(["--port=1"], ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"])
         #expect(end.code == 64)
         #expect(end.complaint.contains("see --help"))
     }
 
-    @Test func `the effective configuration is shown without starting`() async throws {
+    @Test func `ingest prints its effective configuration without starting`() async throws {
         let end = try await end(
             ["--config"], ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "KAFKA_SASL_PASSWORD": "hush"])
         #expect(end.code == 0)
@@ -59,7 +59,7 @@ import Testing
         #expect(!end.output.contains("hush"))
     }
 
-    @Test func `a port that is taken ends with 1 and says which variable to set`() async throws {
+    @Test func `ingest on a port in use exits 1 and names the variable to set`() async throws {
         try await RunningReceiver.with { running in
             let end = try await end(
                 [],
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `it receives, and SIGTERM ends it with 0 after its last heartbeat`() async throws {
+    @Test func `ingest receives, and exits 0 on SIGTERM after its last heartbeat`() async throws {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         let broker = try DevelopmentBroker(
@@ -93,7 +93,7 @@ import Testing
         let end = await ingest.end()
         #expect(end.code == 0)
         #expect(end.complaint == "")
-        #expect(end.output.contains("\"message\":\"Stopped; everything in hand is settled\""))
+        #expect(end.output.contains("\"message\":\"Stopped; everything is settled\""))
 
         let consumer = try Consumer(broker.configuration, group: "test", logger: logger)
         try await consumer.assign([

@@ -34,7 +34,7 @@ actor RawClient {
 
     deinit { close(socket) }
 
-    /// False if the server has hung up.
+    /// False if the server has closed the connection.
     @discardableResult
     func send(_ bytes: some Sequence<UInt8> & Sendable) -> Bool {
         var rest = Array(bytes)[...]
@@ -49,7 +49,7 @@ actor RawClient {
     @discardableResult
     func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-    /// The next answer; nil if the server hangs up instead.
+    /// The next answer; nil if the server closes the connection instead.
     func answer() -> Answer? {
         while true {
             if let answer = takeAnswer() { return answer }
@@ -57,7 +57,7 @@ actor RawClient {
         }
     }
 
-    /// Waits until the server hangs up.
+    /// Waits until the server closes the connection.
     func waitForTheEnd() { while receive() {} }
 
     private func receive() -> Bool {

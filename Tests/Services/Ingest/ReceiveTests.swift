@@ -5,9 +5,9 @@ import Testing
 @Suite struct ReceiveTests {
     private func decide(_ body: String) -> Receive.Decision { Receive().decide(Array(body.utf8)) }
 
-    private func refusal(_ body: String) -> Refusal? {
-        guard case .refuse(let refusal) = decide(body) else { return nil }
-        return refusal
+    private func rejection(_ body: String) -> RequestRejection? {
+        guard case .reject(let rejection) = decide(body) else { return nil }
+        return rejection
     }
 
     @Test(arguments: [
@@ -17,12 +17,12 @@ import Testing
         #"{"signedPayload":"\u0065yJh.eyJi.c2ln"}"#,
         #"{"\u0073ignedPayload":"eyJh.eyJi.c2ln"}"#,
     ])
-    func `an object with a signedPayload of three segments is accepted, byte for byte (A1)`(body: String) {
+    func `Receive accepts an object with a signedPayload of three segments, byte for byte (A1)`(body: String) {
         #expect(decide(body) == .accept(signedPayload: Array("eyJh.eyJi.c2ln".utf8)))
     }
 
     @Test(arguments: ["YQ.YQ.YQ", "YWI.YWI.YWI", "-_-_.-_-_.-_-_", "abcd.abcdef.abcdefgh"])
-    func `every length and letter that base64url can have is accepted`(payload: String) {
+    func `Receive accepts every length and character that base64url can have`(payload: String) {
         #expect(decide("{\"signedPayload\":\"\(payload)\"}") == .accept(signedPayload: Array(payload.utf8)))
     }
 
@@ -31,40 +31,40 @@ import Testing
         "abcde.abcd.abcd", "abcd.abcd.abcde", "ab+d.abcd.abcd", "ab/d.abcd.abcd", "abc=.abcd.abcd", "abcd.ab cd.abcd",
         "äbcd.abcd.abcd", "abcd.abcd.abcd\\n", "abcd,abcd,abcd",
     ])
-    func `a signedPayload that is not three base64url segments is refused`(payload: String) {
-        #expect(refusal("{\"signedPayload\":\"\(payload)\"}") == .notThreeSegments)
+    func `Receive rejects a signedPayload that is not three base64url segments`(payload: String) {
+        #expect(rejection("{\"signedPayload\":\"\(payload)\"}") == .notThreeSegments)
     }
 
-    @Test func `of all bytes, exactly the 64 letters of base64url may stand in a segment`() {
+    @Test func `Receive accepts exactly the 64 characters of base64url in a segment`() {
         let letters = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
         for byte in UInt8(0x20)...0x7F where byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") {
             let payload = Array("abc".utf8) + [byte] + Array(".abcd.abcd".utf8)
             let decision = Receive().decide(Array("{\"signedPayload\":\"".utf8) + payload + Array("\"}".utf8))
             let isLetter = letters.contains(byte)
-            #expect(decision == (isLetter ? .accept(signedPayload: payload) : .refuse(.notThreeSegments)))
+            #expect(decision == (isLetter ? .accept(signedPayload: payload) : .reject(.notThreeSegments)))
         }
     }
 
     @Test(arguments: ["null", "1", "true", "[\"abcd.abcd.abcd\"]", "{\"a\":1}"])
-    func `a signedPayload that is not a string is refused`(value: String) {
-        #expect(refusal("{\"signedPayload\":\(value)}") == .signedPayloadNotAString)
+    func `Receive rejects a signedPayload that is not a string`(value: String) {
+        #expect(rejection("{\"signedPayload\":\(value)}") == .signedPayloadNotAString)
     }
 
     @Test(arguments: ["{}", #"{"SignedPayload":"a.b.c"}"#, #"{"data":{"signedPayload":"abcd.abcd.abcd"}}"#])
-    func `an object without a signedPayload of its own is refused`(body: String) {
-        #expect(refusal(body) == .noSignedPayload)
+    func `Receive rejects an object without a signedPayload of its own`(body: String) {
+        #expect(rejection(body) == .noSignedPayload)
     }
 
-    @Test func `a notification of version 1 is accepted, without the shared secret (A8)`() {
+    @Test func `Receive accepts a notification of version 1, without the shared secret (A8)`() {
         let body = #" {"unified_receipt":{"status":0},"password":"s3cr\u0065t","notification_type":"RENEWAL"}"#
         let kept = #"{"unified_receipt":{"status":0},"password":null,"notification_type":"RENEWAL"}"#
         #expect(decide(body) == .accept(signedPayload: Array(kept.utf8)))
-        #expect(refusal(#"{"unified_receipt":{},"notification_type":7}"#) == .noSignedPayload)
+        #expect(rejection(#"{"unified_receipt":{},"notification_type":7}"#) == .noSignedPayload)
     }
 
     @Test(arguments: ["[]", "\"abcd.abcd.abcd\"", "1", "null", #"[{"signedPayload":"abcd.abcd.abcd"}]"#])
-    func `JSON that is not an object is refused`(body: String) {
-        #expect(refusal(body) == .notAnObject)
+    func `Receive rejects JSON that is not an object`(body: String) {
+        #expect(rejection(body) == .notAnObject)
     }
 
     @Test(arguments: [
@@ -72,29 +72,29 @@ import Testing
         #"{"signedPayload":"abcd.abcd.abcd","signedPayload":"abcd.abcd.abcd"}"#, "{'signedPayload':'a'}",
         #"{"signedPayload":"abcd.abcd.abcd",}"#, "\u{feff}{}", "<xml/>",
     ])
-    func `what is not JSON is refused`(body: String) {
-        guard case .notJSON = refusal(body) else {
+    func `Receive rejects a body that is not JSON`(body: String) {
+        guard case .notJSON = rejection(body) else {
             Issue.record("\(body) was \(decide(body))")
             return
         }
     }
 
-    @Test func `bytes that are no text are refused`() {
-        guard case .refuse(.notJSON) = Receive().decide([0x7B, 0xFF, 0xFE, 0x7D]) else {
+    @Test func `Receive rejects bytes that are not text`() {
+        guard case .reject(.notJSON) = Receive().decide([0x7B, 0xFF, 0xFE, 0x7D]) else {
             Issue.record("invalid UTF-8 was taken")
             return
         }
     }
 
-    @Test func `depth cannot exhaust anything`() {
+    @Test func `Receive limits depth`() {
         let nested = String(repeating: "[", count: 100_000)
-        guard case .notJSON = refusal("{\"a\":\(nested)") else {
+        guard case .notJSON = rejection("{\"a\":\(nested)") else {
             Issue.record("100,000 brackets were taken")
             return
         }
     }
 
-    @Test func `an empty body is refused as such`() {
-        #expect(refusal("") == .empty)
+    @Test func `Receive names an empty body`() {
+        #expect(rejection("") == .empty)
     }
 }

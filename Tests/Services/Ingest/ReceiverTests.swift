@@ -9,7 +9,9 @@ import Testing
 @testable import Ingest
 
 @Suite(.timeLimit(.minutes(2))) struct ReceiverTests {
-    @Test func `200 comes with an empty body once the notification is in the log, raw and without a key (A1, A2)`()
+    @Test
+    func
+        `Receiver answers 200 with an empty body once the notification is in Kafka, unchanged and without a key (A1, A2)`()
         async throws
     {
         try await RunningReceiver.with { running in
@@ -30,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `the same notification again is answered 200 again (A4)`() async throws {
+    @Test func `Receiver answers 200 to the same notification again (A4)`() async throws {
         try await RunningReceiver.with { running in
             let client = try running.client()
             for _ in 0..<3 { #expect(await client.post(RunningReceiver.notification)?.status == 200) }
@@ -39,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `a request is the first step of the notification's trace`() async throws {
+    @Test func `Receiver begins the notification's trace with the request`() async throws {
         let tracer = Tracer(isOn: true, random: { 7 })
         try await RunningReceiver.with(tracer: tracer) { running in
             #expect(try await running.client().post(RunningReceiver.notification)?.status == 200)
@@ -52,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `what can never be a notification is answered 400 with the reason, and the connection lives on`()
+    @Test func `Receiver answers 400 with the reason to what can never be a notification, and keeps the connection`()
         async throws
     {
         let bodies = [
@@ -74,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `other methods are 405 with what is allowed, other paths 404, other types 415`() async throws {
+    @Test func `Receiver answers 405 with the allowed method, 404 to other paths, 415 to other types`() async throws {
         try await RunningReceiver.with { running in
             let client = try running.client()
             for method in ["GET", "PUT", "DELETE", "PATCH"] {
@@ -93,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `a missing content type, another case and a query are nothing to refuse`() async throws {
+    @Test func `Receiver accepts a missing content type, another case and a query`() async throws {
         try await RunningReceiver.with { running in
             let client = try running.client()
             let body = Array(RunningReceiver.notification.utf8)
@@ -103,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `5 MB are answered 413, whether announced or not`() async throws {
+    @Test func `Receiver answers 413 to 5 MB, whether announced or not`() async throws {
         try await RunningReceiver.with { running in
             let body = [UInt8](repeating: UInt8(ascii: "a"), count: 5_000_000)
             let announced = try #require(await running.client().post(body))
@@ -120,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `a body that never ends is answered 413 and hung up on`() async throws {
+    @Test func `Receiver answers 413 to an endless body and closes the connection`() async throws {
         try await RunningReceiver.with(limits: Limits(body: 1024)) { running in
             let client = try running.client()
             await client.send(
@@ -133,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `a body of exactly the limit is taken, and one byte more is not`() async throws {
+    @Test func `Receiver accepts a body of exactly the limit, and no byte more`() async throws {
         let body = Array(RunningReceiver.notification.utf8)
         try await RunningReceiver.with(limits: Limits(body: body.count)) { running in
             let client = try running.client()
@@ -142,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func `who asks before sending too much is told without having to send it`() async throws {
+    @Test func `Receiver rejects a body that is announced as too large before it is sent`() async throws {
         try await RunningReceiver.with { running in
             let client = try running.client()
             await client.send(
@@ -153,11 +155,11 @@ import Testing
         }
     }
 
-    @Test func `a client that trickles is answered 408 and hung up on`() async throws {
+    @Test func `Receiver answers 408 to a slow client and closes the connection`() async throws {
         let time = Mutex(ContinuousClock.now)
         let clock = ProcessClock(
             now: { Date(timeIntervalSince1970: 0) },
-            // Every look at the clock is eleven seconds after the one before.
+            // Each reading of the clock is eleven seconds after the one before.
             instant: {
                 time.withLock {
                     $0 += .seconds(11)
@@ -177,11 +179,11 @@ import Testing
         "", "POST /v1/noti", "POST /v1/notifications HTTP/1.1\r\nHost: test\r\n",
         "POST /v1/notifications HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\n{\"signed",
     ])
-    func `a client that falls silent is hung up on, and others are served meanwhile`(beginning: String) async throws {
+    func `Receiver disconnects a silent client and serves others meanwhile`(beginning: String) async throws {
         try await RunningReceiver.with(limits: Limits(reading: .milliseconds(300))) { running in
             let silent = try running.client()
             await silent.send(beginning)
-            // The limit is everybody's: on a busy machine a good client may be hung up on, too, and tries again.
+            // The limit counts for all clients: on a busy machine a good client may be disconnected, too, and tries again.
             var status: Int?
             repeat {
                 status = try await running.client().post(RunningReceiver.notification)?.status
@@ -190,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func `a client that goes away in the middle harms nobody`() async throws {
+    @Test func `Receiver survives a client that disconnects in the middle`() async throws {
         try await RunningReceiver.with { running in
             do {
                 let rude = try running.client()
@@ -201,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func `what is not HTTP is answered 400 at most`() async throws {
+    @Test func `Receiver answers at most 400 to what is not HTTP`() async throws {
         try await RunningReceiver.with { running in
             let client = try running.client()
             await client.send("\u{16}\u{3}\u{1} this is not HTTP\r\n\r\n")
@@ -211,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func `requests sent at once on one connection are answered in order`() async throws {
+    @Test func `Receiver answers pipelined requests in order`() async throws {
         try await RunningReceiver.with { running in
             let client = try running.client()
             let body = RunningReceiver.notification
@@ -223,7 +225,7 @@ import Testing
         }
     }
 
-    @Test func `while the broker is away the answer is 503 with a time to come again, and 200 when it is back`()
+    @Test func `Receiver answers 503 with Retry-After while the broker is unavailable, and 200 afterwards`()
         async throws
     {
         try await RunningReceiver.with(limits: Limits(acknowledgement: .milliseconds(200))) { running in
@@ -232,7 +234,7 @@ import Testing
             let answer = try #require(await client.post(RunningReceiver.notification))
             #expect(answer.status == 503)
             #expect(answer.headers["retry-after"] == "60")
-            #expect(answer.body.contains("log-unavailable"))
+            #expect(answer.body.contains("kafka-unavailable"))
             try running.broker.bringUp()
             var status: Int?
             repeat { status = await client.post(RunningReceiver.notification)?.status } while status == 503
@@ -240,19 +242,19 @@ import Testing
         }
     }
 
-    @Test func `a record that the broker refuses is 503, never 200`() async throws {
+    @Test func `Receiver answers 503, never 200, to a record that the broker rejects`() async throws {
         try await RunningReceiver.with(limits: Limits(acknowledgement: .seconds(2))) { running in
-            // TOPIC_AUTHORIZATION_FAILED, which the client does not try again.
+            // TOPIC_AUTHORIZATION_FAILED, which librdkafka does not retry.
             running.broker.inject([29], into: .produce)
             let answer = try await running.client().post(RunningReceiver.notification)
             #expect(answer?.status == 503)
         }
     }
 
-    @Test func `more requests than may wait for the log are answered 503 at once`() async throws {
+    @Test func `Receiver answers 503 at once to more requests than may wait for Kafka`() async throws {
         let limits = Limits(inFlight: 1, acknowledgement: .seconds(60))
         try await RunningReceiver.with(limits: limits) { running in
-            // Whichever comes first waits for the broker, so only the other one can be answered before it is back.
+            // The first to come waits for the broker, so only the other one can be answered before it is back.
             try running.broker.takeDown()
             let clients = [try running.client(), try running.client()]
             let statuses = try await withThrowingTaskGroup(of: Int?.self) { group in
@@ -266,12 +268,12 @@ import Testing
         }
     }
 
-    @Test func `being asked to stop, it finishes the request in hand and takes no new ones`() async throws {
+    @Test func `Receiver finishes the current request at shutdown and accepts no new one`() async throws {
         try await RunningReceiver.with(limits: Limits(acknowledgement: .seconds(60))) { running in
             let client = try running.client()
             let body = RunningReceiver.notification
             let head = "POST /v1/notifications HTTP/1.1\r\nHost: t\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
-            // Both in one piece: the answer to the first shows that the server has read the second's beginning.
+            // Both in one piece: the answer to the first shows that the server has read the beginning of the second.
             await client.send(head + body + head + "{\"signed")
             #expect(await client.answer()?.status == 200)
             await running.group.triggerGracefulShutdown()

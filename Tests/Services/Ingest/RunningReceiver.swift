@@ -37,7 +37,7 @@ struct RunningReceiver: Sendable {
         let receiver = Receiver(
             address: ListenAddress(host: "127.0.0.1", port: 0), limits: limits, budget: budget,
             shares: AddressShares(places: limits.inFlight, share: limits.addressShare),
-            log: NotificationLog(producer: producer, limits: limits, instant: clock.instant, logger: logger),
+            producer: NotificationProducer(producer: producer, limits: limits, instant: clock.instant, logger: logger),
             tally: tally,
             tracing: Tracing(tracer: tracer), clock: clock,
             logger: logger, onListening: { signal.yield($0) })
@@ -55,7 +55,7 @@ struct RunningReceiver: Sendable {
 
     func client() throws -> RawClient { try RawClient(port: port) }
 
-    /// The first records of the topic, as many as asked for.
+    /// The first records of the topic, as many as requested.
     func records(_ count: Int) async throws -> [ConsumerRecord] {
         try await broker.records(count, of: Topics.received.name)
     }

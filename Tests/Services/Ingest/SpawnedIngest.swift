@@ -31,7 +31,7 @@ actor SpawnedIngest {
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
-    /// The field `port` of the first log line with this message; reads until it comes.
+    /// The field `port` of the first log line with this message; reads until it appears.
     func port(fromLineSaying message: String) throws -> Int {
         while let line = nextLine() {
             let object = try #require(try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
@@ -45,7 +45,7 @@ actor SpawnedIngest {
 
     func terminate() { kill(process.processIdentifier, SIGTERM) }
 
-    /// Everything else it says, and its exit code.
+    /// The rest of its output, and its exit code.
     func end() -> End {
         let rest = (try? output.fileHandleForReading.readToEnd()) ?? Data()
         let complaint = (try? complaint.fileHandleForReading.readToEnd()) ?? Data()

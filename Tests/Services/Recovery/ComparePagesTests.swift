@@ -213,7 +213,7 @@ import Testing
                 clock: .init(now: { History.now }, random: { 0 }), logger: logger)
             #expect(api == nil)
             #expect(lines.all.count == 1)
-            #expect(lines.all.first?.contains("STOREKEEPER_API_KEYS_FILE") == true)
+            #expect(lines.all.first?.contains("STOREKEEPER_APP_STORE_API_KEYS_FILE") == true)
         }
     }
 
@@ -223,7 +223,7 @@ import Testing
                 Recovery.Configuration(),
                 environment: [
                     "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "DATABASE_URL": "postgres://a@b/c",
-                    "STOREKEEPER_API_KEYS_FILE": "/keys.json",
+                    "STOREKEEPER_APP_STORE_API_KEYS_FILE": "/keys.json",
                 ])
         }
         #expect(problems?.description.contains("STOREKEEPER_APPS_FILE") == true)

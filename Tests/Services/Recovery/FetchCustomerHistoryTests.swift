@@ -191,7 +191,7 @@ import Testing
     {
         try await RecoveryFixture.open { fixture in
             let knownState = KnownState(fixture.history.connection)
-            let refusal = Refusal(.nestedMismatch, "signed for another app")
+            let refusal = VerificationFailure(.nestedMismatch, "signed for another app")
             let transaction = SignedItem<JWSTransactionDecodedPayload>(jws: [1], proof: .failure(refusal))
             let renewal = SignedItem<JWSRenewalInfoDecodedPayload>(jws: [2], proof: .failure(refusal))
             let unknownObjects = try await (

@@ -41,7 +41,8 @@ import Testing
     }
 
     private static func letter(
-        _ reason: RefusalReason, source: NotificationSource = .webhook, stage: String = "verifier", at date: Date = hour
+        _ reason: VerificationFailureReason, source: NotificationSource = .webhook, stage: String = "verifier",
+        at date: Date = hour
     ) -> DeadLetter {
         let received = ReceivedNotification(signedPayload: Array("a.b.c".utf8), source: source, receivedAt: date)
         return DeadLetter(

@@ -96,11 +96,11 @@ final class RecoveryFixture: Sendable {
         self.historyStore = historyStore
         self.signer = signer
         environment = [
-            "STOREKEEPER_API_KEYS_FILE": directory.appendingPathComponent("keys.json").path,
+            "STOREKEEPER_APP_STORE_API_KEYS_FILE": directory.appendingPathComponent("keys.json").path,
             "STOREKEEPER_APPS_FILE": directory.appendingPathComponent("apps.json").path,
             "STOREKEEPER_ROOT_FILES": directory.appendingPathComponent("root.pem").path,
-            "STOREKEEPER_DEVELOPMENT_MODE": "true", "STOREKEEPER_API_URL": "http://127.0.0.1:\(port)",
-            "STOREKEEPER_API_LIMIT_SHARE": "1",
+            "STOREKEEPER_DEVELOPMENT_MODE": "true", "STOREKEEPER_APP_STORE_API_URL": "http://127.0.0.1:\(port)",
+            "STOREKEEPER_APP_STORE_API_LIMIT_SHARE": "1",
         ]
         let settings = try history.context(environment).settings
         guard

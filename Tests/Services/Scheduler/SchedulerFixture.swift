@@ -146,8 +146,9 @@ final class SchedulerFixture: Sendable {
         try write(keys.map(\.key), in: directory)
         let own = [
             "DATABASE_URL": database.url, "STOREKEEPER_APPS_FILE": apps.path,
-            "STOREKEEPER_API_KEYS_FILE": directory.appending(path: "api-keys.json").path,
-            "STOREKEEPER_API_URL": "http://127.0.0.1:\(port.withLock { $0 })", "STOREKEEPER_WINDOW_LEASE": "4s",
+            "STOREKEEPER_APP_STORE_API_KEYS_FILE": directory.appending(path: "api-keys.json").path,
+            "STOREKEEPER_APP_STORE_API_URL": "http://127.0.0.1:\(port.withLock { $0 })",
+            "STOREKEEPER_WINDOW_LEASE": "4s",
             "STOREKEEPER_CANARY_INTERVAL": "0s", "STOREKEEPER_ADMIN_ADDRESS": "127.0.0.1:0",
             "STOREKEEPER_LOG_LEVEL": "trace",
         ]

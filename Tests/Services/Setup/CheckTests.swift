@@ -19,13 +19,13 @@ import Testing
         ).rows()
     }
 
-    @Test func `setup --check finds nothing where setup has just run, and changes nothing where it finds something`()
+    @Test func `setup --check finds nothing after setup, and changes nothing where it finds something`()
         async throws
     {
         let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, $0.partitions) })
         try await TestDatabase.use { database in
             let connection = TestDatabase.connection(database)
-            // Roles belong to the server, where other tests make them meanwhile.
+            // Roles belong to the server, where other tests create them meanwhile.
             func privileges() async throws -> [[String]] {
                 try await Self.rows(broker, connection).filter { $0[3].hasPrefix("privileges of") }
             }
@@ -66,7 +66,7 @@ import Testing
             configuration: all.mapValues { TopicState.Setting(value: $0, isOverridden: true) })
     }
 
-    @Test func `TopicDifference finds every setting that is less than meant, and what setup can do about it`() {
+    @Test func `TopicDifference finds every setting below the expected one, and what repairs it`() {
         let found = TopicDifference.all(
             meant,
             state(
@@ -78,7 +78,7 @@ import Testing
         #expect(found.suffix(3).map(\.remedy) == [.set("delete"), .set("2"), .set("604800000")])
     }
 
-    @Test func `TopicDifference leaves alone what an operator made more of`() {
+    @Test func `TopicDifference leaves alone what an operator has more of`() {
         #expect(TopicDifference.all(meant, state([:])).isEmpty)
         #expect(TopicDifference.all(meant, state(["retention.ms": "-1"], partitions: 128, copies: 5)).isEmpty)
         #expect(TopicDifference.all(meant, state(["retention.ms": "1209600000"])).isEmpty)

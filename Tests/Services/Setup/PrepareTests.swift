@@ -20,7 +20,7 @@ import Testing
             audit: PrivilegeAudit(connection), now: { Date(timeIntervalSince1970: 1_780_000_000) }, logger: logger)
     }
 
-    @Test func `what is there already is left as it is`() async throws {
+    @Test func `setup leaves existing topics and schema unchanged`() async throws {
         let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, $0.partitions) })
         try await TestDatabase.use(isMigrated: false) { database in
             try await Self.prepare(broker, database).run()
@@ -31,8 +31,8 @@ import Testing
         }
     }
 
-    @Test func `where topics cannot be created the database is left alone`() async throws {
-        // The development broker takes no request to create a topic.
+    @Test func `setup leaves the database alone where topics cannot be created`() async throws {
+        // The development broker supports no request to create a topic.
         let broker = try DevelopmentBroker(topics: Topics.all.dropLast().map { ($0.name, $0.partitions) })
         try await TestDatabase.use(isMigrated: false) { database async throws in
             await #expect(throws: KafkaError.self) { try await Self.prepare(broker, database).run() }
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `setup refuses topics that the broker created by itself, after everything else is done`() async throws {
+    @Test func `setup rejects topics that the broker created by itself, after everything else is done`() async throws {
         let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, min($0.partitions, 1)) })
         try await TestDatabase.use(isMigrated: false) { database in
             let error = await #expect(throws: TopicsDiffer.self) { try await Self.prepare(broker, database).run() }
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `one replica fewer than there are must confirm a write`() {
+    @Test func `setup requires the acknowledgement of all replicas but one`() {
         let route = Topics.received.route
         #expect(TopicSpecification(route, replicationFactor: 3).configuration["min.insync.replicas"] == "2")
         #expect(TopicSpecification(route, replicationFactor: 1).configuration["min.insync.replicas"] == "1")

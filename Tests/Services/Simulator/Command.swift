@@ -3,7 +3,7 @@ import TestSupport
 
 /// The built simulator, started by a test.
 ///
-/// Its output goes to files, not pipes: nobody has to drain them while it runs.
+/// Its output goes to files, not pipes, which would have to be drained while it runs.
 ///
 /// `@unchecked Sendable` because `Process` is used by the one task that started it.
 final class Command: @unchecked Sendable {

@@ -11,7 +11,7 @@ import Testing
 ///
 /// The time-out is long where answers are counted: a busy machine must not look like a silent receiver.
 @Suite struct CommandTests {
-    @Test func `SIGTERM ends a run with exit 0, a summary and everything answered in the record`() async throws {
+    @Test func `a run ends on SIGTERM with exit code 0, a summary and every answer in the record`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let (requests, outcome) = try await Receiver.listening { receiver, address in
@@ -31,7 +31,7 @@ import Testing
         #expect(record.notifications.allSatisfy { record.arrival(of: $0.uuid) == .certain })
     }
 
-    @Test func `kill -9 loses nothing of what was sent, and the same record can be continued`() async throws {
+    @Test func `a run that kill -9 ended lost nothing that was sent, and continues the same record`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let requests = try await Receiver.listening { receiver, address in
@@ -52,11 +52,11 @@ import Testing
         let known = Set(record.notifications.map(\.uuid))
         #expect(known.count == record.notifications.count)
         #expect(try requests.allSatisfy { known.contains(try uuid(in: $0.body)) })
-        // Only what was underway when the process died may lack its answer.
+        // Only what was being sent when the process ended may lack its answer.
         #expect(record.notifications.count { record.arrival(of: $0.uuid) != .certain } <= 64)
     }
 
-    @Test func `while too much waits nothing is sent, and when there is room again all of it is`() async throws {
+    @Test func `a run sends nothing while the backlog is full, and everything once there is room`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let (before, after) = try await Receiver.listening(waiting: { number in number <= 5 ? 4_000 : 3_999 }) {
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: SampleCase.allCases)
-    func `what is made can be sent`(sampleCase: SampleCase) async throws {
+    func `a notification of every sample case can be sent`(sampleCase: SampleCase) async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let file = directory.path("body.json")
@@ -91,7 +91,7 @@ import Testing
         #expect(requests.map(\.body) == [Array(made.output.utf8.dropLast())])
     }
 
-    @Test func `a bare signed payload is wrapped, and a refusal is exit 1`() async throws {
+    @Test func `send wraps a bare signed payload, and exits 1 when it is rejected`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let file = directory.path("jws")
@@ -106,7 +106,7 @@ import Testing
         #expect(requests.map(\.body) == [Array(#"{"signedPayload":"a.b.c"}"#.utf8)])
     }
 
-    @Test func `what was given up is exit 1`() async throws {
+    @Test func `a run exits 1 when retries were exhausted`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let outcome = try await Receiver.listening(answering: { _, _ in .serviceUnavailable }) { _, address in
@@ -119,7 +119,7 @@ import Testing
         #expect(outcome.output.contains("given up 3"))
     }
 
-    @Test func `a wrong command line is exit 64 and names every problem`() async throws {
+    @Test func `an invalid command line exits 64 and names every problem`() async throws {
         let outcome = try await Command(
             "run", "--target", "http://127.0.0.1:1", "--authority", "x", "--duplicates", "2", "--concurrency", "0"
         ).outcome()
@@ -129,14 +129,14 @@ import Testing
     }
 
     @Test(arguments: ["127.0.0.1:8080", "ftp://example.com", "http://", ""])
-    func `what is not an address is exit 64`(address: String) async throws {
+    func `an invalid URL exits 64`(address: String) async throws {
         let outcome = try await Command("run", "--target", address, "--authority", "x").outcome()
         #expect(outcome.status == 64)
         #expect(outcome.errors.contains("--target"))
     }
 
     @Test(arguments: [["--help"], ["help", "run"], ["help", "make"], ["help", "send"], []])
-    func `help is printed and exit 0`(arguments: [String]) async throws {
+    func `help is printed with exit code 0`(arguments: [String]) async throws {
         let outcome = try await Command(arguments).outcome()
         #expect(outcome.status == 0)
         #expect(outcome.output.contains("USAGE: simulator"))

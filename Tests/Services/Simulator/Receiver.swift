@@ -3,15 +3,23 @@ import Hummingbird
 import Logging
 import Synchronization
 
-/// A real HTTP server of a test's own, which keeps what was posted and answers as told.
+/// An HTTP server of a test, which keeps what was posted and answers as the test says.
 final class Receiver: Sendable {
     struct Request: Sendable {
         var body: [UInt8]
         var contentType: String?
     }
 
+    struct Upload: Sendable {
+        var body: [UInt8]
+        var authorization: String?
+        /// Notifications that had arrived before.
+        var requestsBefore: Int
+    }
+
     private struct State {
         var requests: [Request] = []
+        var uploads: [Upload] = []
         var questions = 0
         var requestsBeforeRoom = 0
     }
@@ -24,7 +32,7 @@ final class Receiver: Sendable {
 
     /// - Parameters:
     ///   - answer: given the number of the request, from 1, and the request.
-    ///   - waiting: what the page of the backlog says, given the number of the question, from 1.
+    ///   - waiting: the answer of the backlog page, given the number of the request, from 1.
     private init(
         answer: @escaping @Sendable (Int, Request) -> HTTPResponse.Status, waiting: @escaping @Sendable (Int) -> Int
     ) {
@@ -35,7 +43,9 @@ final class Receiver: Sendable {
 
     var requests: [Request] { state.withLock { $0.requests } }
 
-    /// How many had arrived when the backlog was last said to be full.
+    var uploads: [Upload] { state.withLock { $0.uploads } }
+
+    /// How many notifications had arrived when the backlog was last full.
     var requestsBeforeRoom: Int { state.withLock { $0.requestsBeforeRoom } }
 
     /// Returns when so many requests have arrived since the start. Called by one task only.
@@ -58,8 +68,13 @@ final class Receiver: Sendable {
             return receiver.receive(
                 Request(body: Array(content.readableBytesView), contentType: request.headers[.contentType]))
         }
+        router.post("/v1/transactions") { request, _ in
+            let content = try await request.body.collect(upTo: 1 << 20)
+            receiver.upload(Array(content.readableBytesView), authorization: request.headers[.authorization])
+            return HTTPResponse.Status.ok
+        }
         router.get("/backlog") { _, _ in #"{"waiting": \#(receiver.asked())}"# }
-        // It is told to stop by cancellation, which it calls an error.
+        // Cancellation stops it, which it reports as an error.
         var logger = Logger(label: "receiver")
         logger.logLevel = .critical
         let application = Application(
@@ -86,6 +101,13 @@ final class Receiver: Sendable {
         }
         defer { arrived.yield(number) }
         return answer(number, request)
+    }
+
+    private func upload(_ body: [UInt8], authorization: String?) {
+        state.withLock {
+            let upload = Upload(body: body, authorization: authorization, requestsBefore: $0.requests.count)
+            $0.uploads.append(upload)
+        }
     }
 
     private func asked() -> Int {

@@ -10,7 +10,7 @@ import Testing
 
 /// Whole runs against a real server.
 @Suite struct SimulateTests {
-    @Test func `every notification is posted as Apple does and written down with its answer`() async throws {
+    @Test func `a run posts every notification as Apple does and records the answer`() async throws {
         let (requests, record, tally) = try await run { $0.count = 200 }
         #expect(requests.count == 200)
         #expect(requests.allSatisfy { $0.contentType?.hasPrefix("application/json") == true })
@@ -24,7 +24,9 @@ import Testing
         #expect(tally.p50 > 0 && tally.p50 <= tally.p95)
     }
 
-    @Test func `what is refused in production comes again with the same bytes until it is taken`() async throws {
+    @Test func `a notification rejected in Production is retried with the same bytes until it is accepted`()
+        async throws
+    {
         let (requests, record, tally) = try await run(
             answering: { number, _ in number <= 40 ? .serviceUnavailable : .ok },
             plan: {
@@ -45,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `after the sixth attempt Apple gives up`() async throws {
+    @Test func `a run gives up after the sixth attempt`() async throws {
         let (requests, record, tally) = try await run(
             answering: { _, _ in .internalServerError },
             plan: {
@@ -59,7 +61,7 @@ import Testing
         #expect(record.notifications.allSatisfy { record.arrival(of: $0.uuid) == .possible })
     }
 
-    @Test func `sandbox is tried once`() async throws {
+    @Test func `a run tries the sandbox once`() async throws {
         let (requests, _, tally) = try await run(
             environment: .sandbox, answering: { _, _ in .serviceUnavailable }, plan: { $0.count = 20 })
         #expect(requests.count == 20)
@@ -78,7 +80,7 @@ import Testing
         #expect(record.attempts.values.allSatisfy { $0.map(\.isRepetition) == [false, true] })
     }
 
-    @Test func `forgeries are in the record with the reason they must be refused for`() async throws {
+    @Test func `forgeries are in the record with the reason to reject them`() async throws {
         let (_, record, tally) = try await run {
             $0.count = 100
             $0.invalidShare = 0.5
@@ -88,7 +90,7 @@ import Testing
         #expect(Set(forged) == Set(InvalidVariant.allCases.map(\.reason.rawValue)))
     }
 
-    @Test func `nobody listening is an answer like any other`() async throws {
+    @Test func `a refused connection is recorded like an answer`() async throws {
         let (record, tally) = try await send(
             to: "http://127.0.0.1:1/v1/notifications",
             plan: plan {
@@ -99,7 +101,7 @@ import Testing
         #expect(record.attempts.values.allSatisfy { $0.allSatisfy { $0.failure == "no connection" } })
     }
 
-    @Test func `a stopped run answers for what is underway and takes nothing new`() async throws {
+    @Test func `a stopped run waits for outstanding answers and sends nothing new`() async throws {
         let stop = StopSwitch()
         let (requests, record, tally) = try await run(
             answering: { number, _ in

@@ -44,11 +44,11 @@ struct ConfigTests {
             ["config"],
             environment: [
                 "KAFKA_BOOTSTRAP_SERVERS": "k1:9092", "KAFKA_NO_SUCH_THING": "1",
-                "STOREKEEPER_API_KEYS_FILE": "/none/keys", "STOREKEEPER_APPS_FILE": "/none/apps",
+                "STOREKEEPER_APP_STORE_API_KEYS_FILE": "/none/keys", "STOREKEEPER_APPS_FILE": "/none/apps",
             ])
         #expect(outcome.code == 78)
         for problem in ["no.such.thing", "/none/apps"] { #expect(outcome.errorOutput.contains(problem), "\(problem)") }
-        let empty = ["DATABASE_URL": "", "KAFKA_BOOTSTRAP_SERVERS": "", "STOREKEEPER_API_KEYS_FILE": ""]
+        let empty = ["DATABASE_URL": "", "KAFKA_BOOTSTRAP_SERVERS": "", "STOREKEEPER_APP_STORE_API_KEYS_FILE": ""]
         #expect(await CommandOutcome.of(["config"], environment: empty).code == 0)
     }
 }

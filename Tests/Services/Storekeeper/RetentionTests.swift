@@ -25,7 +25,7 @@ struct RetentionTests {
 
     @Test func `retention counts due notificationUUIDs up to a limit`() async throws {
         struct Counted: Decodable {
-            var dueSightings: Int
+            var dueSeen: Int
             var forgotten: Int?
         }
         try await TestDatabase.use { database async throws in
@@ -43,10 +43,10 @@ struct RetentionTests {
                     ["retention"] + arguments, environment: database.environment, now: Self.now)
             }
             #expect(await run().text.contains("Seen notificationUUIDs due: 3."))
-            #expect(try await run("--json").json(as: Counted.self).dueSightings == 3)
-            #expect(try await run("--json", "--sighting-days", "10").json(as: Counted.self).dueSightings == 1)
+            #expect(try await run("--json").json(as: Counted.self).dueSeen == 3)
+            #expect(try await run("--json", "--seen-days", "10").json(as: Counted.self).dueSeen == 1)
             let done = try await run("--json", "--run").json(as: Counted.self)
-            #expect(done.dueSightings == 3 && done.forgotten == 3)
+            #expect(done.dueSeen == 3 && done.forgotten == 3)
             #expect(await run().text.contains("Seen notificationUUIDs due: 0."))
         }
     }

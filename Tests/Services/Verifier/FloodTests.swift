@@ -10,8 +10,8 @@ import Testing
 @Suite struct FloodTests {
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)
 
-    /// In a process of its own: what other tests allocate is none of the flood's.
-    @Test func `a flood of distinct forged headers costs no memory and drives nothing out of it`() async {
+    /// In a process of its own, without the allocations of other tests.
+    @Test func `Verifier holds no memory for a flood of distinct forged headers, and keeps its proofs`() async {
         await #expect(processExitsWith: .success) {
             let material = try ForgeryMaterial(now: Self.now)
             let verifier = try material.verifier()
@@ -26,13 +26,13 @@ import Testing
                     #expect(Self.reason(results[200]) == nil)
                 }
             }
-            // Whatever the allocator wants to keep at hand it has after this.
+            // After this the allocator has what it keeps available.
             try await pour(0..<1000)
             #expect(verifier.remembered == (1, 1))
             let resident = try Self.residentBytes()
             try await pour(1000..<6000)
             #expect(verifier.remembered == (1, 1))
-            // The flood itself was twenty-five megabytes of headers; another core's allocator may keep some at hand.
+            // The flood itself was twenty-five megabytes of headers; another core's allocator may keep some of it.
             #expect(try Self.residentBytes() - resident < 12 << 20)
         }
     }
@@ -53,7 +53,7 @@ import Testing
     }
 }
 
-/// The certificates that are trusted, under a header of its own each, and no signature of theirs: as far as a forger gets.
+/// The trusted certificates, under a header of its own each, and no signature by their keys: as far as a forger gets.
 private struct Flood: Sendable {
     static let expected = "signature"
     private let chain: String

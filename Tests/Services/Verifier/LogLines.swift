@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// What was logged, for reading afterwards.
+/// Collects log lines for reading afterwards.
 final class LogLines: Sendable {
     private let lines = Mutex<[String]>([])
 

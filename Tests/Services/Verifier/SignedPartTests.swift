@@ -8,7 +8,7 @@ import Testing
 
 @testable import Verifier
 
-/// Bare transactions and renewal information on their way through the verifier's stage.
+/// Transactions and renewal info on their own in the verifier's stage.
 @Suite struct SignedPartTests {
     static func transaction(bundleId: String = "com.example.app") -> JWSTransactionDecodedPayload {
         var transaction = JWSTransactionDecodedPayload()
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [NotificationSource.history, .replay, .upload])
-    func `a bare transaction goes on as what it is`(source: NotificationSource) async throws {
+    func `Verifier passes on a transaction on its own as such`(source: NotificationSource) async throws {
         guard case .forward(let verified) = try await Self.result(on: Self.transaction().json, from: source) else {
             Issue.record("it was refused")
             return
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: NotificationSource.allCases)
-    func `what Apple's API answered beside a part is kept as unsigned, and from nobody else`(
+    func `Verifier keeps the unsigned status that Apple's API answered beside an object, and from no other source`(
         source: NotificationSource
     ) async throws {
         let status = AnsweredStatus(status: 3, askedAt: VerifyTests.now.addingTimeInterval(5))
@@ -80,7 +80,7 @@ import Testing
         #expect(decoded.unsignedStatus?.date == (isBelieved ? status.date : nil))
     }
 
-    @Test func `bare renewal information goes on for the app that was asked about`() async throws {
+    @Test func `Verifier passes on renewal info for the app of the request`() async throws {
         let result = try await Self.result(on: Self.renewal.json, from: .history, of: "com.example.app")
         guard case .forward(let verified) = result else {
             Issue.record("it was refused")
@@ -96,7 +96,7 @@ import Testing
         #expect(decoded.envelope.data == nil)
     }
 
-    @Test func `the webhook takes neither, and neither counts towards the rejection limit`() async throws {
+    @Test func `Verifier rejects both from the webhook, and neither counts towards the rejection limit`() async throws {
         for json in [Self.transaction().json, Self.renewal.json] {
             guard
                 case .deadLetter(let reason, _) = try await Self.result(
@@ -110,11 +110,11 @@ import Testing
         }
     }
 
-    @Test func `what a customer can upload never counts towards the rejection limit`() async throws {
+    @Test func `Verifier never counts what a customer can upload towards the rejection limit`() async throws {
         let foreign = Self.transaction(bundleId: "com.example.other").json
         for json in [foreign, Self.renewal.json, Array(#"{"signedDate":1}"#.utf8)] {
             guard case .deadLetter(let reason, _) = try await Self.result(on: json, from: .upload) else {
-                Issue.record("it was believed")
+                Issue.record("it was accepted")
                 continue
             }
             #expect(!reason.countsTowardsRejectionLimit, "\(reason)")

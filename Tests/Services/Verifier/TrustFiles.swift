@@ -4,7 +4,7 @@ import Signatures
 
 @testable import Verifier
 
-/// Files of roots and apps in a directory of a test's own, removed with it.
+/// Files of roots and apps in a directory of the test.
 final class TrustFiles: Sendable {
     let directory: URL
     var apps: String { directory.appendingPathComponent("apps.json").path }

@@ -12,14 +12,14 @@ import Testing
     private let files: TrustFiles
     private let material: ForgeryMaterial
     private let log = LogLines()
-    private let clock = ManualClock()
+    private let clock = WakingClock()
 
     init() throws {
         files = try TrustFiles()
         material = try ForgeryMaterial(now: Self.now)
     }
 
-    private func reason(_ watcher: TrustWatcher, _ jws: [UInt8]) -> RefusalReason? {
+    private func reason(_ watcher: TrustWatcher, _ jws: [UInt8]) -> VerificationFailureReason? {
         switch watcher.verifier.notification(jws, now: Self.now) {
         case .success: nil
         case .failure(let refusal): refusal.reason
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `a root that is added is trusted without a restart, and one that is taken away no longer is`()
+    @Test func `TrustWatcher trusts an added root without a restart, and a removed one no longer`()
         async throws
     {
         let roots = try files.write("roots.pem", material.stranger.rootPEM)
@@ -58,7 +58,7 @@ import Testing
         #expect(log.containing("Roots and apps reloaded").count == 2)
     }
 
-    @Test func `an app that is added is ours without a restart`() async throws {
+    @Test func `TrustWatcher accepts an added app without a restart`() async throws {
         let roots = try files.write("roots.pem", material.authority.rootPEM)
         try files.write(
             "apps.json", #"[{"bundleId": "com.example.else", "appAppleId": 1, "environments": ["Production"]}]"#)
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `a file with a mistake changes nothing, and is read once it is right`() async throws {
+    @Test func `TrustWatcher ignores a file with a mistake, and reads it once it is corrected`() async throws {
         let roots = try files.write("roots.pem", material.authority.rootPEM)
         let settings = try files.settings(roots: [roots], developmentMode: true)
         let watcher = try settings.trustWatcher(logger: log.logger, clock: clock)
@@ -84,17 +84,17 @@ import Testing
             try files.write("apps.json", #"[{"bundleId": "com.example.reader""#)
             await clock.turn(by: .seconds(2))
             #expect(reason(watcher, genuine) == nil)
-            #expect(log.containing("error The files of roots or apps changed and cannot be used").count == 1)
+            #expect(log.containing("error Changed files of roots or apps are invalid").count == 1)
             // The same mistake is not told every two seconds.
             await clock.turn(by: .seconds(2))
-            #expect(log.containing("cannot be used").count == 1)
+            #expect(log.containing("are invalid").count == 1)
             try files.write("apps.json", TrustFiles.reader.replacingOccurrences(of: "1234567890", with: "5"))
             await clock.turn(by: .seconds(2))
             #expect(reason(watcher, genuine) == .appMismatch)
         }
     }
 
-    @Test func `what is known about revocation survives a reload`() async throws {
+    @Test func `TrustWatcher keeps what is known about revocation`() async throws {
         let roots = try files.write("roots.pem", material.authority.rootPEM)
         let revocations = RevocationRegister()
         let settings = try files.settings(roots: [roots], developmentMode: true)
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `development mode cannot be overlooked, and production says nothing of it`() throws {
+    @Test func `Development mode is logged as a warning, and production logs nothing of it`() throws {
         let roots = try files.write("roots.pem", material.authority.rootPEM)
         _ = try files.settings(roots: [roots], developmentMode: true).trustWatcher(
             logger: log.logger, clock: clock)

@@ -16,7 +16,7 @@ import Testing
 
     private func unknownApps() -> UnknownApps { UnknownApps(logger: log.logger, now: { [time] in time.now }) }
 
-    @Test func `each app is named once an hour`() {
+    @Test func `UnknownApps logs each app once an hour`() {
         let apps = unknownApps()
         for _ in 0..<10 {
             apps.notice("com.example.one")
@@ -33,7 +33,7 @@ import Testing
         #expect(log.all.allSatisfy { $0.hasPrefix("notice ") })
     }
 
-    @Test func `whoever has ten thousand apps fills neither the log nor the memory`() {
+    @Test func `UnknownApps with ten thousand apps fills neither the log nor the memory`() {
         let apps = unknownApps()
         for number in 0..<10_000 { apps.notice("com.example.app\(number)" + String(repeating: "x", count: 10_000)) }
         #expect(apps.count == 100)

@@ -24,7 +24,7 @@ import Testing
         #expect(Self.outcomes(results).filter { $0 == "chain-unproven" }.count == 16)
         #expect(Self.outcomes(results).filter { $0 == "chain-untrusted" }.count == 4)
         #expect(Self.outcomes(results).last == "forwarded")
-        // The slower lane refuses what is left by its true reason.
+        // The slower lane rejects the rest with its true reason.
         stage.budget = nil
         let slow = VerifyUnproven(verify: stage, share: 1, clock: ContinuousClock(), instant: { .now })
         let refused = try await slow.process(forged.map(Self.delivery))
@@ -51,7 +51,7 @@ import Testing
         #expect(!reason.countsTowardsRejectionLimit)
     }
 
-    /// Apple's intermediate behind leaves of one's own, each with a key that signed its payload.
+    /// Apple's intermediate with forged leaves, each with a key that signed its payload.
     private static func forged(_ count: Int, _ material: ForgeryMaterial) throws -> [[UInt8]] {
         let authority = material.authority
         return try (0..<count).map { _ in

@@ -8,7 +8,7 @@ import Testing
 @testable import Pipeline
 @testable import Verifier
 
-/// The stage before everything that the corpus knows, and what it means for the line.
+/// The stage with everything in the corpus, and what it means for the pipeline.
 @Suite struct VerifyCorpusTests {
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)
     private static let corpus = Result { try ForgeryCorpus(now: now) }
@@ -33,16 +33,16 @@ import Testing
         }
     }
 
-    @Test func `a batch gets its results in the order of its records`() async throws {
+    @Test func `Verifier returns results in the order of its records`() async throws {
         let corpus = try Self.corpus.get()
         let items = corpus.all.filter { if case .notification = $0.door { true } else { false } }
         let results = try await stage(try corpus.material.verifier()).process(deliveries(items.map(\.jws)))
         #expect(reasons(results) == items.map { $0.expected?.rawValue })
     }
 
-    // MARK: Poison
+    // MARK: Rejection limit
 
-    @Test func `nothing a stranger can send counts towards the rejection limit`() async throws {
+    @Test func `Verifier counts nothing that another developer can send towards the rejection limit`() async throws {
         let corpus = try Self.corpus.get()
         let strangers = corpus.forgeries.filter { forgery in
             guard case .notification = forgery.door, let expected = forgery.expected else { return false }
@@ -55,14 +55,16 @@ import Testing
         #expect(counter.crossing(Self.numbered(results)) == nil)
     }
 
-    @Test func `what Apple signed for us and we cannot use counts, also between forgeries`() async throws {
+    @Test func `Verifier counts unusable payloads that Apple signed for a configured app, also between forgeries`()
+        async throws
+    {
         let material = try Self.corpus.get().material
         let verifier = try material.verifier()
         let subject = #""data":{"bundleId":"com.example.reader","appAppleId":1234567890,"environment":"Production"}"#
         let later = Int(Self.now.timeIntervalSince1970 + 10 * 86_400) * 1000
         let unusable: [(String, String)] = [
             ("body", #"{\#(subject),"notificationType":"TEST","notificationUUID":"another form"}"#),
-            // Our clock is wrong.
+            // The local clock is wrong.
             ("not-yet-valid", #"{\#(subject),"signedDate":\#(later)}"#),
         ]
         for (expected, json) in unusable {
@@ -75,12 +77,12 @@ import Testing
         }
     }
 
-    /// What tells the records of a batch from each other.
+    /// What distinguishes the records of a batch.
     private static func numbered<Result>(_ results: [Result]) -> [(Result, [UInt8])] {
         results.enumerated().map { ($1, withUnsafeBytes(of: $0) { Array($0) }) }
     }
 
-    @Test func `Old notifications of one purchase, sent 4,324 times, do not stop the verifier`() async throws {
+    @Test func `Verifier is not stopped by old notifications of one purchase, sent 4,324 times`() async throws {
         let material = try Self.corpus.get().material
         let old = Self.now.addingTimeInterval(-500 * 86_400)
         // A signature has a twin that is valid as well, and Apple may sign several; all are of one purchase.
@@ -95,7 +97,10 @@ import Testing
         #expect(counter.crossing(Self.numbered((0..<1442).flatMap { _ in results })) == nil)
     }
 
-    @Test func `what customers have on their devices does not count, though Apple signed it for us`() async throws {
+    @Test
+    func `Verifier does not count what customers have on their devices, though Apple signed it for a configured app`()
+        async throws
+    {
         let material = try Self.corpus.get().material
         let old = Self.now.addingTimeInterval(-500 * 86_400)
         let payloads = [
@@ -111,8 +116,7 @@ import Testing
 
     // MARK: Registry
 
-    @Test func `a sandbox notification of a production-only app is refused as that, and never forwarded`() async throws
-    {
+    @Test func `Verifier rejects a sandbox notification of a production-only app with that reason`() async throws {
         let material = try Self.corpus.get().material
         let jws = try material.signed(
             material.envelope {
@@ -131,7 +135,7 @@ import Testing
         #expect(message.contains("Sandbox"))
     }
 
-    @Test func `an app that is not configured is shown by name, from genuine payloads only`() async throws {
+    @Test func `Verifier names unknown apps from genuine payloads only`() async throws {
         let material = try Self.corpus.get().material
         let names = Mutex<[String]>([])
         let stage = stage(try material.verifier()) { name in names.withLock { $0.append(name) } }

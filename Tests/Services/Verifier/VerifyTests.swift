@@ -21,7 +21,7 @@ import Testing
             ]))
     }
 
-    /// A signed payload of one transaction, with what shall be different about it.
+    /// A signed payload of one transaction, with the given changes.
     static func letter(
         by authority: DevelopmentAuthority, uuid: UUID = UUID(), bundleId: String = "com.example.app",
         environment: AppStoreEnvironment = .production, transactionOf other: String? = nil
@@ -58,7 +58,7 @@ import Testing
             })
     }
 
-    @Test func `what is proven is forwarded with its original and its key`() async throws {
+    @Test func `Verifier passes on a proven notification with its original and its key`() async throws {
         let uuid = UUID()
         let letter = try Self.letter(by: Self.authority.get(), uuid: uuid)
         guard case .forward(let verified) = try await Self.results(on: [letter])[0] else {
@@ -75,7 +75,7 @@ import Testing
         #expect(try DecodedNotification(decoded: verified.decoded).transaction?.transactionId == "1001")
     }
 
-    @Test func `the order of results is the order of records, on any number of cores`() async throws {
+    @Test func `Verifier keeps the order of records on any number of cores`() async throws {
         let authority = try Self.authority.get()
         let uuids = (0..<50).map { _ in UUID() }
         let results = try await Self.results(on: uuids.map { try Self.letter(by: authority, uuid: $0) })
@@ -86,7 +86,7 @@ import Testing
         #expect(forwarded == uuids)
     }
 
-    @Test func `a refusal has its reason and does not hold up the rest`() async throws {
+    @Test func `Verifier gives a rejection its reason and continues with the others`() async throws {
         let authority = try Self.authority.get()
         let stranger = try Self.stranger.get()
         let results = try await Self.results(on: [
@@ -105,7 +105,7 @@ import Testing
             reasons == ["malformed", "chain-untrusted", "forward", "environment", "app-unknown", "nested-mismatch"])
     }
 
-    @Test func `what a stranger can send never counts towards the rejection limit`() async throws {
+    @Test func `Verifier never counts what another developer can send towards the rejection limit`() async throws {
         let results = try await Self.results(on: [
             Array("no letter".utf8), Self.letter(by: Self.stranger.get()),
             Self.letter(by: Self.authority.get(), bundleId: "com.example.other"),
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `what Apple signed for us and we cannot use does count`() async throws {
+    @Test func `Verifier counts unusable payloads that Apple signed for a configured app`() async throws {
         let letter = try Self.letter(by: Self.authority.get(), transactionOf: "com.example.other")
         guard case .deadLetter(let reason, _) = try await Self.results(on: [letter])[0] else {
             Issue.record("it is no dead letter")
@@ -130,8 +130,8 @@ import Testing
         #expect(VerifyReason.undecodable.countsTowardsRejectionLimit)
     }
 
-    @Test func `every reason survives its raw value`() {
-        for reason in RefusalReason.allCases {
+    @Test func `VerificationFailureReason survives its raw value`() {
+        for reason in VerificationFailureReason.allCases {
             #expect(VerifyReason(rawValue: reason.rawValue)?.rawValue == reason.rawValue)
         }
         #expect(VerifyReason(rawValue: "undecodable") == .undecodable)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Verifier
 
-/// Notifications of version 1 on their way through the verifier's stage (A8, L19).
+/// Notifications of version 1 in the verifier's stage (A8, L19).
 @Suite struct Version1Tests {
-    @Test func `version 1 is stored under its own type, for no purchase`() async throws {
+    @Test func `Verifier passes on version 1 under its own type, for no purchase`() async throws {
         let body = Array(#"{"notification_type":"CANCEL","bid":"com.example.app","environment":"PROD"}"#.utf8)
         guard case .forward(let verified) = try await VerifyTests.results(on: [body])[0] else {
             Issue.record("it was refused")
@@ -21,7 +21,7 @@ import Testing
         #expect(read.decoded == body)
     }
 
-    @Test func `no version 1 counts towards the rejection limit`() async throws {
+    @Test func `Verifier counts no version 1 towards the rejection limit`() async throws {
         let bodies = [
             #"{"notification_type":"CANCEL","bid":"com.example.other","environment":"PROD"}"#,
             #"{"notification_type":"CANCEL","bid":"com.example.app","environment":"Sandbox"}"#,

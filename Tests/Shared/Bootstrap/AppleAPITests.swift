@@ -56,7 +56,7 @@ import Testing
 
     @Test func `everything that is wrong is said at once`() async throws {
         let found = try await problems(keys: "absent.json", url: "simulator:8090")
-        #expect(found.contains { $0.contains("STOREKEEPER_API_URL") })
-        #expect(found.contains { $0.contains("STOREKEEPER_API_KEYS_FILE") && $0.contains("absent.json") })
+        #expect(found.contains { $0.contains("STOREKEEPER_APP_STORE_API_URL") })
+        #expect(found.contains { $0.contains("STOREKEEPER_APP_STORE_API_KEYS_FILE") && $0.contains("absent.json") })
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import Chassis
 
 @Suite struct MetricsTests {
-    @Test func `every metric is listed once, under a name that says its kind and unit`() throws {
+    @Test func `Metrics are listed once, under a name that says kind and unit`() throws {
         #expect(Set(Metric.all.map(\.name)).count == Metric.all.count)
         for metric in Metric.all {
             #expect(try #/storekeeper_[a-z_]+/#.wholeMatch(in: metric.name) != nil, "\(metric.name)")
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `every metric that the file declares is in the list`() throws {
+    @Test func `Metrics of the file are all in the list`() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../Shared/Chassis/Metrics.swift")
         let text = try String(contentsOf: file, encoding: .utf8)
@@ -26,7 +26,7 @@ import Testing
         #expect(declared == Metric.all.map(\.name))
     }
 
-    @Test func `all metrics together are a readable exposition`() throws {
+    @Test func `Metrics are together a readable exposition`() throws {
         let registry = MetricRegistry(metrics: Metric.all)
         for metric in Metric.all {
             let dimensions = metric.labels.map { ($0, "value") }

@@ -12,7 +12,7 @@ import Testing
             })
     }
 
-    @Test func `ingest, which strangers reach, may write two topics and read none`() {
+    @Test func `Access rules let ingest, which the internet reaches, write two topics and read none`() {
         #expect(Self.topics(of: "ingest", for: .write) == [Topics.received.name, Topics.heartbeats.name])
         #expect(Self.topics(of: "ingest", for: .read).isEmpty)
         #expect(
@@ -21,19 +21,19 @@ import Testing
             })
     }
 
-    @Test func `nobody but setup creates topics, and setup creates all and reads none`() {
+    @Test func `Access rules let only setup create topics, and setup read none`() {
         #expect(Self.topics(of: "setup", for: .create) == Set(Topics.all.map(\.name)))
         #expect(Self.topics(of: "setup", for: .read).isEmpty)
         for service in ServiceName.allCases { #expect(Self.topics(of: service.rawValue, for: .create).isEmpty) }
     }
 
-    @Test func `the command line, which dates what waits, may read whatever somebody reads`() {
+    @Test func `Access rules let the command line read every topic with a reader, for the age of waiting records`() {
         let readable = Self.topics(of: "storekeeper", for: .read)
         #expect(readable.isSuperset(of: [Topics.unique.name, Topics.historyPages.name]))
         #expect(!readable.contains(Topics.changed.name))
     }
 
-    @Test func `every arrow of the route map is allowed, and no other`() {
+    @Test func `Access rules allow every connection of the topics, and no other`() {
         for service in ServiceName.allCases {
             let reads = Set(
                 Topics.all.filter { route in
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `who reads may join the groups of its own name`() {
+    @Test func `Access rules let a reader join the groups with its own name`() {
         let rule = AccessRule(
             service: "verifier", resource: .groups(prefix: ServiceName.verifier.group), operations: [.read])
         #expect(AccessRule.all.contains(rule))

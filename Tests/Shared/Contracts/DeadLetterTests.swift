@@ -10,19 +10,19 @@ import Testing
             build: "b")
     }
 
-    @Test func `a dead letter refused again keeps the first refusal`() throws {
+    @Test func `DeadLetter that is rejected again keeps the first rejection`() throws {
         let first = Self.letter(of: WireRecord(key: [1], value: [0, 255], headers: [.init("a", "b")]))
         let second = Self.letter(of: first.record())
         #expect(try DeadLetter(second.record()).original == first.record())
         #expect(try DeadLetter(try DeadLetter(second.record()).original) == first)
     }
 
-    @Test func `a long message is cut at 512 bytes and stays text`() {
+    @Test func `DeadLetter cuts a long message at 512 bytes and keeps it text`() {
         let message = Self.letter(of: WireRecord(value: []), message: String(repeating: "é", count: 400)).message
         #expect(message == String(repeating: "é", count: 256))
     }
 
-    @Test func `a record without dead-letter headers is no dead letter`() {
+    @Test func `DeadLetter needs dead-letter headers`() {
         #expect(throws: ContractFault.missing(Headers.deadLetterTopic)) { try DeadLetter(WireRecord(value: [])) }
     }
 }

@@ -2,7 +2,7 @@ import Contracts
 import Foundation
 import Testing
 
-/// One file per message version. A change that turns one red breaks whoever deploys the other side later: add a
+/// One file per message version. A change that fails a test breaks a deployment in which the other side is older: add a
 /// version instead.
 @Suite struct GoldenTests {
     static let uuid = UUID(uuidString: "002e14d5-51f5-4503-b5a8-c3a1af68eb20")
@@ -19,7 +19,7 @@ import Testing
             signedPayload: Array("eyJh.eyJi.c2ln".utf8))
     }
 
-    @Test func `a received notification is what version 1 says`() throws {
+    @Test func `Received notification is encoded as version 1`() throws {
         try expect(
             ReceivedNotification(
                 signedPayload: Array("eyJh.eyJi.c2ln".utf8), source: .history,
@@ -27,7 +27,7 @@ import Testing
             isGolden: "received-notification.1")
     }
 
-    @Test func `a received part of a known app is what version 1 says`() throws {
+    @Test func `Received object of a known app is encoded as version 1`() throws {
         try expect(
             ReceivedNotification(
                 signedPayload: Array("eyJh.eyJi.c2ln".utf8), source: .history,
@@ -35,7 +35,7 @@ import Testing
             isGolden: "received-part.1")
     }
 
-    @Test func `a received part with the status that Apple answered is what version 1 says`() throws {
+    @Test func `Received object with the status that Apple answered is encoded as version 1`() throws {
         try expect(
             ReceivedNotification(
                 signedPayload: Array("eyJh.eyJi.c2ln".utf8), source: .history,
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [NotificationSource.webhook, .upload])
-    func `the header of a status does not count on what others sent`(source: NotificationSource) throws {
+    func `Received status header of other sources is ignored`(source: NotificationSource) throws {
         var record = ReceivedNotification(
             signedPayload: [1], source: .history, receivedAt: Date(milliseconds: 1),
             status: AnsweredStatus(status: 4, askedAt: Date(milliseconds: 1))
@@ -56,7 +56,7 @@ import Testing
         #expect(try ReceivedNotification(record).status == nil)
     }
 
-    @Test func `a verified transaction that stood alone is what version 1 says`() throws {
+    @Test func `Verified transaction on its own is encoded as version 1`() throws {
         var verified = try Self.verified()
         verified.notificationType = SignedPart.transaction.rawValue
         verified.subtype = nil
@@ -67,11 +67,11 @@ import Testing
         try expect(verified, isGolden: "verified-transaction.1")
     }
 
-    @Test func `a verified notification is what version 1 says`() throws {
+    @Test func `Verified notification is encoded as version 1`() throws {
         try expect(Self.verified(), isGolden: "verified-notification.1")
     }
 
-    @Test func `a verified notification without a purchase is what version 1 says`() throws {
+    @Test func `Verified notification without a purchase is encoded as version 1`() throws {
         var verified = try Self.verified()
         verified.notificationType = "TEST"
         verified.subtype = nil
@@ -83,11 +83,11 @@ import Testing
         try expect(verified, isGolden: "verified-notification-without-purchase.1")
     }
 
-    @Test func `a unique notification is what version 1 says`() throws {
+    @Test func `Unique notification is encoded as version 1`() throws {
         try expect(UniqueNotification(unchecked: Self.verified()), isGolden: "verified-notification.1")
     }
 
-    @Test func `a dead letter is what version 1 says`() throws {
+    @Test func `Dead letter is encoded as version 1`() throws {
         try expect(
             DeadLetter(
                 original: WireRecord(
@@ -98,14 +98,14 @@ import Testing
             isGolden: "dead-letter.1")
     }
 
-    @Test func `a heartbeat is what version 1 says`() throws {
+    @Test func `Heartbeat is encoded as version 1`() throws {
         try expect(
             IngestHeartbeat(
                 instance: "ingest-1", minute: Date(milliseconds: 1_700_000_040_000), accepted: 1200,
                 refused: [503: 2, 400: 1]), isGolden: "ingest-heartbeat.1")
     }
 
-    @Test func `a change of a purchase is what version 1 says`() throws {
+    @Test func `Change of a purchase is encoded as version 1`() throws {
         try expect(
             SubscriptionChanged(
                 environment: .production, originalTransactionId: "2000000000000001", bundleId: "com.example.app",
@@ -126,7 +126,7 @@ import Testing
             isGolden: "subscription-changed.1")
     }
 
-    @Test func `a request for recovery is what version 1 says`() throws {
+    @Test func `Recovery request is encoded as version 1`() throws {
         try expect(
             RecoveryRequest(
                 environment: .production, originalTransactionId: "2000000000000001", bundleId: "com.example.app",
@@ -135,7 +135,7 @@ import Testing
                 requestedAt: Date(milliseconds: 1_700_000_002_000)), isGolden: "recovery-request.1")
     }
 
-    @Test func `a page of history is what version 1 says`() throws {
+    @Test func `Page of history is encoded as version 1`() throws {
         try expect(
             HistoryPage(
                 window: try #require(Self.uuid), environment: .sandbox, bundleId: "com.example.app", page: 3, part: 1,

@@ -16,7 +16,7 @@ struct SubscriptionChangedTests {
             learnedAt: Date(timeIntervalSince1970: 1_760_000_001), traceparent: nil)
     }
 
-    @Test func `a message is the same there and back, with values and without`() throws {
+    @Test func `SubscriptionChanged survives encoding, with and without values`() throws {
         let change = FactChange(
             fact: "earlierRevocationDate", from: nil, to: "2026-01-02T00:00:00.000Z", transactionId: "17")
         let full = message([change], accessUntil: Date(timeIntervalSince1970: 1_770_000_000), status: 1)
@@ -26,13 +26,13 @@ struct SubscriptionChangedTests {
         #expect(!String(decoding: bare.record().value, as: UTF8.self).contains("transactionId\":\"17"))
     }
 
-    @Test func `the id names the notification and the purchase, the same in every repetition`() {
+    @Test func `SubscriptionChanged has an id of the notification and the purchase, the same in every repetition`() {
         let one = message([FactChange(fact: "status", from: "1", to: "2")])
         #expect(one.id == message([FactChange(fact: "productId", from: nil, to: "a")]).id)
         #expect(one.id != message(purchase: "2000000000000002", one.changes).id)
     }
 
-    @Test func `changes that are none are refused`() throws {
+    @Test func `SubscriptionChanged rejects an empty list of changes`() throws {
         #expect(FactChange.changes(json: Array(#"{"fact":"a"}"#.utf8)) == nil)
         #expect(FactChange.changes(json: Array(#"[{"from":"a"}]"#.utf8)) == nil)
         #expect(FactChange.changes(json: FactChange.json([])) == [])

@@ -9,7 +9,7 @@ import Testing
         (#"{"version":1}"#, .missing("notificationUUID")),
         (#"{"version":1,"notificationUUID":"x"}"#, .missing("notificationUUID")),
     ])
-    func `what is not such a message is a fault of the record`(value: String, fault: ContractFault) {
+    func `VerifiedNotification reports any other record as a fault of the record`(value: String, fault: ContractFault) {
         let thrown = #expect(throws: ContractFault.self) {
             try VerifiedNotification(WireRecord(value: Array(value.utf8)))
         }
@@ -17,7 +17,7 @@ import Testing
         #expect(thrown == fault)
     }
 
-    @Test func `the key is the subscription, else the notification`() throws {
+    @Test func `VerifiedNotification has the subscription as its key, else the notification`() throws {
         var verified = try GoldenTests.verified()
         #expect(verified.record().key == Array("2000000000000001".utf8))
         verified.originalTransactionId = nil

@@ -91,7 +91,7 @@ extension Letter {
                     AcceptedApp(
                         bundleId: app, appAppleId: Int64(number + 1), environments: [.production, .sandbox])
                 }))
-        let deduplicator = Deduplicate(sightings: SeenNotificationStore(connection), now: { now })
+        let deduplicator = Deduplicate(seen: SeenNotificationStore(connection), now: { now })
         var ends: [End] = []
         for (offset, letter) in letters.enumerated() {
             let position = LogPosition(topic: "t", partition: 0, offset: Int64(offset))

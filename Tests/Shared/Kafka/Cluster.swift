@@ -4,7 +4,7 @@ import Kafka
 import Logging
 import Testing
 
-/// The cluster a test runs on: the one `KAFKA_BOOTSTRAP_SERVERS` names, else a development broker of its own.
+/// The cluster of a test: the one that `KAFKA_BOOTSTRAP_SERVERS` names, else a development broker of its own.
 struct Cluster {
     let broker: DevelopmentBroker?
     let configuration: KafkaConfiguration
@@ -21,7 +21,7 @@ struct Cluster {
         }
     }
 
-    /// A fresh topic under a name of this run.
+    /// An empty topic with a name of this run.
     func topic(_ name: String = "things", partitions: Int = 1) async throws -> String {
         let name = "\(name)-\(run)"
         if let broker {
@@ -35,7 +35,7 @@ struct Cluster {
         return name
     }
 
-    /// A group that no other run knows.
+    /// A group with a name of this run.
     func group(_ name: String = "readers") -> String { "\(name)-\(run)" }
 
     func producer(_ overrides: [String: String] = [:]) throws -> Producer {
@@ -50,11 +50,11 @@ struct Cluster {
     }
 }
 
-/// librdkafka's complaints about the trouble that tests make are not news.
+/// librdkafka's warnings about faults that tests inject are dropped.
 let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
 
 extension KafkaConfiguration {
-    /// The development broker takes a session's time to divide partitions anew; tests do not have it.
+    /// The development broker takes a session's time to assign partitions again; tests do not have it.
     var inHaste: KafkaConfiguration { with(["session.timeout.ms": "2500", "heartbeat.interval.ms": "300"]) }
 
     func with(_ overrides: [String: String]) -> KafkaConfiguration {
@@ -87,7 +87,7 @@ extension Consumer {
         throw TookTooLong()
     }
 
-    /// Reads until there are so many records, the way a worker would.
+    /// Reads until there are so many records, like a worker.
     func records(
         _ count: Int, limit: Int = 100, startingAt offset: Int64 = TopicPartitionOffset.committed
     ) async throws -> [ConsumerRecord] {
@@ -99,14 +99,14 @@ extension Consumer {
         return records
     }
 
-    /// Reads without a group's rebalances: partitions taken by hand.
+    /// Reads without a group's rebalances: partitions assigned by the test.
     func records(_ count: Int, of topic: String, from offset: Int64) async throws -> [ConsumerRecord] {
         try assign([TopicPartitionOffset(topic: topic, partition: 0, offset: offset)])
         return try await records(count)
     }
 }
 
-/// What a call throws, if that is a `KafkaError`.
+/// The `KafkaError` that a call throws.
 func failure(
     isolation: isolated (any Actor)? = #isolation, _ call: () async throws -> Void
 ) async throws -> KafkaError {
@@ -118,5 +118,5 @@ func failure(
     throw DidNotFail()
 }
 
-/// What should have failed did not.
+/// A call that should have failed did not.
 struct DidNotFail: Error {}

@@ -11,7 +11,7 @@ import Testing
         await producer.close(deadline: .seconds(10))
     }
 
-    @Test func `a turn keeps to its limit`() async throws {
+    @Test func `Consumer returns at most the limit of records in a turn`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()
         try await fill(cluster, topic, 25)
@@ -25,7 +25,7 @@ import Testing
         #expect(sizes.allSatisfy { (1...10).contains($0) })
     }
 
-    @Test func `nothing new is idle`() async throws {
+    @Test func `Consumer is idle without new records`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()
         let consumer = try cluster.consumer()
@@ -33,9 +33,9 @@ import Testing
         #expect(try await consumer.turn(limit: 10, wait: .milliseconds(100)) == .idle)
     }
 
-    /// As where a settlement was fenced because a rebalance waits: the source goes back, and at once gives all back.
+    /// As where a settlement was fenced because a rebalance waits: the source seeks, and at once returns all partitions.
     /// librdkafka up to 2.15 asserts that a partition it stops was not stopped already, which ends the process.
-    @Test func `partitions taken anew and given back at once do no harm`() async throws {
+    @Test func `Consumer may return partitions right after taking them`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic(partitions: 32)
         try await fill(cluster, topic, 200)
@@ -50,7 +50,7 @@ import Testing
         #expect(try await consumer.assignment() == [])
     }
 
-    @Test func `a group goes on where it committed`() async throws {
+    @Test func `Consumer continues at its group's committed position`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()
         try await fill(cluster, topic, 10)
@@ -70,7 +70,7 @@ import Testing
         await second.close(deadline: .seconds(30))
     }
 
-    @Test func `an assignment comes again until it is answered`() async throws {
+    @Test func `Consumer repeats an assignment until it is answered`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic(partitions: 2)
         try await fill(cluster, topic, 10)
@@ -87,7 +87,7 @@ import Testing
         await consumer.close(deadline: .seconds(30))
     }
 
-    @Test func `two members share and the one that stays inherits`() async throws {
+    @Test func `Consumer inherits the partitions of a member that leaves`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic(partitions: 4)
         let first = try cluster.consumer()
@@ -131,7 +131,7 @@ import Testing
         await second.close(deadline: .seconds(30))
     }
 
-    @Test func `a rebalance under load loses no record`() async throws {
+    @Test func `Consumer loses no record in a rebalance under load`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic(partitions: 4)
         try await fill(cluster, topic, 2000)
@@ -141,7 +141,7 @@ import Testing
         try await consumers[0].subscribe(to: [topic])
         let end = TookTooLong.limit
         var hasJoined = false
-        // Until all is read and the second member has had its say.
+        // Until all is read and the second member has had its turn.
         while seen.count < 2000 || revokes == 0 {
             try #require(ContinuousClock.now < end)
             for consumer in consumers {
@@ -173,11 +173,11 @@ import Testing
         do {
             try await consumer.commit(next.map { TopicPartitionOffset($0.key, offset: $0.value) })
         } catch let error as KafkaError where error.meaning == .fenced {
-            // Then whoever gets the partition reads them again.
+            // Then the next owner of the partition reads them again.
         }
     }
 
-    @Test func `seeking reads again from there`() async throws {
+    @Test func `Consumer reads again from the position that it seeks`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()
         try await fill(cluster, topic, 20)
@@ -188,7 +188,7 @@ import Testing
         try await consumer.seek([])
     }
 
-    @Test func `staying in the group loses and repeats nothing`() async throws {
+    @Test func `Consumer that stays in its group loses and repeats nothing`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()
         try await fill(cluster, topic, 300)
@@ -202,7 +202,7 @@ import Testing
         #expect(offsets == Array(0..<300))
     }
 
-    @Test func `a position beyond the log is lost and nobody jumps`() async throws {
+    @Test func `Consumer reports a position beyond the end as lost and does not skip`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()
         try await fill(cluster, topic, 3)
@@ -211,7 +211,7 @@ import Testing
         #expect(error.meaning == .positionLost)
     }
 
-    @Test func `a position beyond the log is the beginning where repeats are harmless`() async throws {
+    @Test func `Consumer takes a position beyond the end for the beginning where repeats are harmless`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()
         try await fill(cluster, topic, 3)
@@ -219,7 +219,7 @@ import Testing
         #expect(try await lenient.records(3, of: topic, from: 1000).map(\.offset) == [0, 1, 2])
     }
 
-    @Test func `the ends of the log are known`() async throws {
+    @Test func `Consumer knows the ends of a partition`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()
         try await fill(cluster, topic, 3)
@@ -230,7 +230,7 @@ import Testing
         #expect(try await consumer.knownWatermarks(place)?.high == 3)
     }
 
-    @Test func `everyone names the cluster alike and two clusters differ`() async throws {
+    @Test func `Consumer, producer and admin report the same cluster id, and two clusters differ`() async throws {
         let cluster = try Cluster()
         let name = try await cluster.consumer().clusterId()
         #expect(try await cluster.producer().clusterId() == name)
@@ -239,7 +239,7 @@ import Testing
         #expect(try await KafkaAdmin(other.configuration, logger: quiet).clusterId() != name)
     }
 
-    @Test func `a closed consumer says so`() async throws {
+    @Test func `Consumer that is closed says so`() async throws {
         let cluster = try Cluster()
         let consumer = try cluster.consumer()
         #expect(await consumer.close(deadline: .seconds(30)))
@@ -248,7 +248,7 @@ import Testing
         #expect(try await failure { _ = try await consumer.keepAlive() }.meaning == .fatal)
     }
 
-    @Test func `the settings are the house's`() async throws {
+    @Test func `Consumer has the project's settings`() async throws {
         let configuration = KafkaConfiguration(bootstrapServers: "127.0.0.1:1")
         let consumer = try Consumer(configuration, group: "readers", offsetReset: .error, logger: quiet)
         let expected = [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Kafka
 
-/// What a consumer does when the broker misbehaves, which only the development broker does on demand.
+/// A consumer and a misbehaving broker, which only the development broker can be.
 @Suite struct ConsumerTroubleTests {
     let broker: DevelopmentBroker
     let place = TopicPartition(topic: "things", partition: 0)
@@ -26,7 +26,7 @@ import Testing
         (RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED.rawValue, .refused),
         (RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue, .refused),
     ])
-    func `a commit that the broker turns down is thrown and classified`(
+    func `Consumer throws and classifies a commit that the broker rejects`(
         code: Int32, meaning: KafkaError.Meaning
     ) async throws {
         let consumer = try consumer()
@@ -45,13 +45,13 @@ import Testing
             RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_UNKNOWN_LEADER_EPOCH,
             RD_KAFKA_RESP_ERR__TRANSPORT, RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR,
         ].map(\.rawValue))
-    func `trouble in fetching passes without the caller`(code: Int32) async throws {
+    func `Consumer recovers from fetch errors by itself`(code: Int32) async throws {
         broker.inject([code], into: .fetch)
         let records = try await consumer().records(10, of: "things", from: 0)
         #expect(records.map(\.offset) == Array(0..<10))
     }
 
-    @Test func `a position that the broker disowns is lost`() async throws {
+    @Test func `Consumer reports a position that the broker rejects as lost`() async throws {
         broker.inject([RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE.rawValue], into: .fetch)
         let consumer = try consumer(.error)
         #expect(try await failure { _ = try await consumer.records(1, of: "things", from: 0) }.meaning == .positionLost)
@@ -61,7 +61,7 @@ import Testing
         (RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue, KafkaError.Meaning.refused),
         (RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART.rawValue, .missing),
     ])
-    func `a topic that is not there or not for us is thrown by the turn`(
+    func `Consumer throws for a missing or forbidden topic`(
         code: Int32, meaning: KafkaError.Meaning
     ) async throws {
         broker.setError(code, ofTopic: "things")
@@ -70,12 +70,12 @@ import Testing
         let error = try await failure { try await consumer.turns { _ in false } }
         #expect(error.code == code)
         #expect(error.meaning == meaning)
-        // It stays usable: the topic comes, and so do its records.
+        // It stays usable: once the topic exists, its records arrive.
         broker.setError(0, ofTopic: "things")
         await consumer.close(deadline: .seconds(30))
     }
 
-    @Test func `a group that is refused is thrown by the turn`() async throws {
+    @Test func `Consumer throws for a forbidden group`() async throws {
         broker.inject(
             Array(repeating: RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED.rawValue, count: 5), into: .findCoordinator)
         let consumer = try consumer()
@@ -85,7 +85,7 @@ import Testing
         await consumer.close(deadline: .seconds(30))
     }
 
-    @Test func `reading goes on after an outage`() async throws {
+    @Test func `Consumer continues after an outage`() async throws {
         let consumer = try consumer()
         #expect(try await consumer.records(10, of: "things", from: 0).count == 10)
         try broker.takeDown()
@@ -96,24 +96,24 @@ import Testing
         #expect(try await consumer.records(1).map(\.offset) == [10])
     }
 
-    @Test func `closing does not wait for a coordinator that is away`() async throws {
+    @Test func `Consumer closes without waiting for an unavailable coordinator`() async throws {
         let consumer = try consumer()
         try await consumer.subscribe(to: ["things"])
         _ = try await consumer.records(10)
         try broker.takeDown()
-        // Whether the library gives up before or at the deadline differs by version; that it comes back is the point.
+        // Whether librdkafka gives up before or at the deadline differs by version; that it returns is the point.
         await consumer.close(deadline: .milliseconds(300))
         #expect(try await failure { _ = try await consumer.assignment() }.meaning == .fatal)
     }
 
-    @Test func `a commit does not wait for a coordinator that is away`() async throws {
+    @Test func `Consumer commits without waiting for an unavailable coordinator`() async throws {
         let consumer = try consumer()
         #expect(try await consumer.records(10, of: "things", from: 0).count == 10)
         try broker.takeDown()
         let position = TopicPartitionOffset(place, offset: 3)
         let error = try await failure { try await consumer.commit([position], patience: .milliseconds(100)) }
         #expect(error.meaning == .retry)
-        // The answer that comes too late is dropped; the next commit has its own.
+        // The late answer is dropped; the next commit has its own.
         try broker.bringUp()
         let end = TookTooLong.limit
         while try await consumer.committed([place]) != [position] {
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `a member that crashes is inherited from`() async throws {
+    @Test func `Consumer inherits the partitions of a member that crashed`() async throws {
         func crash() async throws {
             let consumer = try consumer()
             try await consumer.subscribe(to: ["things"])
@@ -140,7 +140,7 @@ import Testing
         await heir.close(deadline: .seconds(30))
     }
 
-    @Test func `closing with a revoke unanswered leaves the group`() async throws {
+    @Test func `Consumer leaves its group when it closes with an unanswered revocation`() async throws {
         let first = try consumer()
         try await first.subscribe(to: ["things"])
         _ = try await first.records(10)
@@ -157,7 +157,7 @@ import Testing
         await second.close(deadline: .seconds(30))
     }
 
-    @Test func `a commit while others rebalance is fenced`() async throws {
+    @Test func `Consumer gets a fenced commit while others rebalance`() async throws {
         let consumer = try consumer()
         let position = TopicPartitionOffset(place, offset: 3)
         broker.inject([RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS.rawValue], into: .offsetCommit)

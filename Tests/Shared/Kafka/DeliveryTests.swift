@@ -5,7 +5,7 @@ import Testing
 @Suite struct DeliveryTests {
     private let good = DeliveryReport(partition: 3, offset: 7, error: nil)
 
-    @Test func `a batch is settled by its last report and not before`() async throws {
+    @Test func `Delivery is settled by its last report and not before`() async throws {
         let delivery = Delivery()
         for _ in 0..<2 { delivery.expect() }
         delivery.seal()
@@ -16,7 +16,7 @@ import Testing
         #expect(try await failure { _ = try await delivery.outcome() }.code == 10)
     }
 
-    @Test func `a batch is not settled while its sender still hands over`() async throws {
+    @Test func `Delivery is not settled while its sender still enqueues`() async throws {
         let delivery = Delivery()
         delivery.expect()
         delivery.receive(good)
@@ -25,7 +25,7 @@ import Testing
         #expect(try await delivery.outcome().offset == 7)
     }
 
-    @Test func `what could not be handed over is the failure and owes no report`() async throws {
+    @Test func `Delivery fails for a record that could not be enqueued, and expects no report for it`() async throws {
         let delivery = Delivery()
         delivery.expect()
         delivery.refuse(KafkaError(code: -184))
@@ -33,7 +33,7 @@ import Testing
         #expect(try await failure { _ = try await delivery.outcome() }.code == -184)
     }
 
-    @Test func `reports after the sender has gone change nothing`() async throws {
+    @Test func `Delivery ignores reports after the sender has gone`() async throws {
         let delivery = Delivery()
         delivery.expect()
         delivery.seal()
@@ -42,7 +42,7 @@ import Testing
         #expect(try await failure { _ = try await delivery.outcome() }.code == -185)
     }
 
-    @Test func `giving up what is settled changes nothing`() async throws {
+    @Test func `Delivery ignores a cancellation once it is settled`() async throws {
         let delivery = Delivery()
         delivery.expect()
         delivery.seal()

@@ -5,7 +5,7 @@ import Testing
 @testable import Kafka
 
 @Suite struct DevelopmentBrokerTests {
-    @Test func `several brokers share the partitions`() async throws {
+    @Test func `DevelopmentBroker shares partitions between several brokers`() async throws {
         let broker = try DevelopmentBroker(brokers: 3, topics: [("things", 6)], logger: quiet)
         #expect(broker.bootstrapServers.split(separator: ",").count == 3)
         #expect(broker.bootstrapServers.split(separator: ",").allSatisfy { $0.hasPrefix("127.0.0.1:") })
@@ -15,17 +15,17 @@ import Testing
         #expect(try await KafkaAdmin(broker.configuration, logger: quiet).topics() == ["things": 6])
     }
 
-    @Test func `its environment leads other processes to it`() throws {
+    @Test func `DevelopmentBroker can be reached from other processes by its environment`() throws {
         let broker = try DevelopmentBroker(logger: quiet)
         #expect(try KafkaConfiguration(environment: broker.environment, fallback: "") == broker.configuration)
     }
 
-    @Test func `a topic twice is an error`() throws {
+    @Test func `DevelopmentBroker reports a topic created twice`() throws {
         let broker = try DevelopmentBroker(topics: [("things", 1)], logger: quiet)
         #expect(throws: KafkaError.self) { try broker.createTopic("things", partitions: 1) }
     }
 
-    @Test func `a partition that moves is followed`() async throws {
+    @Test func `Client follows a partition that moves`() async throws {
         let broker = try DevelopmentBroker(brokers: 2, topics: [("things", 1)], logger: quiet)
         let place = TopicPartition(topic: "things", partition: 0)
         let producer = try Producer(
@@ -37,7 +37,7 @@ import Testing
         #expect(try await Consumer(broker.configuration, group: "g", logger: quiet).watermarks(place).high == 3)
     }
 
-    @Test func `a coordinator that moves is followed`() async throws {
+    @Test func `Client follows a coordinator that moves`() async throws {
         let broker = try DevelopmentBroker(brokers: 2, topics: [("things", 1)], logger: quiet)
         try broker.setCoordinator(ofGroup: "readers", broker: 2)
         let place = TopicPartition(topic: "things", partition: 0)
@@ -46,9 +46,9 @@ import Testing
         #expect(try await consumer.committed([place]) == [TopicPartitionOffset(place, offset: 0)])
     }
 
-    /// Another client, in another process, written by someone else.
+    /// Another client, in another process, of another library.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/kcat")))
-    func `another process reads what we write`() async throws {
+    func `Producer writes records that another process reads`() async throws {
         let broker = try DevelopmentBroker(topics: [("things", 1)], logger: quiet)
         let producer = try Producer(broker.configuration, logger: quiet)
         _ = try await producer.send(

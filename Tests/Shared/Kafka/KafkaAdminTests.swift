@@ -5,7 +5,7 @@ import Testing
 @testable import Kafka
 
 @Suite struct KafkaAdminTests {
-    @Test func `a topic that exists is left as it is`() async throws {
+    @Test func `KafkaAdmin leaves an existing topic unchanged`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic(partitions: 3)
         let outcomes = try await KafkaAdmin(cluster.configuration, logger: quiet).createTopics([
@@ -15,8 +15,8 @@ import Testing
         #expect(outcomes.map(\.outcome) == [.exists(partitions: 3)])
     }
 
-    /// Whatever one of the broker's versions says to a request it does not know; `setup` finds its topics there already.
-    @Test func `the development broker creates no topics for clients`() async throws {
+    /// Whatever the broker's version answers to an unknown request; `setup` finds its topics there already.
+    @Test func `DevelopmentBroker creates no topics for clients`() async throws {
         let broker = try DevelopmentBroker(logger: quiet)
         let admin = try KafkaAdmin(broker.configuration, patience: .seconds(1), logger: quiet)
         let error = try await failure {
@@ -29,14 +29,14 @@ import Testing
         #expect(error.message.contains("create topics"))
     }
 
-    @Test func `a specification that cannot be is turned down before the broker sees it`() async throws {
+    @Test func `KafkaAdmin rejects an impossible specification before the broker sees it`() async throws {
         let cluster = try Cluster()
         let admin = try KafkaAdmin(cluster.configuration, logger: quiet)
         let impossible = TopicSpecification(name: cluster.group(), partitions: 1_000_000, replicationFactor: 1)
         #expect(try await failure { _ = try await admin.createTopics([impossible]) }.meaning == .refused)
     }
 
-    @Test func `the topics and their partitions are known`() async throws {
+    @Test func `KafkaAdmin lists topics and their partitions`() async throws {
         let cluster = try Cluster()
         let one = try await cluster.topic("one", partitions: 1)
         let five = try await cluster.topic("five", partitions: 5)
@@ -45,11 +45,11 @@ import Testing
         #expect(topics[five] == 5)
     }
 
-    @Test func `a group's lag is what it has not committed`() async throws {
+    @Test func `KafkaAdmin reports the lag of a group by its committed position`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic(partitions: 2)
         let producer = try cluster.producer()
-        // Keys known to meet both partitions.
+        // Keys of both partitions.
         try await producer.send((0..<10).map { ProducerRecord(topic: topic, key: Array("\($0)".utf8), value: []) })
         let consumer = try cluster.consumer()
         try await consumer.subscribe(to: [topic])
@@ -66,13 +66,13 @@ import Testing
         await consumer.close(deadline: .seconds(30))
     }
 
-    @Test func `a cluster that is away is an error to try again`() async throws {
+    @Test func `KafkaAdmin reports an unavailable cluster as an error to retry`() async throws {
         let admin = try KafkaAdmin(
             KafkaConfiguration(bootstrapServers: "127.0.0.1:1"), patience: .milliseconds(300), logger: quiet)
         #expect(try await failure { _ = try await admin.topics() }.meaning == .retry)
     }
 
-    @Test func `lag does not count what retention has dropped`() {
+    @Test func `KafkaAdmin leaves out of the lag what retention has dropped`() {
         let place = TopicPartition(topic: "things", partition: 0)
         #expect(PartitionLag(partition: place, committed: 5, low: 10, end: 20).records == 10)
         #expect(PartitionLag(partition: place, committed: nil, low: 10, end: 20).records == 10)

@@ -4,20 +4,20 @@ import Testing
 @testable import Kafka
 
 @Suite struct KafkaConfigurationTests {
-    @Test func `an operator's setting lies above the house's`() {
+    @Test func `KafkaConfiguration lets an operator's setting override the project's`() {
         let configuration = KafkaConfiguration(bootstrapServers: "a:1", overrides: ["linger.ms": "50"])
         #expect(configuration.producerSettings()["linger.ms"] == "50")
         #expect(configuration.producerSettings()["acks"] == "all")
         #expect(configuration.producerSettings()["bootstrap.servers"] == "a:1")
     }
 
-    @Test func `idempotence begins with the release that repaired it`() {
+    @Test func `KafkaConfiguration uses idempotence from the release that repaired it`() {
         let configuration = KafkaConfiguration(bootstrapServers: "a:1")
         #expect(configuration.producerSettings(libraryVersion: 0x0200_02ff)["enable.idempotence"] == "false")
         #expect(configuration.producerSettings(libraryVersion: 0x0203_00ff)["enable.idempotence"] == "true")
     }
 
-    @Test func `every problem is told at once and no secret with it`() throws {
+    @Test func `KafkaConfiguration reports every problem at once and no secret with it`() throws {
         let configuration = KafkaConfiguration(
             bootstrapServers: " ",
             overrides: [
@@ -32,8 +32,8 @@ import Testing
         #expect(!error.description.contains("geheim"))
     }
 
-    @Test(arguments: HouseSettings.fixed.keys.sorted())
-    func `what the code relies on cannot be changed`(name: String) {
+    @Test(arguments: ProjectSettings.fixed.keys.sorted())
+    func `KafkaConfiguration rejects settings that the code relies on`(name: String) {
         let configuration = KafkaConfiguration(bootstrapServers: "a:1", overrides: [name: "1"])
         #expect(throws: KafkaConfigurationError.self) { try configuration.validate() }
         #expect(throws: KafkaConfigurationError.self) { try Producer(configuration, logger: quiet) }
@@ -41,14 +41,14 @@ import Testing
         #expect(throws: KafkaConfigurationError.self) { try KafkaAdmin(configuration, logger: quiet) }
     }
 
-    @Test func `settings that contradict each other are an error and not a crash`() {
+    @Test func `KafkaConfiguration reports contradicting settings as an error, not a crash`() {
         let configuration = KafkaConfiguration(
             bootstrapServers: "a:1",
             overrides: ["session.timeout.ms": "3600000", "max.poll.interval.ms": "1000"])
         #expect(throws: KafkaConfigurationError.self) { try Consumer(configuration, group: "g", logger: quiet) }
     }
 
-    @Test func `secrets are hidden and the rest is shown`() {
+    @Test func `KafkaConfiguration hides secrets and shows the rest`() {
         let configuration = KafkaConfiguration(
             bootstrapServers: "a:1",
             overrides: [
@@ -70,7 +70,9 @@ import Testing
     @Test(arguments: [
         ("enable.ssl.certificate.verification", "false"), ("ssl.endpoint.identification.algorithm", "None"),
     ])
-    func `TLS that verifies nobody is warned about, by the variable's name`(name: String, value: String) {
+    func `KafkaConfiguration warns about TLS that verifies no broker, by the variable's name`(
+        name: String, value: String
+    ) {
         let configuration = KafkaConfiguration(
             bootstrapServers: "a:1", overrides: ["security.protocol": "ssl", name: value])
         #expect(configuration.warnings().count == 1)
@@ -79,7 +81,7 @@ import Testing
             KafkaConfiguration(bootstrapServers: "a:1", overrides: ["security.protocol": "ssl"]).warnings().isEmpty)
     }
 
-    @Test func `SCRAM with an old library is warned about before the log-in fails`() {
+    @Test func `KafkaConfiguration warns about SCRAM with an old library before the log-in fails`() {
         var configuration = KafkaConfiguration(bootstrapServers: "a:1", overrides: ["sasl.mechanism": "SCRAM-SHA-512"])
         #expect(configuration.warnings(libraryVersion: 0x0206_00ff).count == 1)
         #expect(configuration.warnings(libraryVersion: 0x0206_01ff).isEmpty)

@@ -4,14 +4,14 @@ import Testing
 @testable import Kafka
 
 @Suite struct KafkaEnvironmentTests {
-    @Test func `variables are librdkafka's names with underscores`() throws {
+    @Test func `KafkaEnvironment maps variables to librdkafka's names with underscores`() throws {
         let overrides = try KafkaConfiguration.overrides(environment: [
             "KAFKA_BOOTSTRAP_SERVERS": "a:1", "KAFKA_SASL_MECHANISM": "PLAIN", "KAFKA_LINGER_MS": "10", "HOME": "/",
         ])
         #expect(overrides == ["sasl.mechanism": "PLAIN", "linger.ms": "10"])
     }
 
-    @Test func `what Kubernetes puts beside a service called kafka is not meant for us`() throws {
+    @Test func `KafkaEnvironment ignores what Kubernetes adds beside a service called kafka`() throws {
         let overrides = try KafkaConfiguration.overrides(environment: [
             "KAFKA_SERVICE_HOST": "10.0.0.1", "KAFKA_SERVICE_PORT": "9092", "KAFKA_PORT": "tcp://10.0.0.1:9092",
             "KAFKA_PORT_9092_TCP_ADDR": "10.0.0.1",
@@ -19,7 +19,7 @@ import Testing
         #expect(overrides.isEmpty)
     }
 
-    @Test func `a secret is read from its file without the newline at its end`() throws {
+    @Test func `KafkaEnvironment reads a secret from its file without the newline at its end`() throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try Data("geheim\n".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
@@ -27,7 +27,7 @@ import Testing
         #expect(overrides == ["sasl.password": "geheim"])
     }
 
-    @Test func `every file that cannot be read is named`() throws {
+    @Test func `KafkaEnvironment names every file that cannot be read`() throws {
         let error = try #require(throws: KafkaConfigurationError.self) {
             try KafkaConfiguration.overrides(environment: [
                 "KAFKA_SASL_PASSWORD_FILE": "/no/such/a", "KAFKA_SSL_KEY_PASSWORD_FILE": "/no/such/b",
@@ -38,7 +38,7 @@ import Testing
         #expect(error.description.contains("/no/such/b"))
     }
 
-    @Test func `an environment is checked as a whole`() throws {
+    @Test func `KafkaEnvironment checks all variables at once`() throws {
         let fine = try KafkaConfiguration(environment: ["KAFKA_LINGER_MS": "1"], fallback: "b:2")
         #expect(fine.bootstrapServers == "b:2")
         #expect(

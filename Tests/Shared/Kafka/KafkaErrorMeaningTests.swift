@@ -29,19 +29,19 @@ import Testing
             (RD_KAFKA_RESP_ERR_THROTTLING_QUOTA_EXCEEDED, .retry), (RD_KAFKA_RESP_ERR__PURGE_QUEUE, .retry),
             (RD_KAFKA_RESP_ERR__PURGE_INFLIGHT, .retry), (RD_KAFKA_RESP_ERR__STATE, .retry),
         ].map { ($0.0.rawValue, $0.1) })
-    func `an error means one thing`(code: Int32, meaning: KafkaError.Meaning) {
+    func `KafkaErrorMeaning gives each error one meaning`(code: Int32, meaning: KafkaError.Meaning) {
         #expect(KafkaError(code: code).meaning == meaning)
     }
 
-    @Test func `a code of a newer broker is tried again`() {
+    @Test func `KafkaErrorMeaning retries a code of a newer broker`() {
         #expect(KafkaError(code: 9999).meaning == .retry)
     }
 
-    @Test func `fatal is fatal whatever the code`() {
+    @Test func `KafkaErrorMeaning takes fatal for fatal whatever the code`() {
         #expect(KafkaError(code: RD_KAFKA_RESP_ERR__TRANSPORT.rawValue, isFatal: true).meaning == .fatal)
     }
 
-    @Test func `the text says what was attempted and what the code is called`() {
+    @Test func `KafkaError says what was attempted and names the code`() {
         let error = KafkaError(code: 3, doing: "read things/0")
         #expect(error.description.hasPrefix("read things/0: "))
         #expect(error.description.hasSuffix("(UNKNOWN_TOPIC_OR_PART)"))

@@ -3,7 +3,7 @@ import Testing
 @testable import Kafka
 
 @Suite struct KafkaStatisticsTests {
-    @Test func `the few numbers are found among the many`() throws {
+    @Test func `KafkaStatistics finds the few numbers among the many`() throws {
         let json = """
             {"name":"rdkafka#producer-1","type":"producer","msg_cnt":22,"msg_size":704010,"topics":{},"brokers":{
             "b:2/2":{"name":"b:2/2","nodeid":2,"state":"DOWN","outbuf_cnt":0},
@@ -20,7 +20,7 @@ import Testing
         #expect(statistics.brokers.map(\.waitingRequests) == [3, 0])
     }
 
-    @Test func `anything else is no statistics`() {
+    @Test func `KafkaStatistics takes nothing else for statistics`() {
         #expect(KafkaStatistics(json: Array("{}".utf8)) == nil)
         #expect(KafkaStatistics(json: []) == nil)
     }

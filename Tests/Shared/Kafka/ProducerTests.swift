@@ -4,7 +4,7 @@ import Testing
 @testable import Kafka
 
 @Suite struct ProducerTests {
-    @Test func `a record comes back as it was sent`() async throws {
+    @Test func `Producer writes a record that is read as it was sent`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()
         let sent = ProducerRecord(
@@ -30,7 +30,7 @@ import Testing
         await producer.close(deadline: .seconds(10))
     }
 
-    @Test func `no key and an empty key are two things and an empty value is one`() async throws {
+    @Test func `Producer distinguishes no key from an empty key, and writes an empty value`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()
         let producer = try cluster.producer()
@@ -48,7 +48,7 @@ import Testing
             ("21", -973_932_308), ("foobar", -790_332_482), ("a-little-bit-long-string", -985_981_536),
             ("a-little-bit-longer-string", -1_486_304_829), ("abc", 479_470_107),
         ] as [(String, Int32)])
-    func `a key meets the partition that Java would choose`(key: String, hash: Int32) async throws {
+    func `Producer chooses the partition that Java would choose`(key: String, hash: Int32) async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic(partitions: 10)
         let place = try await cluster.producer().send(
@@ -56,7 +56,7 @@ import Testing
         #expect(place.partition == (hash & Int32.max) % 10)
     }
 
-    @Test func `a batch is written completely and in order`() async throws {
+    @Test func `Producer writes a batch completely and in order`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()
         let producer = try cluster.producer()
@@ -68,7 +68,7 @@ import Testing
         try await producer.send([])
     }
 
-    @Test func `a batch larger than the queue waits for room`() async throws {
+    @Test func `Producer waits for room with a batch larger than the queue`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()
         let producer = try cluster.producer(["queue.buffering.max.messages": "10"])
@@ -76,7 +76,7 @@ import Testing
         #expect(try await cluster.consumer().watermarks(TopicPartition(topic: topic, partition: 0)).high == 1000)
     }
 
-    @Test func `many single senders at once are all answered`() async throws {
+    @Test func `Producer answers many single senders at once`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()
         let producer = try cluster.producer()
@@ -92,7 +92,7 @@ import Testing
         #expect(offsets == Set(0..<500))
     }
 
-    @Test func `what cannot be handed over is thrown and the batch before it is written`() async throws {
+    @Test func `Producer throws for a record that cannot be enqueued, and writes the batch before it`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()
         let producer = try cluster.producer(["message.max.bytes": "2000"])
@@ -103,7 +103,7 @@ import Testing
         #expect(try await cluster.consumer().watermarks(TopicPartition(topic: topic, partition: 0)).high == 1)
     }
 
-    @Test func `a closed producer says so`() async throws {
+    @Test func `Producer that is closed says so`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()
         let producer = try cluster.producer()
@@ -117,7 +117,7 @@ import Testing
         await producer.close(deadline: .seconds(10))
     }
 
-    @Test func `warming up knows the topic`() async throws {
+    @Test func `Producer knows the topic after warming up`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()
         let producer = try cluster.producer()
@@ -125,7 +125,7 @@ import Testing
         #expect(try await !producer.clusterId().isEmpty)
     }
 
-    @Test func `statistics come on request`() async throws {
+    @Test func `Producer emits statistics on request`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()
         let (statistics, heard) = AsyncStream<KafkaStatistics>.makeStream()
@@ -138,7 +138,7 @@ import Testing
         await producer.close(deadline: .seconds(10))
     }
 
-    @Test func `the settings are the house's`() async throws {
+    @Test func `Producer has the project's settings`() async throws {
         let producer = try Producer(KafkaConfiguration(bootstrapServers: "127.0.0.1:1"), logger: quiet)
         let expected = [
             "acks": "-1", "partitioner": "murmur2_random", "compression.type": "zstd", "linger.ms": "3",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Kafka
 
-/// What a producer does when the broker misbehaves, which only the development broker does on demand.
+/// A producer and a misbehaving broker, which only the development broker can be.
 @Suite struct ProducerTroubleTests {
     let broker: DevelopmentBroker
     let place = TopicPartition(topic: "things", partition: 0)
@@ -20,7 +20,7 @@ import Testing
         try await Consumer(broker.configuration, group: "counters", logger: quiet).watermarks(place).high
     }
 
-    /// After some errors the client refuses a topic until it has asked about it anew.
+    /// After some errors the client rejects a topic until it has read its metadata again.
     private func recovered(_ producer: Producer) async throws -> TopicPartitionOffset {
         let end = TookTooLong.limit
         while true {
@@ -38,7 +38,8 @@ import Testing
         (RD_KAFKA_RESP_ERR_INVALID_REQUIRED_ACKS.rawValue, .refused),
         (RD_KAFKA_RESP_ERR_INVALID_RECORD.rawValue, .unacceptable),
     ])
-    func `a delivery that the broker turns down is thrown`(code: Int32, meaning: KafkaError.Meaning) async throws {
+    func `Producer throws for a delivery that the broker rejects`(code: Int32, meaning: KafkaError.Meaning) async throws
+    {
         let producer = try producer()
         broker.inject([code], into: .produce)
         let error = try await failure { _ = try await producer.send(record) }
@@ -52,7 +53,7 @@ import Testing
             RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS,
             RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT, RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, RD_KAFKA_RESP_ERR__TRANSPORT,
         ].map(\.rawValue))
-    func `what passes is tried again without the caller`(code: Int32) async throws {
+    func `Producer retries temporary errors by itself`(code: Int32) async throws {
         let producer = try producer(["message.timeout.ms": "60000"])
         broker.inject([code], into: .produce)
         _ = try await producer.send(record)
@@ -60,7 +61,7 @@ import Testing
         #expect(try await written() >= 1)
     }
 
-    @Test func `a batch throws its failure when nothing of it is under way any more`() async throws {
+    @Test func `Producer throws the failure of a batch when nothing of it is in flight any more`() async throws {
         let producer = try producer()
         broker.inject([RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue], into: .produce)
         let error = try await failure { try await producer.send(Array(repeating: record, count: 20)) }
@@ -70,7 +71,7 @@ import Testing
         #expect(try await recovered(producer).offset == count)
     }
 
-    @Test func `Producer sends nothing before its topics are as meant, and creates none`() async throws {
+    @Test func `Producer sends nothing before its topics are as expected, and creates none`() async throws {
         let producer = try Producer(broker.configuration, requiring: ["things": 1, "others": 2], logger: quiet)
         let other = ProducerRecord(topic: "others", key: nil, value: [1])
         #expect(try await failure { _ = try await producer.send(other) }.meaning == .retry)
@@ -84,7 +85,7 @@ import Testing
         _ = try await content.send(other)
     }
 
-    @Test func `no confirmation within the message's time is a failure to try again`() async throws {
+    @Test func `Producer reports a missing confirmation as a failure to retry`() async throws {
         let producer = try producer(["message.timeout.ms": "300"])
         try broker.takeDown()
         let error = try await failure { _ = try await producer.send(record) }
@@ -92,7 +93,7 @@ import Testing
         #expect(error.meaning == .retry)
     }
 
-    @Test func `a late sender stops waiting and its record does not`() async throws {
+    @Test func `Producer stops waiting for a late sender and still writes its record`() async throws {
         let producer = try producer(["message.timeout.ms": "60000"])
         try broker.takeDown()
         let error = try await failure { _ = try await producer.send(record, deadline: .milliseconds(50)) }
@@ -103,7 +104,7 @@ import Testing
         #expect(try await written() == 2)
     }
 
-    @Test func `a full queue refuses a single record at once`() async throws {
+    @Test func `Producer with a full queue rejects a single record at once`() async throws {
         let producer = try producer(["queue.buffering.max.messages": "1", "message.timeout.ms": "60000"])
         try broker.takeDown()
         _ = try await failure { _ = try await producer.send(record, deadline: .milliseconds(20)) }
@@ -112,7 +113,7 @@ import Testing
         #expect(error.meaning == .retry)
     }
 
-    @Test func `a cancelled sender stops waiting`() async throws {
+    @Test func `Producer stops waiting for a cancelled sender`() async throws {
         let producer = try producer(["message.timeout.ms": "60000"])
         try broker.takeDown()
         let single = Task { _ = try await producer.send(record) }
@@ -123,7 +124,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await batch.value }
     }
 
-    @Test func `a batch that waits for room can be cancelled`() async throws {
+    @Test func `Producer stops a batch that waits for room when it is cancelled`() async throws {
         let producer = try producer(["queue.buffering.max.messages": "1", "message.timeout.ms": "60000"])
         try broker.takeDown()
         let batch = Task { try await producer.send([record, record, record]) }
@@ -131,7 +132,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await batch.value }
     }
 
-    @Test func `what is not written when the producer closes fails`() async throws {
+    @Test func `Producer fails what is not written when it closes`() async throws {
         let pump = try DeliveryPump(
             settings: broker.configuration.producerSettings(), logger: quiet, onStatistics: nil)
         try broker.takeDown()
@@ -147,7 +148,7 @@ import Testing
         #expect(try await failure { try pump.enqueue(record, for: Delivery()) }.meaning == .fatal)
     }
 
-    @Test func `closing lets what is under way arrive`() async throws {
+    @Test func `Producer lets records in flight arrive when it closes`() async throws {
         try broker.setRoundTrip(.milliseconds(100))
         let pump = try DeliveryPump(
             settings: broker.configuration.producerSettings(), logger: quiet, onStatistics: nil)
@@ -160,7 +161,7 @@ import Testing
         #expect(try await delivery.outcome().offset == 0)
     }
 
-    @Test func `a broker that was away is found again`() async throws {
+    @Test func `Producer finds a broker again after an outage`() async throws {
         let producer = try producer(["message.timeout.ms": "60000"])
         _ = try await producer.send(record)
         try broker.takeDown()
@@ -170,7 +171,9 @@ import Testing
         #expect(try await written() >= 2)
     }
 
-    @Test func `a fatal error fails the waiting and the next record builds another client`() async throws {
+    @Test func `Producer fails the waiting sends after a fatal error, and the next record creates another client`()
+        async throws
+    {
         let producer = try producer(["enable.idempotence": "true"])
         broker.inject([RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED.rawValue], into: .initProducerId)
         let error = try await failure { _ = try await producer.send(record) }
@@ -186,8 +189,8 @@ import Testing
         #expect(producer.fatalErrors == 1)
     }
 
-    /// Why there is a deduplicator.
-    @Test func `without idempotence a lost answer writes the record twice`() async throws {
+    /// The reason for the deduplicator.
+    @Test func `Producer without idempotence writes a record twice after a lost answer`() async throws {
         let producer = try producer([
             "enable.idempotence": "false", "message.timeout.ms": "60000", "request.timeout.ms": "2000",
             "socket.timeout.ms": "2000",
@@ -197,10 +200,10 @@ import Testing
         #expect(try await written() == 2)
     }
 
-    @Test func `a topic that does not exist is missing however often it is tried`() async throws {
+    @Test func `Producer reports a missing topic as missing at every attempt`() async throws {
         let producer = try producer(["topic.metadata.propagation.max.ms": "1"])
         broker.setError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART.rawValue, ofTopic: "things")
-        // With headers, since it is them that a failed hand-over could free twice.
+        // With headers, because those could be freed twice after a failure to enqueue.
         var record = record
         record.headers = [RecordHeader(name: "a", value: [1])]
         for _ in 0..<100 {

@@ -4,10 +4,12 @@ import Testing
 
 @testable import Kafka
 
-/// The development broker speaks no TLS, so the other end is `openssl s_server`: it sees the handshake, and no more is to
-/// be seen of a client that finds no Kafka behind it.
+/// The development broker has no TLS, so the other end is `openssl s_server`: it shows the handshake, and nothing else is
+/// visible of a client that finds no Kafka there.
 @Suite(.timeLimit(.minutes(1))) struct TLSTests {
-    @Test func `settings from the environment make a client that proves itself and demands proof`() async throws {
+    @Test func `Client presents its certificate and verifies the broker's, by settings from the environment`()
+        async throws
+    {
         let certificates = try DevelopmentCertificates()
         defer { certificates.remove() }
         let server = try Server(certificates)
@@ -25,7 +27,7 @@ import Testing
         #expect(said.contains("subject=CN = verifier.example.com"))
     }
 
-    @Test func `a broker that another authority vouches for is not spoken to`() async throws {
+    @Test func `Client rejects a broker of another authority`() async throws {
         let certificates = try DevelopmentCertificates()
         let others = try DevelopmentCertificates()
         defer {
@@ -46,7 +48,7 @@ import Testing
     }
 }
 
-/// One TLS server that wants certificates of its clients.
+/// One TLS server that requires client certificates.
 private final class Server {
     let port: Int
     private let process = Process()
@@ -69,7 +71,7 @@ private final class Server {
         port = try #require(Int(line.split(separator: ":").last ?? ""))
     }
 
-    /// What it printed, up to the line that is waited for or its end.
+    /// Its output up to the expected line or its end.
     func said(until text: String) throws -> String { try Self.read(output, until: text) }
 
     func stop() {

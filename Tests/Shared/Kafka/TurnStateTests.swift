@@ -10,7 +10,7 @@ import Testing
             topic: "things", partition: partition, offset: offset, timestamp: nil, key: nil, value: [], headers: [])
     }
 
-    @Test func `what was held comes first and in order`() throws {
+    @Test func `TurnState returns held records first and in order`() throws {
         var state = TurnState()
         for offset in 0..<3 { state.hold(record(Int64(offset))) }
         state.postpone(.turn(.revoked([partition])))
@@ -20,7 +20,9 @@ import Testing
         #expect(try state.next() == .revoked([partition]))
     }
 
-    @Test func `a revoke after records waits for the next turn and then for its answer`() throws {
+    @Test func `TurnState returns a revocation after records with the next turn, and repeats it until it is answered`()
+        throws
+    {
         var state = TurnState()
         #expect(!state.isRebalancing)
         state.postpone(.turn(.revoked([partition])))
@@ -32,7 +34,7 @@ import Testing
         #expect(try state.next() == nil)
     }
 
-    @Test func `a failure after records is thrown once by the next turn`() throws {
+    @Test func `TurnState throws a failure after records once, with the next turn`() throws {
         var state = TurnState()
         state.postpone(.failure(KafkaError(code: 3)))
         #expect(!state.isRebalancing)
@@ -40,14 +42,14 @@ import Testing
         #expect(try state.next() == nil)
     }
 
-    @Test func `an answer voids what was held`() {
+    @Test func `TurnState drops what it held at an answer`() {
         var state = TurnState()
         state.hold(record(0))
         state.answered()
         #expect(state.takeHeld(limit: 10).isEmpty)
     }
 
-    @Test func `seeking voids what was held of those partitions only`() {
+    @Test func `TurnState drops what it held of the partitions that are sought`() {
         var state = TurnState()
         state.hold(record(0))
         state.hold(record(0, partition: 1))
@@ -55,7 +57,7 @@ import Testing
         #expect(state.takeHeld(limit: 10).map(\.partition) == [1])
     }
 
-    @Test func `two rebalances in a row are answered one by one`() throws {
+    @Test func `TurnState returns two rebalances in a row one by one`() throws {
         var state = TurnState()
         state.postpone(.turn(.revoked([partition])))
         state.postpone(.turn(.assigned([])))

@@ -7,7 +7,7 @@ import Testing
         mutating func next() -> UInt64 { .max }
     }
 
-    @Test func `the bound doubles with every failure up to the cap`() {
+    @Test func `Backoff doubles its bound with every failure up to the cap`() {
         var backoff = Backoff(base: .milliseconds(100), cap: .seconds(1))
         var largest = Largest()
         let bounds = (0..<6).map { _ in backoff.next(using: &largest) }
@@ -15,7 +15,7 @@ import Testing
         #expect(backoff.failures == 6)
     }
 
-    @Test func `a success starts it anew`() {
+    @Test func `Backoff begins again after a success`() {
         var backoff = Backoff(base: .milliseconds(100), cap: .seconds(1))
         var largest = Largest()
         for _ in 0..<4 { _ = backoff.next(using: &largest) }
@@ -23,7 +23,7 @@ import Testing
         #expect(backoff.next(using: &largest) == .milliseconds(100))
     }
 
-    @Test func `many failures neither overflow nor exceed the cap`() {
+    @Test func `Backoff neither overflows nor exceeds the cap after many failures`() {
         var backoff = Backoff()
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<1000 { #expect(backoff.next(using: &generator) <= .seconds(30)) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Pipeline
 
-/// Forwards even texts, discards odd ones, and refuses `bad`.
+/// Passes on even texts, drops odd ones, and rejects `bad`.
 struct Even: Stage {
     enum Reason: String, StageReason {
         case undecodable, odd, bad, later
@@ -41,7 +41,7 @@ struct Even: Stage {
             timestamp: nil)
     }
 
-    @Test func `there is a result for every record in its order`() async throws {
+    @Test func `Batch has a result for every record in its order`() async throws {
         let values: [[UInt8]] = [Array("2".utf8), [0xFF], Array("x".utf8), Array("3".utf8), Array("4".utf8)]
         let batch = Batch(records: values.enumerated().map { Self.record($1, offset: Int64($0)) })
         let processed = try await batch.processed(by: Even())
@@ -54,7 +54,7 @@ struct Even: Stage {
         #expect(processed.forwarded.map(\.record.position.offset) == [0, 4])
     }
 
-    @Test func `a dead letter says where the record stood and keeps it as it was`() async throws {
+    @Test func `Batch makes dead letters that name the record's place and keep it unchanged`() async throws {
         var batch = Batch(records: [Self.record([0xFF], "topic", 3, offset: 17)])
         batch.attempt = 4
         let letters = try await batch.processed(by: Even())
@@ -67,7 +67,7 @@ struct Even: Stage {
         #expect(letter.reason == "undecodable")
     }
 
-    @Test func `the spans cover each partition from its first record to behind its last`() async throws {
+    @Test func `Batch covers each partition from its first record to after its last`() async throws {
         let batch = Batch(records: [
             Self.record([], "b", 1, offset: 5), Self.record([], "a", 0, offset: 9), Self.record([], "b", 1, offset: 8),
         ])

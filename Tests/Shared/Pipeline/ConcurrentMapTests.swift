@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct ConcurrentMapTests {
     @Test(arguments: [0, 1, 2, 7, 8, 9, 1000], [1, 2, 3, 64])
-    func `the results stand in the order of the elements`(count: Int, cores: Int) async {
+    func `ConcurrentMap returns results in the order of the elements`(count: Int, cores: Int) async {
         let squares = await Array(0..<count).concurrentMap(cores: cores) { $0 * $0 }
         #expect(squares == (0..<count).map { $0 * $0 })
     }

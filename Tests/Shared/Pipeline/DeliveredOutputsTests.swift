@@ -34,7 +34,7 @@ import Testing
         #expect(delivered.pending(of: outputs(0..<1, isDeadLetter: true), revocations: 0).isEmpty)
     }
 
-    @Test func `DeliveredOutputs forgets everything when partitions were given back`() {
+    @Test func `DeliveredOutputs is empty after partitions were revoked`() {
         var delivered = DeliveredOutputs()
         delivered.delivered(outputs(0..<3), except: [:])
         #expect(delivered.pending(of: outputs(0..<3), revocations: 1).count == 3)

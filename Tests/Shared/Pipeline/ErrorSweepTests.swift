@@ -10,11 +10,11 @@ import Testing
 @testable import Contracts
 @testable import Pipeline
 
-/// Every kind of request a worker makes, with every error that a broker gives while leaders and coordinators move: afterwards
-/// everything is settled, without help. Prints what was tried, one line a request and error.
+/// Every kind of request of a worker, with every error that a broker gives while leaders and coordinators move: afterwards
+/// everything is settled, without help. Prints what was tried, one line per request and error.
 ///
 /// With `STOREKEEPER_SWEEP=30` each error also comes ten times in a row, and for so many seconds. Ten times take a minute
-/// where the worker itself asks again, because its pauses grow.
+/// where the worker itself retries, because its pauses grow.
 @Suite struct ErrorSweepTests {
     /// The protocol's numbers, and librdkafka's for a connection that is cut.
     private static let cut = DevelopmentBroker.disconnect
@@ -24,7 +24,7 @@ import Testing
         var errors: [Int32]
         /// Makes the client send such a request.
         var trigger: (error: Int32, request: DevelopmentBroker.Request)?
-        /// The request is made once in a worker's life only.
+        /// The request is made once in a worker's lifetime only.
         var isOfTheStart = false
         var testDescription: String { "\(request)" }
     }
@@ -81,7 +81,7 @@ private final class SweepHarness: Sendable {
         var description: String
     }
 
-    /// Fails as long as the gate is closed, so that the worker goes back and asks for everything again.
+    /// Fails as long as the gate is closed, so that the worker goes back and reads everything again.
     struct Gate: Stage {
         struct Closed: Error {}
         final class Switch: Sendable {
@@ -100,7 +100,7 @@ private final class SweepHarness: Sendable {
         }
     }
 
-    /// Tells how far the worker has settled without asking the broker, whose errors are meant for the worker.
+    /// Counts what the worker has settled without a request to the broker, whose errors are meant for the worker.
     struct Observed: Settlement {
         final class Position: Sendable {
             let next = Mutex(Int64(0))
@@ -165,7 +165,7 @@ private final class SweepHarness: Sendable {
         return try await admin.lag(group: ServiceName.verifier.group, topics: ["in"]).reduce(0) { $0 + $1.records }
     }
 
-    /// - Returns: how long it took from the end of the trouble.
+    /// - Returns: the time from the end of the fault.
     func settles(_ error: Int32, _ repetition: Repetition, in row: ErrorSweepTests.Row) async throws -> Duration {
         let cell = "\(row.request) error \(error) \(repetition)"
         gate.value.withLock { $0 = (true, 0) }

@@ -3,6 +3,7 @@ import Foundation
 import Kafka
 import Logging
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Chassis
@@ -10,7 +11,7 @@ import Testing
 @testable import Pipeline
 
 @Suite(.timeLimit(.minutes(1))) struct KafkaSourceTests {
-    @Test func `a member for which no partition is left is told so once, and rests`() async throws {
+    @Test func `KafkaSource without a partition gets one empty assignment, and waits`() async throws {
         let bench = try await Bench(records: 5)
         let members = [try await bench.member(), try await bench.member()]
         let spare = try await memberWithoutPartition(members)
@@ -24,7 +25,7 @@ import Testing
         for member in members { await member.close(deadline: .seconds(5)) }
     }
 
-    /// Lets the group divide one partition between two; who gets nothing has not answered yet.
+    /// Lets the group divide one partition between two members; the one without it has not answered yet.
     private func memberWithoutPartition(_ members: [Consumer]) async throws -> Consumer {
         while true {
             for member in members {
@@ -39,21 +40,23 @@ import Testing
         }
     }
 
-    @Test func `records count until they are settled, also those in hand`() async throws {
+    @Test func `KafkaSource counts records as waiting until they are settled, also those of the current batch`()
+        async throws
+    {
         let bench = try await Bench(records: 5)
         let source = bench.source(try await bench.member())
         let batch = try await bench.batch(from: source)
-        // As many as a fetch brought, and not more than were asked for.
+        // As many as a fetch brought, and not more than were requested.
         #expect((1...3).contains(batch.records.count))
         let dated = try #require(batch.records.first?.timestamp)
         let lag = try #require(try await source.lag(now: dated.addingTimeInterval(60)).first)
         #expect(lag.records == 5)
         #expect(lag.seconds == 60)
-        // Tried again after a failure: nothing is settled yet.
+        // Retried after a failure: nothing is settled yet.
         try await source.rewind()
         let settled = try await bench.batch(from: source).records.count
         #expect(try await source.lag(now: dated).first?.records == 5)
-        // Asked for more: those are settled.
+        // The next batch was requested: those are settled.
         _ = try await bench.batch(from: source)
         #expect(try await source.lag(now: dated).first?.records == 5 - Int64(settled))
         while try await source.next() != nil {}
@@ -97,25 +100,25 @@ import Testing
     }
 }
 
-/// What a worker whose client hangs says, with the hang that librdkafka provides: it drops its question for committed
+/// The report of a worker whose client hangs, with the hang that librdkafka provides: it drops its request for committed
 /// offsets when the coordinator has moved.
 @Suite(.timeLimit(.minutes(1))) struct HangingWorkerTests {
-    /// Leaves the question to the client.
+    /// Leaves the request to the client.
     private struct LeftToTheClient: StartingPositions {
         func positions(of partitions: [TopicPartition]) -> [TopicPartitionOffset] {
             partitions.map { TopicPartitionOffset($0, offset: TopicPartitionOffset.committed) }
         }
     }
 
-    @Test func `Worker that owns partitions and is given no records is not alive after a minute`() async throws {
+    @Test func `Worker that owns partitions and gets no records is not alive after a minute`() async throws {
         let bench = try await Bench(records: 5)
         let source = bench.source(try await bench.member(), startingAt: LeftToTheClient())
         _ = try await bench.batch(from: source)
         bench.broker.inject([16, 16], into: .offsetFetch)
         try await source.rewind()
-        let clock = HandClock()
-        let health = Health(instant: clock.instant)
-        let progress = WorkerProgress("worker", health: health, instant: clock.instant)
+        let clock = ManualClock()
+        let health = Health(instant: { clock.instant })
+        let progress = WorkerProgress("worker", health: health, instant: { clock.instant })
         let reporter = LagReporter(source, worker: "test", progress: progress, now: { Date() })
         var report = LagReport()
         await reporter.publish(&report, askingBroker: true)
@@ -123,20 +126,10 @@ import Testing
         clock.advance(by: .seconds(61))
         #expect(try await source.next() == nil)
         await reporter.publish(&report, askingBroker: true)
-        let sentence = "worker has handled no record for 61 s although 5 wait in 1 partitions of in; "
+        let sentence = "worker has processed no record for 61 s although 5 wait in 1 partitions of in; "
         #expect(health.hung.first?.hasPrefix(sentence) == true, "\(health.hung)")
         #expect(health.notReady == health.hung)
         try await source.close()
-    }
-}
-
-/// A clock that moves when it is told to.
-private final class HandClock: Sendable {
-    private let time = Mutex<ContinuousClock.Instant>(.now)
-
-    func advance(by duration: Duration) { time.withLock { $0 += duration } }
-    var instant: @Sendable () -> ContinuousClock.Instant {
-        { [self] in time.withLock { $0 } }
     }
 }
 
@@ -169,7 +162,7 @@ private struct Bench {
             checkInterval: checkInterval, logger: logger)
     }
 
-    /// The next batch, after what the group has to say.
+    /// The next batch, after the group's assignment.
     func batch(from source: KafkaSource) async throws -> Batch {
         while true {
             if let batch = try await source.next() { return batch }

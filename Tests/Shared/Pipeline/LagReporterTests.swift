@@ -6,7 +6,7 @@ import Testing
 @Suite struct LagReporterTests {
     private let partitions = (0..<2).map { TopicPartition(topic: "in", partition: $0) }
 
-    @Test func `a partition that was taken away is told to be at its end, once`() {
+    @Test func `LagReporter sets a revoked partition to 0, once`() {
         var report = LagReport()
         let behind = partitions.map { KafkaSource.Lag(partition: $0, records: 4000, seconds: 120) }
         #expect(report.next(behind) == behind)

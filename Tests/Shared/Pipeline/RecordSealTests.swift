@@ -39,7 +39,7 @@ import Testing
         change { $0.headers.removeAll { $0.name == Headers.seal } }
         change { record in record.headers.append(record.headers.last { $0.name == Headers.seal } ?? WireHeader("", ""))
         }
-        // Bytes that move from one piece to the next.
+        // Bytes that move from one member to the next.
         change { record in
             record.key = Array("kv".utf8)
             record.value = Array("alue".utf8)
@@ -47,14 +47,14 @@ import Testing
         for record in changed { #expect(!Self.seal.isValid(record), "\(record)") }
     }
 
-    @Test func `Trace of a sealed record may change, as every process writes its own step`() {
+    @Test func `Seal allows another trace header, as every process writes its own span`() {
         var record = Self.sealed()
         record.headers.removeAll { $0.name == Headers.traceparent }
         record.headers.append(WireHeader(Headers.traceparent, "b"))
         #expect(Self.seal.isValid(record))
     }
 
-    @Test func `Keys rotate: the first seals, all are accepted, and a removed one is refused`() {
+    @Test func `Seal keys rotate: the first seals, all are accepted, and a removed one is rejected`() {
         let old = Self.sealed()
         let both = RecordSeal(keys: [Self.other, Self.key])
         let new = Self.sealed(by: both)
@@ -64,7 +64,7 @@ import Testing
         #expect(!RecordSeal(keys: [Self.other]).isValid(old))
     }
 
-    @Test func `Without a key nothing is sealed and everything is accepted`() {
+    @Test func `Seal without a key is not written and not required`() {
         let none = RecordSeal()
         let record = Self.sealed(by: none)
         #expect(record.headers.allSatisfy { $0.name != Headers.seal })
@@ -72,7 +72,7 @@ import Testing
         #expect(!Self.seal.isValid(record))
     }
 
-    @Test func `File of keys that is missing, empty or holds a short key is a problem of the configuration`() throws {
+    @Test func `Seal key file that is missing, empty or holds a short key is a problem of the configuration`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -88,8 +88,8 @@ import Testing
         #expect(try !RecordSeal(file: nil).isOn)
     }
 
-    /// Topics whose records need no seal, because they prove themselves or nothing in them is believed, are as they were.
-    @Test func `Record that was written by hand is refused where it would be believed`() async throws {
+    /// Topics whose records need no seal, because Apple's signature proves them or nothing in them is trusted, are unchanged.
+    @Test func `Seal is required of records that are trusted, and one written by hand is rejected`() async throws {
         let verified = VerifiedNotification(
             notificationUUID: UUID(), notificationType: "SUBSCRIBED", subtype: nil, environment: .production,
             bundleId: "com.example.app", appAppleId: nil, originalTransactionId: "1", transactionId: "1",
@@ -126,7 +126,7 @@ import Testing
         let processed = try await Batch(records: records).processed(by: Pass<Message>(), seal: seal)
         #expect(processed.forwarded.map(\.record.position.offset) == [1], sourceLocation: sourceLocation)
         guard case .deadLetter(.undecodable, let text) = processed.results[0] else {
-            Issue.record("it was believed", sourceLocation: sourceLocation)
+            Issue.record("it was accepted", sourceLocation: sourceLocation)
             return
         }
         #expect(text.contains("no valid seal"), sourceLocation: sourceLocation)

@@ -14,7 +14,7 @@ import Testing
     static let rejected = TestResult.deadLetter(.undecodable, message: "")
     static let forgery = TestResult.deadLetter(.forged, message: "")
 
-    @Test func `a run of dead letters stops the worker`() {
+    @Test func `RejectionLimit stops the worker at a run of dead letters`() {
         var counter = RejectionCounter(RejectionLimit(consecutive: 3))
         #expect(counter.crossing(distinct: [Self.rejected, Self.rejected]) == nil)
         let crossed = counter.crossing(distinct: [Self.rejected])
@@ -22,7 +22,7 @@ import Testing
         #expect(crossed?.counted == 3)
     }
 
-    @Test func `one good record begins the run anew`() {
+    @Test func `RejectionLimit begins the run again after one good record`() {
         var counter = RejectionCounter(RejectionLimit(consecutive: 3))
         #expect(
             counter.crossing(distinct: [Self.rejected, Self.rejected, Self.good, Self.rejected, Self.rejected]) == nil)
@@ -36,7 +36,7 @@ import Testing
         )
     }
 
-    @Test func `a share of dead letters over the window stops the worker`() {
+    @Test func `RejectionLimit stops the worker at a share of dead letters over the window`() {
         var counter = RejectionCounter(RejectionLimit(consecutive: 1000, ratio: 0.5, window: 10))
         let half = [TestResult](repeating: Self.rejected, count: 5) + [TestResult](repeating: Self.good, count: 5)
         #expect(counter.crossing(distinct: half) == nil)
@@ -48,7 +48,7 @@ import Testing
         #expect(counter.crossing(distinct: [Self.rejected, Self.rejected]) != nil)
     }
 
-    @Test func `One payload repeated 4,324 times counts once`() {
+    @Test func `RejectionLimit counts one payload repeated 4,324 times once`() {
         var counter = RejectionCounter(RejectionLimit(consecutive: 3, ratio: 0.1, window: 10))
         for _ in 0..<4324 {
             guard counter.crossing([(Self.rejected, [1]), (Self.rejected, [2])]) == nil else {
@@ -59,7 +59,7 @@ import Testing
         #expect(counter.crossing([(Self.rejected, [3])])?.counted == 3)
     }
 
-    @Test func `A repeated payload does not count again after a good record`() {
+    @Test func `RejectionLimit does not count a repeated payload again after a good record`() {
         var counter = RejectionCounter(RejectionLimit(consecutive: 2, ratio: 0.1, window: 1000))
         #expect(
             counter.crossing([(Self.rejected, [1]), (Self.good, [9]), (Self.rejected, [2]), (Self.rejected, [1])])
@@ -67,7 +67,7 @@ import Testing
         #expect(counter.crossing([(Self.rejected, [3])]) != nil)
     }
 
-    @Test func `Different payloads about one purchase count once`() {
+    @Test func `RejectionLimit counts different payloads about one purchase once`() {
         struct AboutPurchase: StageReason {
             static let undecodable = AboutPurchase(rawValue: "undecodable")
             var rawValue: String
@@ -82,7 +82,7 @@ import Testing
         #expect(counter.crossing((0..<200).map { (result, [UInt8($0)]) }) == nil)
     }
 
-    @Test func `Memory of what was counted is bounded`() {
+    @Test func `RejectionLimit has a bounded memory`() {
         var counter = RejectionCounter(RejectionLimit(consecutive: .max, ratio: 1, window: 10))
         let many = (0..<2 * RejectionCounter.memory).map { number in
             (Self.rejected, withUnsafeBytes(of: number) { Array($0) })

@@ -6,7 +6,7 @@ import Testing
 @testable import Pipeline
 
 @Suite(.timeLimit(.minutes(1))) struct RetryLoopTests {
-    /// Waits for nothing, and remembers for how long it was to.
+    /// Does not wait, and records for how long it should have.
     struct SwiftClock: Clock {
         let pauses: @Sendable (Duration) -> Void
         var now: ContinuousClock.Instant { .now }
@@ -28,7 +28,7 @@ import Testing
         func run() async throws { await retryLoop.run(turn) }
     }
 
-    @Test func `a turn that fails is told, and tried anew until the process is to stop`() async throws {
+    @Test func `RetryLoop reports a turn that fails, and retries until the process stops`() async throws {
         let (turns, turned) = AsyncStream<Bool>.makeStream()
         let failures = Mutex(0)
         let outcomes = Mutex([true, false, true, true])
@@ -56,7 +56,7 @@ import Testing
         #expect(failures.withLock { $0 } == 1)
         let first = try #require(pauses.withLock { $0.first })
         #expect(first > .seconds(6) && first <= .seconds(7))
-        // Behind a failure, a tenth of a second at most.
+        // After a failure, a tenth of a second at most.
         #expect(pauses.withLock { $0[1] } <= .milliseconds(100))
     }
 }

@@ -8,19 +8,19 @@ import Testing
 
     private func after(_ seconds: Int) -> ContinuousClock.Instant { start + .seconds(seconds) }
 
-    @Test func `StallDetector complains after a minute in which records wait and none is handled`() {
+    @Test func `StallDetector reports a minute in which records wait and none is processed`() {
         var detector = StallDetector()
         detector.observed(backlog, at: start)
         #expect(detector.complaint(at: after(60)) == nil)
         #expect(!detector.isHung(at: after(60)))
         #expect(
             detector.complaint(at: after(61))
-                == "has handled no record for 61 s although 7 wait in 2 partitions of in; "
+                == "has processed no record for 61 s although 7 wait in 2 partitions of in; "
                 + "the Kafka client delivers none and reports no error")
         #expect(detector.isHung(at: after(61)))
     }
 
-    @Test func `StallDetector counts from the last handled record`() {
+    @Test func `StallDetector counts from the last processed record`() {
         var detector = StallDetector()
         detector.observed(backlog, at: start)
         detector.received()
@@ -31,7 +31,7 @@ import Testing
         #expect(detector.complaint(at: after(111)) != nil)
     }
 
-    @Test func `StallDetector is content where nothing waits`() {
+    @Test func `StallDetector reports nothing where nothing waits`() {
         var detector = StallDetector()
         detector.observed(backlog, at: start)
         detector.observed(nil, at: after(59))
@@ -40,7 +40,7 @@ import Testing
         #expect(detector.complaint(at: after(1059)) == nil)
     }
 
-    @Test func `StallDetector leaves a batch in hand to the loop's own limit`() {
+    @Test func `StallDetector leaves a current batch to the loop's own limit`() {
         var detector = StallDetector()
         detector.observed(backlog, at: start)
         detector.received()
@@ -60,7 +60,7 @@ import Testing
         #expect(detector.isHung(at: after(601)))
     }
 
-    @Test func `StallDetector calls it a hang when nothing follows a failed attempt`() {
+    @Test func `StallDetector reports a hang when nothing follows a failed attempt`() {
         var detector = StallDetector()
         detector.observed(backlog, at: start)
         detector.failed("delivery failed", at: after(10))

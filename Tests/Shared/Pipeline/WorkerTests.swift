@@ -11,7 +11,7 @@ import Testing
 @testable import Pipeline
 
 @Suite(.timeLimit(.minutes(2))) struct WorkerTests {
-    @Test func `what was read is forwarded or put aside before its offset is committed`() async throws {
+    @Test func `Worker forwards or rejects a record before it commits its offset`() async throws {
         let bench = try await Bench()
         try await bench.write(["1", "2", "x", "4"])
         let (forwarded, letters) = try await bench.whileWorking(Even()) {
@@ -24,7 +24,7 @@ import Testing
         #expect(try DeadLetter(WireRecord(#require(letters.first))).reason == "bad")
     }
 
-    @Test func `a batch that met an outage is processed again until it passes`() async throws {
+    @Test func `Worker processes a batch again after an outage until it succeeds`() async throws {
         let bench = try await Bench()
         try await bench.write((0..<20).map { String($0 * 2) })
         let outage = Outage(failures: 3)
@@ -34,10 +34,10 @@ import Testing
         #expect(try await bench.lag() == 0)
     }
 
-    @Test func `a settlement that failed is repeated from where it stood`() async throws {
+    @Test func `Worker repeats a failed settlement from the same position`() async throws {
         let bench = try await Bench()
         try await bench.write(["2", "4"])
-        // The broker takes the outputs and refuses the commit: the next attempt only commits.
+        // The broker accepts the outputs and rejects the commit: the next attempt only commits.
         bench.broker.inject([16], into: .offsetCommit)
         let forwarded = try await bench.whileWorking(Even()) { try await bench.read(bench.output.name, count: 2) }
         #expect(Set(forwarded.map(\.value)).count == 2)
@@ -57,16 +57,16 @@ import Testing
         #expect(try await bench.end(of: Topics.rejected.name) == 20)
     }
 
-    @Test func `Worker reads on when the coordinator has moved before it goes back to a failed batch`() async throws {
+    @Test func `Worker continues when the coordinator has moved before it goes back to a failed batch`() async throws {
         let bench = try await Bench()
         try await bench.write((0..<20).map { String($0 * 2) })
-        // NOT_COORDINATOR: librdkafka drops the question for the committed offsets and never asks again.
+        // NOT_COORDINATOR: librdkafka drops the request for the committed offsets and never repeats it.
         let outage = Outage(failures: 1) { bench.broker.inject([16, 16], into: .offsetFetch) }
         let forwarded = try await bench.whileWorking(outage) { try await bench.read(bench.output.name, count: 20) }
         #expect(Set(forwarded.map(\.value)).count == 20)
     }
 
-    @Test func `Worker hands a postponed record to its waiting topic with key and headers, and settles it`()
+    @Test func `Worker writes a postponed record to its waiting topic with key and headers, and settles it`()
         async throws
     {
         let bench = try await Bench()
@@ -82,7 +82,7 @@ import Testing
         #expect(try await bench.end(of: bench.output.name) == 0)
     }
 
-    @Test func `Worker stops at a run of rejections and leaves the rest of the topic as it is`() async throws {
+    @Test func `Worker stops at a run of rejections and leaves the rest of the topic unchanged`() async throws {
         let bench = try await Bench(rejectionLimit: RejectionLimit(consecutive: 10))
         try await bench.write((0..<50).map { "x\($0)" })
         let stopped = await #expect(throws: RejectionLimitReached.self) {
@@ -95,7 +95,7 @@ import Testing
         #expect(try await bench.end(of: Topics.rejected.name) == 50 - left)
     }
 
-    @Test func `each record is a step of the trace that its header names`() async throws {
+    @Test func `Worker writes a span for each record in the trace that its header names`() async throws {
         let bench = try await Bench()
         let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         try await bench.write(["x"], headers: [RecordHeader(name: Headers.traceparent, value: Array(trace.utf8))])
@@ -112,14 +112,14 @@ import Testing
         #expect(span.failure == "bad")
     }
 
-    @Test func `two workers share the partitions and miss nothing`() async throws {
+    @Test func `Worker shares partitions with another, and no record is missing`() async throws {
         let bench = try await Bench()
         let forwarded = try await bench.whileWorking(Even()) {
             let forwarded = try await bench.whileWorking(Even()) {
                 try await bench.write((0..<500).map { String($0 * 2) })
                 return try await bench.read(bench.output.name, count: 500)
             }
-            // A commit that met the rebalance is made up for by whoever has the partition now.
+            // A commit that met the rebalance is repeated by the next owner of the partition.
             try await bench.drained()
             return forwarded
         }
@@ -127,7 +127,7 @@ import Testing
     }
 }
 
-/// Fails so many times as if the world did, then processes like ``Even``.
+/// Fails so many times as if a dependency were unavailable, then processes like ``Even``.
 private struct Outage: Stage {
     struct Away: Error {}
     final class Count: Sendable {
@@ -198,7 +198,7 @@ private struct Bench {
             })
     }
 
-    /// Runs a worker, does what is asked, stops the worker in an orderly way; throws what the worker threw.
+    /// Runs a worker, runs the body, stops the worker in order; throws what the worker threw.
     func whileWorking<S: Stage, Value: Sendable>(
         _ stage: S, _ body: @Sendable () async throws -> Value
     ) async throws -> Value where S.Input == Even.Text, S.Output == Even.Text {
@@ -220,7 +220,7 @@ private struct Bench {
         return value
     }
 
-    /// Reads a topic from its beginning until so many different values have come.
+    /// Reads a topic from its beginning until so many different values have arrived.
     func read(_ topic: String, count: Int) async throws -> [ConsumerRecord] {
         let consumer = try Consumer(broker.configuration, group: "reader-\(topic)", logger: logger)
         let partitions = try await KafkaAdmin(broker.configuration, logger: logger).topics()[topic] ?? 0
@@ -246,7 +246,7 @@ private struct Bench {
             .lag(group: ServiceName.verifier.group, topics: [input.name]).reduce(0) { $0 + $1.records }
     }
 
-    /// Waits until the group has settled everything, or the test's time is up.
+    /// Waits until the group has settled everything, or the test times out.
     func drained() async throws {
         while try await lag() > 0 {
             try Task.checkCancellation()
@@ -256,7 +256,7 @@ private struct Bench {
 
     func end(of topic: String) async throws -> Int64 {
         try await KafkaAdmin(broker.configuration, logger: logger)
-            .lag(group: "nobody", topics: [topic]).reduce(0) { $0 + $1.end }
+            .lag(group: "unused", topics: [topic]).reduce(0) { $0 + $1.end }
     }
 
     func becomesUnready() async throws {

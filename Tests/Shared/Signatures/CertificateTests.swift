@@ -6,7 +6,7 @@ import Testing
 @Suite struct CertificateTests {
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)
 
-    @Test func `only exactly one certificate in strict DER is read`() throws {
+    @Test func `Certificate is exactly one certificate in strict DER`() throws {
         let der = try DevelopmentAuthority(now: Self.now).leaf
         #expect(try Certificate(der: der).der == der)
         let broken: [[UInt8]] = [
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `no prefix of a certificate is one, and no changed byte goes unnoticed`() throws {
+    @Test func `Certificate is no prefix of one, and no changed byte goes unnoticed`() throws {
         let authority = try DevelopmentAuthority(now: Self.now)
         let der = authority.leaf
         let trust = TrustStore(roots: [try Certificate(der: authority.root)])
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `files hold several certificates in PEM or one in DER, or are refused`() throws {
+    @Test func `Certificate files hold several in PEM or one in DER, or are rejected`() throws {
         let one = try Certificate(der: DevelopmentAuthority(now: Self.now).root)
         let two = try Certificate(der: DevelopmentAuthority(now: Self.now).root)
         let key = try P256PrivateKey.generate().pem()
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `names, numbers and dates are those that were issued`() throws {
+    @Test func `Certificate has the names, numbers and dates that were issued`() throws {
         var profile = CertificateProfile.root(
             notBefore: Date(timeIntervalSince1970: 0), notAfter: Date(timeIntervalSince1970: 4_102_444_800))
         profile.commonName = "Größe, \"Anführung\" + Plus"

@@ -13,7 +13,7 @@ import Testing
         let leaf: Certificate
     }
 
-    /// A chain like Apple's in which one thing is different.
+    /// A chain like Apple's with one difference.
     private func chain(
         root changeRoot: (inout CertificateProfile) -> Void = { _ in },
         intermediate changeIntermediate: (inout CertificateProfile) -> Void = { _ in },
@@ -45,7 +45,7 @@ import Testing
         return nil
     }
 
-    @Test func `a chain like Apple's is valid for as long as all three certificates are`() throws {
+    @Test func `ChainValidator accepts a chain like Apple's for as long as all three certificates are valid`() throws {
         let until = Self.now.addingTimeInterval(50 * Self.day)
         let from = Self.now.addingTimeInterval(-50 * Self.day)
         let chain = try chain(intermediate: { $0.notAfter = until }, leaf: { $0.notBefore = from })
@@ -60,7 +60,7 @@ import Testing
         #expect(validated.standing(at: until.addingTimeInterval(1)) == .expired)
     }
 
-    @Test func `a root is trusted by its bytes or by its pinned digest, and not otherwise`() throws {
+    @Test func `ChainValidator trusts a root by its bytes or by its pinned digest, and not otherwise`() throws {
         let chain = try chain()
         let other = try self.chain().root.certificate
         #expect(try failure(chain, trust: TrustStore(pinnedDigests: [chain.root.certificate.sha256])) == nil)
@@ -81,7 +81,7 @@ import Testing
         #expect(throws: ChainFailure.self) { try result.get() }
     }
 
-    @Test func `path length, marks and keys have failures of their own`() throws {
+    @Test func `ChainValidator reports path length, marker extensions and keys as failures of their own`() throws {
         guard case .pathLength = try failure(chain(root: { $0.pathLength = 0 })) else {
             Issue.record("a root that allows no authority below it")
             return
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `the command line of OpenSSL says the same about every path`() throws {
+    @Test func `ChainValidator agrees with the command line of OpenSSL about every path`() throws {
         let constraint: (inout CertificateProfile) -> Void = { $0.nameConstraints = "permitted;DNS:example.com" }
         let otherName = CertificateProfile.Extension(
             "2.5.29.17", value: [0x30, 0x0C, 0x82, 0x0A] + Array("other.test".utf8))

@@ -6,7 +6,7 @@ import Testing
 @Suite struct DevelopmentAuthorityTests {
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)
 
-    @Test func `the chain has the size and the marks of the real one`() throws {
+    @Test func `DevelopmentAuthority has a chain of the size and with the marker extensions of Apple's`() throws {
         let authority = try DevelopmentAuthority(now: Self.now)
         #expect(abs(authority.leaf.count - 1077) <= 3)
         #expect(abs(authority.intermediate.count - 794) <= 3)
@@ -35,14 +35,15 @@ import Testing
         #expect(intermediate.p256PublicKey == nil)
     }
 
-    @Test func `the address for revocation is in leaf and intermediate`() throws {
+    @Test func `DevelopmentAuthority names its OCSP address in leaf and intermediate`() throws {
         let authority = try DevelopmentAuthority(now: Self.now, ocspAddress: "http://127.0.0.1:1/ocsp")
         #expect(try Certificate(der: authority.leaf).ocspAddresses == ["http://127.0.0.1:1/ocsp"])
         #expect(try Certificate(der: authority.intermediate).ocspAddresses == ["http://127.0.0.1:1/ocsp"])
         #expect(try Certificate(der: authority.root).ocspAddresses.isEmpty)
     }
 
-    @Test func `what was saved is loaded again, and keys are readable by their owner only`() throws {
+    @Test func `DevelopmentAuthority is loaded as it was saved, and its keys are readable by their owner only`() throws
+    {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: directory) }
         let made = try DevelopmentAuthority.loadOrCreate(in: directory, now: Self.now)
@@ -59,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `a directory with a broken key is reported`() throws {
+    @Test func `DevelopmentAuthority reports a directory with a broken key`() throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: directory) }
         try DevelopmentAuthority(now: Self.now).save(to: directory)

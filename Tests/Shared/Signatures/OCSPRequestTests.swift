@@ -33,7 +33,7 @@ import Testing
         return Result { () throws(OCSPFault) in try request.answer(in: response, now: read) }
     }
 
-    @Test func `good, revoked and unknown come through as the issuer said them`() throws {
+    @Test func `OCSPRequest reads good, revoked and unknown as the issuer answered`() throws {
         let good = try answer(responder()).get()
         #expect(good.standing == .good)
         #expect(good.thisUpdate == Self.now)
@@ -44,7 +44,7 @@ import Testing
         #expect(try answer(responder(), standing: .unknown).get().standing == .unknown)
     }
 
-    @Test func `the responder is told which certificate is meant, of whichever of its authorities`() throws {
+    @Test func `OCSPResponder answers for the certificate of the request, of any of its authorities`() throws {
         var asked: [String] = []
         _ = try responder().response(to: request.der, now: Self.now) {
             asked.append($0)
@@ -60,7 +60,7 @@ import Testing
         #expect(asked == [leaf.serialNumber, intermediate.serialNumber])
     }
 
-    @Test func `whom the issuer appointed may answer, and nobody else`() throws {
+    @Test func `OCSPRequest accepts answers of the issuer's delegate, and of no other signer`() throws {
         let profile = CertificateProfile.responder(
             notBefore: Self.now.addingTimeInterval(-Self.day), notAfter: Self.now.addingTimeInterval(Self.day))
         let delegate = try authority.intermediateIssuer.issueAuthority(profile, for: .generate(.p256))
@@ -73,13 +73,13 @@ import Testing
         func isUntrusted(_ signer: CertificateIssuer) throws -> Bool {
             if case .untrusted = try refusal(signer) { true } else { false }
         }
-        // Somebody with the issuer's name and another key.
+        // The issuer's name with another key.
         #expect(try isUntrusted(try DevelopmentAuthority(now: Self.now).intermediateIssuer))
         // A delegate of the authority above, which is not the issuer.
         #expect(try isUntrusted(try authority.rootIssuer.issueAuthority(profile, for: .generate(.p256))))
         // The issuer's own payload certificate, whose purpose is another.
         #expect(try isUntrusted(CertificateIssuer(certificate: leaf, key: IssuingKey(authority.leafKey))))
-        // A delegate whose appointment is over.
+        // A delegate whose certificate has expired.
         var over = profile
         over.notAfter = Self.now.addingTimeInterval(-60)
         #expect(try isUntrusted(try authority.intermediateIssuer.issueAuthority(over, for: .generate(.p256))))
@@ -87,7 +87,7 @@ import Testing
         #expect(try isUntrusted(try delegate.issueAuthority(profile, for: .generate(.p256))))
     }
 
-    @Test func `an answer counts only in its time`() throws {
+    @Test func `OCSPRequest accepts an answer only in its time`() throws {
         let hour = 3600.0
         #expect(try answer(responder(), read: Self.now.addingTimeInterval(hour)).get().standing == .good)
         #expect(try answer(responder(), read: Self.now.addingTimeInterval(2 * hour)) == .failure(.stale))
@@ -98,7 +98,7 @@ import Testing
         #expect(try answer(vague, dated: Self.now.addingTimeInterval(-2 * hour)) == .failure(.stale))
     }
 
-    @Test func `a nonce may be missing from the answer but not be another's`() throws {
+    @Test func `OCSPRequest accepts an answer without a nonce, and rejects another nonce`() throws {
         var forgetful = responder()
         forgetful.repeatsNonce = false
         #expect(try answer(forgetful).get().standing == .good)
@@ -107,7 +107,7 @@ import Testing
         #expect(throws: OCSPFault.otherNonce) { try request.answer(in: response, now: Self.now) }
     }
 
-    @Test func `an answer about another certificate of the same issuer says nothing`() throws {
+    @Test func `OCSPRequest takes nothing from an answer about another certificate of the same issuer`() throws {
         let sibling = try authority.intermediateIssuer.issue(
             .leaf(notBefore: Self.now, notAfter: Self.now.addingTimeInterval(Self.day)), for: .generate(.p256))
         let other = try OCSPRequest(about: sibling, issuedBy: intermediate, nonce: Array(1...16))
@@ -115,7 +115,7 @@ import Testing
         #expect(throws: OCSPFault.otherCertificate) { try request.answer(in: response, now: Self.now) }
     }
 
-    @Test func `what the responder declines and what is no response have their own faults`() throws {
+    @Test func `OCSPRequest has different faults for a declined request and an unreadable response`() throws {
         #expect(throws: OCSPFault.declined("trylater")) {
             try request.answer(in: try OCSPResponder.busy(), now: Self.now)
         }
@@ -131,7 +131,7 @@ import Testing
         #expect(throws: OCSPFault.unreadable) { try request.answer(in: [], now: Self.now) }
     }
 
-    @Test func `no changed byte makes a revoked certificate good`() throws {
+    @Test func `OCSPRequest lets no changed byte turn revoked into good`() throws {
         let response = try responder().response(to: request.der, now: Self.now) { _ in
             .revoked(Self.now, reason: "")
         }

@@ -2,7 +2,7 @@ import Signatures
 import Testing
 
 @Suite struct P256PublicKeyTests {
-    @Test func `a signature is valid for its bytes and its key only`() throws {
+    @Test func `P256PublicKey accepts a signature for its bytes and its key only`() throws {
         let key = try P256PrivateKey.generate()
         let other = try P256PrivateKey.generate()
         let bytes = Array("the payload".utf8)
@@ -14,7 +14,7 @@ import Testing
         #expect(try !key.publicKey().isValid(signature: signature, over: []))
     }
 
-    @Test func `no bit of a signature can be changed`() throws {
+    @Test func `P256PublicKey rejects a signature with any changed bit`() throws {
         let key = try P256PrivateKey.generate()
         let publicKey = try key.publicKey()
         let bytes = Array("the payload".utf8)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `numbers out of range and other lengths are invalid`() throws {
+    @Test func `P256PublicKey rejects numbers out of range and other lengths`() throws {
         let key = try P256PrivateKey.generate()
         let publicKey = try key.publicKey()
         let bytes = Array("the payload".utf8)
@@ -49,7 +49,7 @@ import Testing
         #expect(try !publicKey.isValid(signature: key.derSignature(over: bytes), over: bytes))
     }
 
-    @Test func `a thousand signatures under several keys are all judged rightly`() throws {
+    @Test func `P256PublicKey checks a thousand signatures under several keys correctly`() throws {
         let keys = try (0..<4).map { _ in try P256PrivateKey.generate() }
         let publicKeys = try keys.map { try $0.publicKey() }
         for index in 0..<1000 {
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `what is no point on the curve is no key`() throws {
+    @Test func `P256PublicKey rejects a point that is not on the curve`() throws {
         let point = try P256PrivateKey.generate().publicKey().uncompressedPoint
         #expect(P256PublicKey(uncompressedPoint: point) != nil)
         var moved = point
@@ -72,7 +72,7 @@ import Testing
         #expect(P256PublicKey(uncompressedPoint: [2] + point[1...32]) == nil)
     }
 
-    @Test func `a private key survives PEM, and other kinds are refused`() throws {
+    @Test func `P256PrivateKey survives PEM, and other kinds are rejected`() throws {
         let key = try P256PrivateKey.generate()
         let again = try P256PrivateKey(pem: try key.pem())
         #expect(try again.publicKey().uncompressedPoint == key.publicKey().uncompressedPoint)

@@ -2,7 +2,7 @@ import Signatures
 import Testing
 
 @Suite struct SHA256HashTests {
-    @Test func `the digests of FIPS 180-4 come out`() {
+    @Test func `SHA256Hash computes the digests of FIPS 180-4`() {
         func hexadecimal(_ bytes: [UInt8]) -> String {
             bytes.map { (String($0 >> 4, radix: 16) + String($0 & 15, radix: 16)) }.joined()
         }
@@ -14,7 +14,7 @@ import Testing
                 == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
     }
 
-    @Test func `a hash goes on from a copy as often as one likes`() {
+    @Test func `SHA256Hash continues from a copy any number of times`() {
         let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         for cut in stride(from: 0, through: 1000, by: 37) {
             var hash = SHA256Hash()

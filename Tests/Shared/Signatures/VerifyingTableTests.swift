@@ -2,7 +2,7 @@ import Testing
 
 @testable import Signatures
 
-/// The same promise twice: OpenSSL's own check, and ours over tables. Every answer must be the same.
+/// Two implementations of one check: OpenSSL's own, and the one with tables. Every answer must be the same.
 @Suite struct VerifyingTableTests {
     private struct Pair {
         let privateKey: P256PrivateKey
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `both agree on a thousand signatures, genuine and changed`() throws {
+    @Test func `VerifyingTable agrees with OpenSSL on a thousand signatures, genuine and changed`() throws {
         for _ in 0..<5 {
             let pair = try Pair()
             for number in 0..<200 {
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `both agree at every edge of the numbers`() throws {
+    @Test func `VerifyingTable agrees with OpenSSL at every edge of the numbers`() throws {
         let pair = try Pair()
         let order: [UInt8] = [
             0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x00, 0x00, 0x00, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
@@ -68,7 +68,7 @@ import Testing
         #expect(pair.agree([UInt8](repeating: 1, count: 64), [], false))
     }
 
-    @Test func `genuine signatures over digests at the edges are valid in both`() throws {
+    @Test func `VerifyingTable accepts genuine signatures over digests at the edges, as OpenSSL does`() throws {
         let pair = try Pair()
         for byte: UInt8 in [0x00, 0x01, 0x7F, 0x80, 0xFF] {
             for _ in 0..<20 {
@@ -78,7 +78,9 @@ import Testing
         }
     }
 
-    @Test func `the answer is the same before, while and after a table is made, from many threads`() async throws {
+    @Test func `VerifyingTable gives the same answer before, while and after it is computed, from many threads`()
+        async throws
+    {
         let key = try P256PrivateKey.generate()
         let point = try key.publicKey().uncompressedPoint
         let handle = try #require(VerifyingKeyHandle(uncompressedPoint: point, tableAfter: 50))
@@ -97,7 +99,7 @@ import Testing
         }
     }
 
-    /// Computed by hand from the definition, because no honest signer meets these cases in the life of the universe.
+    /// Computed by hand from the definition, because random signatures never reach these cases.
     @Test(arguments: [
         (
             "x of the point is r + n", true,
@@ -138,7 +140,7 @@ import Testing
             "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632554"
         ),
     ])
-    func `both are right where chance never leads`(
+    func `VerifyingTable is right in cases that random signatures never reach`(
         name: String, isValid: Bool, x: String, y: String, r: String, s: String, digest: String
     ) throws {
         let point = try [4] + bytes(x) + bytes(y)
@@ -148,7 +150,7 @@ import Testing
         }
     }
 
-    /// The point 7·G: the key whose private half is 7.
+    /// The point 7·G: the key with the private number 7.
     private static let sevenX = "8e533b6fa0bf7b4625bb30667c01fb607ef9f8b8a80fef5b300628703187b2a3"
     private static let sevenY = "73eb1dbde03318366d069f83a6f5900053c73633cb041b21c55e1a86c1f400b4"
 

@@ -122,12 +122,13 @@ import Testing
             try await apply(batches: 3, of: 100)
             let read = try await Self.counters(connection).read - before.read
             let all = try await connection.execute(
-                Statement(unsafeSQL: """
-                    select string_agg(relname || ' ' || seq_scan || ' ' || seq_tup_read, ', ') || '; ' || (
-                        select string_agg(indexrelname || ' ' || idx_scan || ' ' || idx_tup_read, ', ')
-                        from pg_stat_user_indexes where idx_tup_read > 0) as rows
-                    from pg_stat_user_tables where seq_tup_read > 0
-                    """))
+                Statement(
+                    unsafeSQL: """
+                        select string_agg(relname || ' ' || seq_scan || ' ' || seq_tup_read, ', ') || '; ' || (
+                            select string_agg(indexrelname || ' ' || idx_scan || ' ' || idx_tup_read, ', ')
+                            from pg_stat_user_indexes where idx_tup_read > 0) as rows
+                        from pg_stat_user_tables where seq_tup_read > 0
+                        """))
             let rows: String = try all[0].value("rows")
             #expect(Double(read) / 900 <= 60, "\(read) rows read for 900 notifications: \(rows)")
         }

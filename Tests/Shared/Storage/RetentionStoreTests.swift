@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct RetentionStoreTests {
     /// Far enough from now whenever this runs: only what is over for 200 real days can be dropped.
     static let then = Date(timeIntervalSince1970: 1_732_190_400)  // 2024-11-21
-    static let policy = RetentionPolicy(ledgerDays: 200, sightingDays: 8)
+    static let policy = RetentionPolicy(ledgerDays: 200, seenDays: 8)
 
     @Test func `months are made ahead, once`() async throws {
         try await Self.withStore { store, _ async throws in
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test func `a month that Apple's history still reaches is not dropped, whatever is asked`() async throws {
-        #expect(RetentionPolicy(ledgerDays: 1, sightingDays: 1) == RetentionPolicy(ledgerDays: 200, sightingDays: 7))
+        #expect(RetentionPolicy(ledgerDays: 1, seenDays: 1) == RetentionPolicy(ledgerDays: 200, seenDays: 7))
         try await Self.withStore { store, connection async throws in
             let now = try await connection.execute(Self.clock)[0].value("now", as: Date.self)
             _ = try await store.prepare(now: now)

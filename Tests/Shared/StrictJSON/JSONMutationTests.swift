@@ -3,7 +3,7 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// Ten thousand documents of chance, the same in every run: whatever we accept, Foundation accepts with the same values.
+/// Ten thousand random documents, the same in every run: whatever we accept, Foundation accepts with the same values.
 @Suite struct JSONMutationTests {
 
     private static let seeds = [
@@ -12,7 +12,7 @@ import Testing
         #"{"signedPayload":"eyJhbGciOiJFUzI1NiIsIng1YyI6WyJNSUlFTURDQ0E3YWdBd0lCQWdJUWFQb1BsZHZwU29FSDBsQnJqRFB2OWpB.e30.AA"}"#,
     ].map { Array($0.utf8) }
 
-    @Test func `what we accept, Foundation accepts, and both read the same`() throws {
+    @Test func `a document that we accept is accepted by Foundation with the same values`() throws {
         var random = SeededGenerator(state: 1)
         var accepted = 0
         for _ in 0..<10_000 {
@@ -20,14 +20,14 @@ import Testing
             for _ in 0..<Int.random(in: 1...3, using: &random) { mutate(&bytes, using: &random) }
             guard let document = try? JSONDocument(bytes) else { continue }
             accepted += 1
-            let theirs = try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
-            guard let theirs else {
+            let foundations = try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
+            guard let foundations else {
                 // Foundation refuses a number beyond Double; we accept it as a number that has no Double.
                 if hasNumberWithoutDouble(document.root) { continue }
                 Issue.record("only we accept \(String(decoding: bytes, as: UTF8.self))")
                 continue
             }
-            #expect(isSame(document.root, theirs), "\(String(decoding: bytes, as: UTF8.self))")
+            #expect(isSame(document.root, foundations), "\(String(decoding: bytes, as: UTF8.self))")
         }
         #expect(accepted > 1000)
     }
@@ -53,21 +53,21 @@ import Testing
             || value.members.contains { hasNumberWithoutDouble($0.value) }
     }
 
-    private func isSame(_ ours: JSONValue, _ theirs: Any) -> Bool {
+    private func isSame(_ ours: JSONValue, _ foundations: Any) -> Bool {
         switch ours.kind {
         case .object:
-            guard let object = theirs as? [String: Any], object.count == ours.members.count else { return false }
+            guard let object = foundations as? [String: Any], object.count == ours.members.count else { return false }
             return ours.members.allSatisfy { member in object[member.key].map { isSame(member.value, $0) } ?? false }
         case .array:
-            guard let array = theirs as? [Any], array.count == ours.elements.count else { return false }
+            guard let array = foundations as? [Any], array.count == ours.elements.count else { return false }
             return zip(ours.elements, array).allSatisfy { isSame($0, $1) }
-        case .string: return ours.string == theirs as? String
+        case .string: return ours.string == foundations as? String
         case .number:
-            guard let number = ours.double, let other = (theirs as? NSNumber)?.doubleValue else { return false }
+            guard let number = ours.double, let other = (foundations as? NSNumber)?.doubleValue else { return false }
             // Foundation rounds integers of more than 64 bits by way of decimals.
             return abs(number - other) <= abs(number) * 0x1p-50
-        case .bool: return ours.bool == theirs as? Bool
-        case .null: return theirs is NSNull
+        case .bool: return ours.bool == foundations as? Bool
+        case .null: return foundations is NSNull
         }
     }
 }

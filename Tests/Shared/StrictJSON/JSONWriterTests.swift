@@ -39,7 +39,7 @@ import Testing
         #expect(root[text]?.string == text)
     }
 
-    @Test func `what JSON cannot write becomes null`() {
+    @Test func `a value that JSON cannot write becomes null`() {
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("a", Double.infinity)

@@ -3,7 +3,7 @@ import Foundation
 import Signatures
 import StrictJSON
 
-/// The keys that the simulator makes for its clients, beside the certificates of its authority.
+/// The API keys that the simulator creates for its clients, beside the certificates of its authority.
 ///
 /// Each is a file `AuthKey_KEYID.p8`; `api-keys.json` lists them for every app as a client's configuration does:
 /// `[{"bundleId","issuerId","keyId","privateKeyFile"}]`, the files named relative to the list.
@@ -22,11 +22,11 @@ struct KeyFiles: Sendable {
 
     private var list: URL { directory.appendingPathComponent("api-keys.json") }
 
-    /// The keys of the list, or one made now if there is no list.
+    /// The keys of the list, or one created now if there is no list.
     func loadOrCreate() throws -> [AcceptedKey] {
         let entries = try entries()
         guard !entries.isEmpty else { return [try add()] }
-        // The apps of this run may be others than those of the last.
+        // The apps of this run may differ from those of the last.
         try write(keyIds: Self.keyIds(of: entries))
         return try Self.keyIds(of: entries).map { keyId in
             let pem = try String(contentsOf: file(of: keyId), encoding: .utf8)
@@ -35,13 +35,13 @@ struct KeyFiles: Sendable {
         }
     }
 
-    /// Makes a further key.
+    /// Creates another key.
     func add() throws -> AcceptedKey {
         let key = try P256PrivateKey.generate()
         let publicKey = try key.publicKey()
         let keyId = Self.keyId(of: publicKey)
         let file = file(of: keyId)
-        // Made with its permissions, never open to others for a moment.
+        // Created with its permissions, so that it is never readable by others.
         guard
             FileManager.default.createFile(
                 atPath: file.path, contents: Data(try key.pem().utf8), attributes: [.posixPermissions: 0o600])
@@ -50,7 +50,7 @@ struct KeyFiles: Sendable {
         return AcceptedKey(issuerId: Self.issuerId, keyId: keyId, publicKey: publicKey)
     }
 
-    /// Takes a key off the list; its file stays, for a revoked key may be tried.
+    /// Takes a key off the list; its file stays, so that a test can use the revoked key.
     func remove(_ keyId: String) throws { try write(keyIds: Self.keyIds(of: entries()).filter { $0 != keyId }) }
 
     private func file(of keyId: String) -> URL { directory.appendingPathComponent("AuthKey_\(keyId).p8") }
@@ -58,7 +58,7 @@ struct KeyFiles: Sendable {
     private func entries() throws -> [Entry] {
         guard FileManager.default.fileExists(atPath: list.path) else { return [] }
         do { return try JSONDecoder().decode([Entry].self, from: Data(contentsOf: list)) } catch {
-            throw Failure("\(list.path) cannot be read: delete it, and it is made anew (\(error))")
+            throw Failure("\(list.path) cannot be read: delete it and start again, which creates another (\(error))")
         }
     }
 
@@ -81,7 +81,7 @@ struct KeyFiles: Sendable {
         return entries.map(\.keyId).filter { seen.insert($0).inserted }
     }
 
-    /// Ten capital letters and digits as Apple's are; out of the key, so that no randomness is needed.
+    /// Ten capital letters and digits like Apple's, derived from the key.
     private static func keyId(of key: P256PublicKey) -> String {
         let alphabet = Array("ABCDEFGHJKLMNPQRSTUVWXYZ23456789")
         return String(key.uncompressedPoint.suffix(10).map { alphabet[Int($0) % alphabet.count] })

@@ -2,7 +2,7 @@ import Contracts
 import Foundation
 import Synchronization
 
-/// How many requests an app may still make, per endpoint: Apple's table, a tenth of it in sandbox.
+/// Rate limits per app and endpoint: Apple's table, and a tenth of it in the sandbox.
 final class RateLimits: Sendable {
     private struct Key: Hashable {
         var app: App
@@ -12,11 +12,11 @@ final class RateLimits: Sendable {
     private let scale: Double
     private let buckets = Mutex<[Key: TokenBucket]>([:])
 
-    /// - Parameter scale: multiplies Apple's limits.
+    /// - Parameter scale: factor for Apple's limits.
     init(scale: Double) { self.scale = scale }
 
     /// Takes a request.
-    /// - Returns: nil if it may be answered, else when the next one may come.
+    /// - Returns: nil if it is within the limit, else when the next one is.
     func take(_ endpoint: Endpoint, of app: App, now: Date) -> Date? {
         let rate = endpoint.requestsPerSecond * scale * (app.environment == .production ? 1 : 0.1)
         return buckets.withLock {
@@ -25,12 +25,12 @@ final class RateLimits: Sendable {
     }
 }
 
-/// A bucket that fills steadily. Pure.
+/// A token bucket that fills steadily. Pure.
 struct TokenBucket: Sendable {
     /// Apple counts over an hour. Two seconds' worth are stricter, and enough for a client that keeps the rate over a
     /// network with its delays.
     private static let credit = 2.0
-    /// What sums of fractions may lack: who comes when told must be served.
+    /// Tolerance for rounding, so that a client that returns when it was told is served.
     private static let tolerance = 1e-6
 
     private let rate: Double

@@ -3,18 +3,18 @@ import Foundation
 import Signatures
 import StrictJSON
 
-/// Whether a request may be answered: the JWT of its Authorization header, by Apple's rules.
+/// Checks the JWT of the Authorization header by Apple's rules.
 struct TokenCheck: Sendable {
     /// Apple rejects a token that lives longer.
     private static let longestLife: Int64 = 3600
-    /// A client's clock may be ahead by so much, seconds.
+    /// Seconds that a client's clock may be ahead.
     private static let skew: Int64 = 60
     /// A token takes less than 1 kB.
     private static let sizeLimit = 8_192
 
     let keys: KeyRing
 
-    /// - Returns: the bundle id the token is for; nil if it is refused, for whatever reason: Apple does not say either.
+    /// - Returns: the bundle id of the token; nil if it is invalid, without a reason, as Apple gives none.
     func bundleId(authorization: String?, now: Date) -> String? {
         guard let authorization, authorization.utf8.count <= Self.sizeLimit, authorization.hasPrefix("Bearer ")
         else { return nil }
@@ -31,7 +31,7 @@ struct TokenCheck: Sendable {
         let seconds = Int64(now.timeIntervalSince1970)
         // Apple documents iat, and its own library for Python leaves it out.
         let issued = claims["iat"].map { $0.int64 ?? -1 } ?? seconds
-        // Not negative first: the difference cannot overflow then.
+        // The sign is checked first, so that the difference cannot overflow.
         guard expires > seconds, issued >= 0, issued <= seconds + Self.skew, expires - issued <= Self.longestLife
         else { return nil }
         return claims["bid"]?.string

@@ -1,4 +1,4 @@
-/// What can be asked of the App Store Server API: its table, retention messaging left out.
+/// The endpoints of the App Store Server API, without retention messaging.
 enum Endpoint: String, Sendable, CaseIterable {
     case massExtendRenewalDate
     case massExtensionStatus
@@ -38,7 +38,7 @@ enum Endpoint: String, Sendable, CaseIterable {
     ].map { ($0, $1, $2.split(separator: "/")) }
 
     /// - Parameter path: its components.
-    /// - Returns: nil where Apple has nothing; else with what stands in the places of the stars.
+    /// - Returns: nil for an unknown path; else with the components in the places of the stars.
     static func find(method: String, path: [String]) -> (Endpoint, arguments: [String])? {
         for (endpoint, wanted, pattern) in routes where wanted == method && pattern.count == path.count {
             let pairs = zip(pattern, path)

@@ -25,7 +25,7 @@ extension StoreAPI {
         }
     }
 
-    /// Extend Subscription Renewal Dates for All Active Subscribers: every one is told of, then comes the summary.
+    /// Extend Subscription Renewal Dates for All Active Subscribers: a notification each, then the summary.
     func massExtendRenewalDate(_ call: APICall) throws -> APIAnswer {
         let json = try call.json()
         let order = try ExtensionOrder(json)

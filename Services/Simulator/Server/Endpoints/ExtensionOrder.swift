@@ -2,7 +2,7 @@ import AppStore
 import Foundation
 import StrictJSON
 
-/// What both requests for an extension say.
+/// The members that both requests for an extension share.
 struct ExtensionOrder: Sendable {
     var days: Int
     var requestIdentifier: String
@@ -18,7 +18,7 @@ struct ExtensionOrder: Sendable {
         requestIdentifier = identifier
     }
 
-    /// What Apple sends when all are through.
+    /// The summary that Apple sends at the end.
     func summary(
         of app: App, productId: String, storefronts: Set<String>?, succeeded: Int, failed: Int
     ) -> NotificationSummary {
@@ -35,14 +35,14 @@ struct ExtensionOrder: Sendable {
     }
 }
 
-/// An extension of all that are active.
+/// An extension of all active subscriptions.
 struct MassExtension: Sendable {
     struct Key: Sendable, Hashable {
         var productId: String
         var requestIdentifier: String
     }
 
-    /// The uuid of the summary that ends it.
+    /// The uuid of its summary.
     var summary: String
     var succeeded: Int
     var failed: Int
@@ -55,7 +55,7 @@ extension AppHistory {
         return (subscriber(originalTransactionId)?.extensions.count { $0 > year } ?? 0) < 2
     }
 
-    /// Says whose purchases these are from now on.
+    /// Sets the account of purchases from now on.
     mutating func assign(_ appAccountToken: UUID, to originalTransactionId: String) {
         change(originalTransactionId) { $0.newest.customer?.appAccountToken = appAccountToken }
     }

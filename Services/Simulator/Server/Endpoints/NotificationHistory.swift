@@ -9,7 +9,7 @@ extension StoreAPI {
         let pageToken = try call.request.parameter("paginationToken").map {
             try self.pageToken($0, of: question, in: call)
         }
-        // The first page settles what "now" is, so that who reads slowly comes to an end.
+        // The first page decides what "now" is, so that slow paging comes to an end.
         let end = pageToken.map { Date(milliseconds: $0.limit) } ?? min(question.end, call.now)
         let (found, next) = try historyStore.withHistory(of: call.app) { appHistory in
             let positions = try Self.positions(on: appHistory, question, from: pageToken?.position, to: end)
@@ -44,7 +44,7 @@ extension StoreAPI {
         return pageToken
     }
 
-    /// Those of the window, from a position on.
+    /// Notifications of the window, from a position on.
     private static func positions(
         on appHistory: AppHistory, _ question: NotificationHistoryQuestion, from position: Int64?, to end: Date
     ) throws -> any Collection<Int> {
@@ -55,7 +55,7 @@ extension StoreAPI {
         return subscriber.notifications.filter(window.contains)
     }
 
-    /// - Returns: up to 20 and where the next page begins, if there is one.
+    /// - Returns: up to 20, and where the next page begins, if there is one.
     private static func page(
         of positions: any Collection<Int>, on appHistory: AppHistory, where matches: (SentNotification) -> Bool
     ) -> (found: [SentNotification], next: Int?) {

@@ -3,7 +3,7 @@ import Contracts
 import Foundation
 import StrictJSON
 
-/// What is asked of Get Notification History, by Apple's rules for it.
+/// A request for notification history, by Apple's rules.
 struct NotificationHistoryQuestion: Sendable {
     private static let day = 86_400.0
 
@@ -12,7 +12,7 @@ struct NotificationHistoryQuestion: Sendable {
     var kind: NotificationKind?
     var transactionId: String?
     var onlyFailures: Bool
-    /// The same for the same body.
+    /// Equal for equal bodies.
     var fingerprint: UInt64
 
     /// - Throws: ``APIFault``.
@@ -48,7 +48,7 @@ struct NotificationHistoryQuestion: Sendable {
         ])
     }
 
-    /// Whether a notification is asked for, apart from its time. A type alone means those that have no subtype.
+    /// Whether a notification matches, apart from its time. A type alone matches those without a subtype.
     func matches(_ notification: SentNotification) -> Bool {
         if let kind, notification.kind != kind { return false }
         return !onlyFailures || notification.isFailing
@@ -80,7 +80,7 @@ extension NotificationKind {
         .externalPurchaseToken: [.unreported, .created, .activeTokenReminder],
     ]
 
-    /// Whether Apple has this type, and this subtype of it. Any type may be asked for without one.
+    /// Whether Apple has this type, and this subtype of it. Every type may be requested without one.
     var isApples: Bool {
         guard let subtype else { return type.isKnown }
         return Self.subtypes[type]?.contains(subtype) ?? false

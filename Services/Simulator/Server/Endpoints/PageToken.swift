@@ -3,15 +3,15 @@ import Contracts
 import Foundation
 import Signatures
 
-/// How far somebody has read: a paginationToken or a revision. Opaque to its reader, and good for one question only.
+/// The position of a reader: a paginationToken or a revision. Opaque to clients, and valid for one request only.
 struct PageToken: Sendable, Equatable {
     /// The next position, or the newest revision seen.
     var position: Int64
-    /// What the end of the question was taken to be, or the revision from which a descending reading began.
+    /// The end of the window, or the revision at which a descending read began.
     var limit: Int64
     /// Milliseconds since 1970.
     var issuedAt: Int64
-    /// Of the question it belongs to.
+    /// The fingerprint of its request.
     var question: UInt64
 
     init(position: Int64, limit: Int64, issuedAt: Date, question: UInt64) {
@@ -21,7 +21,7 @@ struct PageToken: Sendable, Equatable {
         self.question = question
     }
 
-    /// Nil for what ``text`` never made.
+    /// Nil for what ``text`` never produced.
     init?(_ text: String) {
         guard let bytes = Base64.decode(Array(text.utf8)[...], .url), bytes.count == 40 else { return nil }
         let numbers = stride(from: 0, to: 40, by: 8).map { start in
@@ -41,7 +41,7 @@ struct PageToken: Sendable, Equatable {
         return String(decoding: Base64.encode(bytes, .url), as: UTF8.self)
     }
 
-    /// What identifies a question: two alike have the same parameters.
+    /// Identifies a request: equal parameters have equal fingerprints.
     static func question(_ parts: [String?]) -> UInt64 {
         hash(Array(parts.map { $0.map { "\($0.utf8.count):\($0)" } ?? "-" }.joined(separator: ",").utf8)[...])
     }
@@ -50,7 +50,7 @@ struct PageToken: Sendable, Equatable {
         (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
     }
 
-    /// FNV-1a: nobody is to be kept from forging it, only from mixing things up.
+    /// FNV-1a: it prevents mistakes, not forgery.
     private static func hash(_ bytes: ArraySlice<UInt8>) -> UInt64 {
         bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }

@@ -2,7 +2,7 @@ import Contracts
 import Foundation
 
 extension StoreAPI {
-    /// Request a Test Notification: one is really sent.
+    /// Request a Test Notification: it is sent like any other.
     func requestTestNotification(_ call: APICall) throws -> APIAnswer {
         if faults.strike(.noURL, call.endpoint, now: call.now) != nil { throw APIFault(4_040_007) }
         let date = present()
@@ -17,7 +17,7 @@ extension StoreAPI {
         return APIAnswer { $0.member("testNotificationToken", token) }
     }
 
-    /// Get Test Notification Status: as soon as the first attempt has ended.
+    /// Get Test Notification Status: available once the first attempt has ended.
     func testNotificationStatus(_ call: APICall) throws -> APIAnswer {
         let (isKnown, notification) = historyStore.withHistory(of: call.app) { appHistory in
             let uuid = appHistory.tests[call.id]

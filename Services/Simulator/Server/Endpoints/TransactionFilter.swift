@@ -2,7 +2,7 @@ import AppStore
 import Contracts
 import Foundation
 
-/// Which transactions are asked for, by the parameters of Get Transaction History.
+/// The filters of Get Transaction History.
 struct TransactionFilter: Sendable {
     private static let types = [
         "AUTO_RENEWABLE": TransactionType.autoRenewableSubscription, "NON_RENEWABLE": .nonRenewingSubscription,
@@ -18,7 +18,7 @@ struct TransactionFilter: Sendable {
     private var revoked: Bool?
     private var excludesRevoked = false
     var isDescending = false
-    /// The same for the same parameters.
+    /// Equal for equal parameters.
     var fingerprint: UInt64
 
     /// - Throws: ``APIFault``.

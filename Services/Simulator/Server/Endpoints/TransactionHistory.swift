@@ -2,7 +2,7 @@ import Foundation
 import StrictJSON
 
 extension StoreAPI {
-    /// Get Transaction History, by modified date: what changed comes again at the end.
+    /// Get Transaction History, by modified date: a changed transaction appears again at the end.
     func transactionHistory(_ call: APICall) throws -> APIAnswer {
         let filter = try TransactionFilter(call)
         let omitsFinished = call.endpoint == .transactionHistoryWithoutFinishedConsumables
@@ -22,7 +22,7 @@ extension StoreAPI {
         }
     }
 
-    /// Get Refund History: what is revoked now.
+    /// Get Refund History: transactions that are revoked now.
     func refundHistory(_ call: APICall) throws -> APIAnswer {
         let page = try TransactionPage(
             of: try customersTransactions(in: call) { $1.purchase.revocation != nil },
@@ -34,7 +34,7 @@ extension StoreAPI {
         }
     }
 
-    /// Of all purchases of the Apple account that one of its transactions names.
+    /// All purchases of the Apple account that one of its transactions names.
     private func customersTransactions(
         in call: APICall, where isWanted: (Subscriber, Subscriber.Transaction) -> Bool
     ) throws -> [TransactionPage.Entry] {
@@ -45,7 +45,7 @@ extension StoreAPI {
     }
 }
 
-/// Up to twenty transactions by their revisions, and how to go on.
+/// Up to twenty transactions by revision, and the next position.
 struct TransactionPage: Sendable {
     struct Entry: Sendable {
         var subscriber: Subscriber
@@ -59,7 +59,7 @@ struct TransactionPage: Sendable {
     var revision: String
 
     /// - Parameter text: the revision of the page before; nil for the first.
-    /// - Throws: ``APIFault`` where the revision is not of this question.
+    /// - Throws: ``APIFault`` where the revision belongs to another request.
     init(
         of all: [Entry], after text: String?, question: UInt64, isDescending: Bool, now: Date
     ) throws {
@@ -69,7 +69,7 @@ struct TransactionPage: Sendable {
         }
         let newest = all.map(\.revision).max() ?? 0
         let seen = pageToken?.position ?? (isDescending ? .max : 0)
-        // Downwards, what changes while somebody reads is not missed but out of sight: it is newer than the beginning.
+        // Descending, a change during the read is newer than its beginning and appears in the next read.
         let rest = all.filter { isDescending ? $0.revision < seen : $0.revision > seen }
             .sorted { isDescending ? $0.revision > $1.revision : $0.revision < $1.revision }
         transactions = Array(rest.prefix(StoreAPI.pageSize))

@@ -31,7 +31,7 @@ extension StoreAPI {
         return APIAnswer(status: 200)
     }
 
-    /// Look Up Order ID: a number that is not ours is an answer, not an error. Apple has this in production only.
+    /// Look Up Order ID: an unknown number is an answer, not an error. Apple has this endpoint in production only.
     func lookUpOrder(_ call: APICall) throws -> APIAnswer {
         guard call.app.environment == .production else { return .notFound }
         let transactionId = OrderNumber(call.id)?.transactionId
@@ -49,13 +49,13 @@ extension StoreAPI {
         }
     }
 
-    // MARK: What the other endpoints need, too
+    // MARK: Shared by other endpoints
 
     func subscriber(ofTransaction id: String, in app: App) -> Subscriber? {
         historyStore.withHistory(of: app) { $0.subscriber(ofTransaction: id) }
     }
 
-    /// Of whom the path speaks.
+    /// The purchase that the path names.
     func subscriber(in call: APICall) throws -> Subscriber {
         guard let subscriber = subscriber(ofTransaction: try call.transactionId(), in: call.app) else {
             throw APIFault(4_040_010)
@@ -63,7 +63,7 @@ extension StoreAPI {
         return subscriber
     }
 
-    /// All purchases of the Apple account of whom the path speaks, in the order of their ids.
+    /// All purchases of the Apple account that the path names, in the order of their ids.
     func subscribers(in call: APICall) throws -> [Subscriber] {
         let subscriber = try subscriber(in: call)
         return historyStore.withHistory(of: call.app) { $0.subscribers(sharingAccountWith: subscriber) }
@@ -86,13 +86,13 @@ extension Subscriber {
     func transaction(_ id: String) -> Transaction? { transactions.first { $0.purchase.transactionId == id } }
 }
 
-/// What stands in the customer's receipt by mail, made out of the transaction id: 36 is the base, M comes before it.
+/// The order number in the customer's receipt, derived from the transaction id: base 36 after an M.
 struct OrderNumber: Sendable, Equatable {
     var transactionId: String
 
     init(transactionId: String) { self.transactionId = transactionId }
 
-    /// Nil for what ``text`` never made.
+    /// Nil for what ``text`` never produced.
     init?(_ text: String) {
         guard text.first == "M", let number = UInt64(text.dropFirst(), radix: 36) else { return nil }
         transactionId = String(number)

@@ -3,7 +3,7 @@ import StrictJSON
 
 extension ServerFault {
     /// Reads `{"fault":"slow","milliseconds":500,"count":3,"seconds":60,"endpoint":"notificationHistory"}`.
-    /// - Throws: ``Failure`` which says what is wrong with it.
+    /// - Throws: ``Failure`` that says what is wrong with it.
     init(json bytes: [UInt8], now: Date) throws {
         guard let root = try? JSONDocument(bytes).root, root.kind == .object else {
             throw Failure("a fault is a JSON object like {\"fault\":\"slow\",\"milliseconds\":500}")
@@ -42,7 +42,7 @@ extension ServerFault {
         return number
     }
 
-    /// As it is read, with what is left of it.
+    /// As it is read, with the requests that are left.
     func write(to json: inout JSONWriter) {
         json.member("fault", kind.rawValue)
         if let endpoint { json.member("endpoint", endpoint.rawValue) }

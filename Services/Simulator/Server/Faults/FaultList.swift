@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Something that is to go wrong, on request.
+/// A fault of the API, on request.
 struct ServerFault: Sendable, Equatable {
     enum Kind: String, Sendable, CaseIterable {
         /// The connection is closed without an answer.
@@ -12,26 +12,26 @@ struct ServerFault: Sendable, Equatable {
         case error
         /// The answer is 429.
         case storm
-        /// The token of a follow-up page is said to be expired.
+        /// The token of a follow-up page is answered as expired.
         case expiredTokens
         /// No notification URL is configured.
         case noURL
     }
 
     var kind: Kind
-    /// Nil strikes every endpoint.
+    /// Nil is every endpoint.
     var endpoint: Endpoint?
-    /// How many requests it strikes before it is over; nil for all.
+    /// Number of requests until it is over; nil for all.
     var remaining: Int?
-    /// When it is over; nil for never.
+    /// When it ends; nil for never.
     var end: Date?
-    /// How late a slow answer is, and how far ahead the Retry-After of a storm.
+    /// Delay of a slow answer, and the time until the Retry-After of a storm.
     var delay: Duration = .seconds(1)
-    /// Of an error.
+    /// The code of an error.
     var errorCode: Int64 = 5_000_000
 }
 
-/// What is to go wrong now. A fault that is over is forgotten.
+/// The faults in effect. One that is over is removed.
 final class FaultList: Sendable {
     private let faults: Mutex<[ServerFault]>
 
@@ -48,7 +48,7 @@ final class FaultList: Sendable {
         }
     }
 
-    /// - Returns: the first fault of the kind that strikes this endpoint; it has struck then.
+    /// - Returns: the first fault of the kind for this endpoint; it counts as used.
     func strike(_ kind: ServerFault.Kind, _ endpoint: Endpoint?, now: Date) -> ServerFault? {
         faults.withLock { faults in
             Self.removeWhatIsOver(&faults, now: now)

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What is remembered of one app in one environment.
+/// The history of one app in one environment.
 struct AppHistory: Sendable {
     /// In the order of their first attempts. Positions count from the beginning of the run.
     private var notifications: [SentNotification] = []
-    /// How many were forgotten: the position of the first that is left.
+    /// How many were dropped: the position of the first that is left.
     private var forgotten = 0
     private var positions: [String: Int] = [:]
     private var subscribers: [String: Subscriber] = [:]
@@ -13,7 +13,7 @@ struct AppHistory: Sendable {
     /// Original transaction ids by transaction id.
     private var originals: [String: String] = [:]
     private var revision: Int64 = 0
-    /// Of all that were ever here, the forgotten included.
+    /// All notifications ever added, the dropped ones included.
     private(set) var accepted = 0
     private(set) var failing = 0
     /// The uuids of test notifications, by token.
@@ -25,7 +25,7 @@ struct AppHistory: Sendable {
 
     subscript(position: Int) -> SentNotification { notifications[position - forgotten] }
 
-    /// The position of the first notification that was first tried at this time or later.
+    /// The position of the first notification whose first attempt was at this time or later.
     func position(of date: Date) -> Int {
         var low = range.lowerBound
         var high = range.upperBound
@@ -78,7 +78,7 @@ struct AppHistory: Sendable {
     mutating func add(_ notification: SentNotification, limit: Int) {
         let position = range.upperBound
         var notification = notification
-        // A clock that is put back must not break the order.
+        // A clock that is set back must not break the order.
         if let last = notifications.last {
             notification.firstAttempt = max(last.firstAttempt, notification.firstAttempt)
         }
@@ -104,7 +104,7 @@ struct AppHistory: Sendable {
             positions[notification.uuid] = nil
             guard let id = notification.originalTransactionId else { continue }
             change(id) { $0.notifications.removeAll { $0 == position } }
-            // Whom the last notification was about is forgotten with it.
+            // The purchase that the last notification was about is dropped with it.
             guard let subscriber = subscribers[id], subscriber.notifications.isEmpty else { continue }
             for transaction in subscriber.transactions { originals[transaction.purchase.transactionId] = nil }
             subscribers[id] = nil

@@ -1,23 +1,23 @@
 import Foundation
 import Synchronization
 
-/// What Apple remembers: every genuine notification with its attempts, and what is believed of every purchase.
+/// What Apple's history holds: every genuine notification with its attempts, and the state of every purchase.
 ///
-/// Forgeries are not Apple's and never in it. What is signed in it is kept as ``SealedPayload``s, so that a hundred
-/// thousand notifications take about 400 MB; beyond ``limit`` the oldest are forgotten.
+/// Forgeries are not part of it. Signed objects are kept as ``SealedPayload``s, so that a hundred thousand notifications take
+/// about 400 MB; beyond ``limit`` the oldest are dropped.
 final class HistoryStore: Sendable {
     /// Notifications per app and environment.
     let limit: Int
     private let histories = Mutex<[App: AppHistory]>([:])
 
-    /// - Parameter limit: notifications remembered per app and environment, at least 1.
+    /// - Parameter limit: maximum number of notifications per app and environment, at least 1.
     init(limit: Int) { self.limit = limit }
 
-    /// Something happened to a purchase. Called in the order of each purchase's events, before the notification is sent.
+    /// Notes an event of a purchase. Called in the order of each purchase's events, before the notification is sent.
     func note(_ event: EventPayload) { withHistory(of: event.app) { $0.note(event) } }
 
     /// An attempt begins.
-    /// - Parameter now: read under the lock, so that the first attempts stand in the order of their time.
+    /// - Parameter now: read under the lock, so that first attempts are in the order of their time.
     /// - Returns: the time of the attempt.
     func begin(_ delivery: Delivery, at now: @Sendable () -> Date) -> Date {
         guard delivery.notification.entry.expectedRejection == nil, delivery.attempt == 1, !delivery.isRepetition else {
@@ -37,11 +37,11 @@ final class HistoryStore: Sendable {
         withHistory(of: delivery.notification.app) { $0.add(attempt, to: delivery.notification.entry.uuid) }
     }
 
-    /// What is remembered of an app in an environment; empty for one of which nothing is known.
+    /// The history of an app in an environment; empty for an unknown one.
     func withHistory<Result>(of app: App, _ body: (inout AppHistory) throws -> Result) rethrows -> Result {
         try histories.withLock { try body(&$0[app, default: AppHistory()]) }
     }
 
-    /// All apps of which something is known.
+    /// All apps with a history.
     var apps: [App] { histories.withLock { Array($0.keys) } }
 }

@@ -2,14 +2,14 @@ import AppStore
 import Contracts
 import Foundation
 
-/// A notification as Get Notification History tells of it.
+/// A notification in Get Notification History.
 struct SentNotification: Sendable {
     var uuid: String
     var kind: NotificationKind
     var originalTransactionId: String?
     var payload: SealedPayload
     var firstAttempt: Date
-    /// In the order of their ends; empty while the first is underway.
+    /// In the order of their ends; empty during the first.
     var attempts: [DeliveryAttempt] = []
 
     init(_ notification: SignedNotification, firstAttempt: Date) {
@@ -24,13 +24,13 @@ struct SentNotification: Sendable {
 
     var isAccepted: Bool { attempts.last?.result == .success }
 
-    /// Tried and not taken so far, whether Apple tries again or not.
+    /// Attempted and not accepted so far, whether Apple retries or not.
     var isFailing: Bool { !attempts.isEmpty && !isAccepted }
 }
 
 /// One of up to six attempts.
 struct DeliveryAttempt: Sendable, Equatable {
-    /// Those of Apple's results that can come about here.
+    /// Those of Apple's results that can occur here.
     enum Result: String, Sendable {
         case success = "SUCCESS"
         case timedOut = "TIMED_OUT"

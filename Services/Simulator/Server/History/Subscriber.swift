@@ -2,37 +2,37 @@ import Foundation
 
 /// What Apple knows of one purchase and its renewals.
 ///
-/// Lives are led in compressed time and mostly in the past: what is answered about one is signed at the moment of the
-/// newest event about it, not at that of the question. Else a later event would look older than the answer.
+/// Purchases happen in compressed time and mostly in the past: an answer about one is signed at the moment of its newest
+/// event, not at that of the request. Otherwise a later event would look older than the answer.
 struct Subscriber: Sendable {
     struct Transaction: Sendable {
         var purchase: Purchase
-        /// The event that said so.
+        /// The date of the event that said so.
         var toldAt: Date
         /// Rises with every change of the app's history: Apple's order "by modified date".
         var revision: Int64
         var isFinished = false
     }
 
-    /// Says who bought, and what is believed now.
+    /// The newest event: the customer and the current status.
     var newest: EventPayload
     var transactions: [Transaction] = []
-    /// Of Apple's limit, two within 365 days.
+    /// For Apple's limit, two within 365 days.
     var extensions: [Date] = []
     /// Positions of its notifications in the app's history, rising.
     var notifications: [Int] = []
 
     init(newest: EventPayload) { self.newest = newest }
 
-    /// What is said now, with the newest transaction: in a refund flow the newest notification showed another.
+    /// The current state with the newest transaction: in a refund flow the newest notification showed another.
     var current: EventPayload {
         var current = newest
         current.purchase = transactions.last?.purchase
         return current
     }
 
-    /// Takes in what an event says.
-    /// - Parameter revise: hands out the next revision.
+    /// Applies an event.
+    /// - Parameter revise: returns the next revision.
     mutating func note(_ event: EventPayload, of purchase: Purchase, revise: () -> Int64) {
         if let place = transactions.lastIndex(where: { $0.purchase.transactionId == purchase.transactionId }) {
             if transactions[place].toldAt < event.signedDate {

@@ -2,11 +2,13 @@ import StrictJSON
 
 import struct Foundation.Date
 
-/// What a request shows: a JWS over who asks, for which app and until when. Never printed.
+/// The token of a request: a JWS over the issuer, the app and the expiry. Never printed.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests>
 struct BearerToken: Sendable, CustomStringConvertible, CustomReflectable {
     /// Apple accepts an hour at most.
     static let lifetime: Double = 20 * 60
-    /// It says to be older than it is, because a server whose clock is behind refuses what comes from the future.
+    /// It is dated back, because a server whose clock is behind rejects a date in the future.
     static let leeway: Double = 60
 
     /// The JWS.
@@ -15,7 +17,7 @@ struct BearerToken: Sendable, CustomStringConvertible, CustomReflectable {
     let key: Int
     /// The same by its id: the keys may have been replaced since.
     let keyId: String
-    /// By the clock corrected with what is known of Apple's.
+    /// By the clock, corrected by the known difference to Apple's.
     let issuedAt: Date
 
     /// - Throws: `OpenSSLFailure` where the key cannot sign.

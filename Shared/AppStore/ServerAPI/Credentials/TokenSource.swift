@@ -10,7 +10,7 @@ actor TokenSource {
     /// The key that is tried first.
     private var current = 0
     private var token: BearerToken?
-    /// How much Apple's clock is ahead of ours.
+    /// How much Apple's clock is ahead of the local one.
     private var skew: Double = 0
 
     init(_ credentials: APICredentials, bundleId: String) {

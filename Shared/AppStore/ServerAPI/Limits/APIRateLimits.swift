@@ -4,6 +4,8 @@ import struct Foundation.Date
 ///
 /// Share one between all clients of the app and environment in a process. Several processes with keys of the same app share
 /// Apple's limit without knowing of each other: then Apple's 429 closes the bucket until the time that Apple names.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits>
 public actor APIRateLimits {
     private var buckets: [APIEndpoint: TokenBucket]
     private let clock: APIClock
@@ -40,7 +42,7 @@ public actor APIRateLimits {
         }
     }
 
-    /// Apple wants no request of this kind for some time.
+    /// Apple answered 429: no request of this kind until its Retry-After.
     func close(_ endpoint: APIEndpoint, for pause: Duration) {
         buckets[endpoint]?.close(until: clock.elapsed() + pause)
     }

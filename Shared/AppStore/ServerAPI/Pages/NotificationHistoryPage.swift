@@ -1,4 +1,6 @@
 /// Up to twenty notifications, oldest first.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryresponse>
 public struct NotificationHistoryPage: APIPage {
     /// As they were sent: not verified. The pipeline verifies them.
     public let items: [NotificationHistoryItem]
@@ -7,7 +9,7 @@ public struct NotificationHistoryPage: APIPage {
     /// Whether there is a next page now.
     public let hasMore: Bool
 
-    /// Whether nothing is on it.
+    /// Whether it has no items.
     public var isEmpty: Bool { items.isEmpty }
 
     init(_ response: NotificationHistoryResponse) {

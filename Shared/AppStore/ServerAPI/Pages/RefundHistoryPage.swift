@@ -1,4 +1,6 @@
 /// Up to twenty refunded transactions of a customer.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/refundhistoryresponse>
 public struct RefundHistoryPage: APIPage {
     /// Each with a revocation date.
     public let transactions: [SignedItem<JWSTransactionDecodedPayload>]
@@ -7,7 +9,7 @@ public struct RefundHistoryPage: APIPage {
     /// Whether there is a next page now.
     public let hasMore: Bool
 
-    /// Whether nothing is on it.
+    /// Whether it has no items.
     public var isEmpty: Bool { transactions.isEmpty }
 
     init(_ response: RefundHistoryResponse, _ prover: AnswerProver) {

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `names are unique`() {
+    @Test func `names of scenarios are unique`() {
         #expect(Set(Scenario.all.map(\.name)).count == Scenario.all.count)
     }
 
@@ -64,6 +64,23 @@ import Testing
         #expect(Set(requests.map { $0.purchase?.transactionId }).count == 1)
     }
 
+    @Test func `added seats that are refunded, and a seat that is, leave the access alone`() throws {
+        let (events, play) = try Self.play("seats-added-and-refunded")
+        let purchases = events.compactMap(\.purchase)
+        #expect(purchases.map(\.quantity) == [5, 2, 2, 5, 4])
+        #expect(purchases.map { $0.revocation != nil } == [false, false, true, false, false])
+        #expect(purchases.map(\.revokedSeats) == [0, 0, 0, 1, 0])
+        #expect(events.map(\.status) == [1, 1, 1, 1, 1])
+        #expect(
+            play.purchases[0].access.periods.map(\.transactionId) == [purchases[0], purchases[4]].map(\.transactionId))
+        let added = PayloadBuilder.transaction(purchases[1], in: events[1])
+        #expect(added.additionalTransactionReason == .seatAddition)
+        #expect(added.expiresDate == purchases[0].expiresDate)
+        let seat = PayloadBuilder.transaction(purchases[3], in: events[3])
+        #expect(seat.multiSeatInfo?.text.contains(#""revokedSeatQuantity":1"#) == true)
+        #expect(seat.additionalTransactionReason == .seatAddition)
+    }
+
     @Test func `two accounts of the app on one Apple account have tokens of their own`() throws {
         let (events, _) = try Self.play("two-accounts-one-apple-account")
         #expect(Set(events.map { $0.customer?.appTransactionId }).count == 1)
@@ -72,14 +89,14 @@ import Testing
 
     @Test(arguments: [
         ("[]", "must be a JSON object"), (#"{"nonsense": 1}"#, "no scenario"), (#"{"win-back": -1}"#, "0 or more"),
-        (#"{"win-back": 0}"#, "weighs nothing"),
+        (#"{"win-back": 0}"#, "no weight above 0"),
     ])
-    func `a mix that cannot be told says why`(json: String, reason: String) throws {
+    func `an invalid mix is refused with the reason`(json: String, reason: String) throws {
         let failure = try #require(throws: Failure.self) { try ScenarioMix(json: Data(json.utf8)) }
         #expect(failure.description.contains(reason))
     }
 
-    @Test func `a mix is told by its weights, and nothing else is`() throws {
+    @Test func `a mix chooses scenarios by their weights, and no others`() throws {
         let mix = try ScenarioMix(json: Data(#"{"win-back": 3, "anything": 1}"#.utf8))
         var random = SeededRandom(seed: 3)
         let chosen = (0..<4_000).map { _ in mix.choose(using: &random)?.name }

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Simulator
 
-/// A conversation: what is next, how it went, what is next.
+/// One exchange after the other: what is next, how it went, what is next.
 @Suite struct OutboxTests {
     private let start = ContinuousClock.now
     private let moment = Date(milliseconds: 1_790_000_000_000)
     private let accepted = Answer(status: 200, duration: .milliseconds(1))
     private let unavailable = Answer(status: 503, duration: .milliseconds(1))
 
-    @Test func `as many are made as were asked for, then it is finished`() throws {
+    @Test func `the outbox makes as many as --count, then it is finished`() throws {
         var outbox = outbox { $0.count = 3 }
         for _ in 0..<3 {
             let delivery = try #require(new(outbox.next(at: start, now: moment)))
@@ -20,7 +20,7 @@ import Testing
         guard case .finished = outbox.next(at: start, now: moment) else { return _ = Issue.record("not finished") }
     }
 
-    @Test func `while an answer is out it is not finished`() throws {
+    @Test func `the outbox is not finished while an answer is outstanding`() throws {
         var outbox = outbox { $0.count = 1 }
         let delivery = try #require(new(outbox.next(at: start, now: moment)))
         guard case .waitForAnswer = outbox.next(at: start, now: moment) else { return _ = Issue.record("no wait") }
@@ -30,9 +30,10 @@ import Testing
         #expect(outbox.waitingRetries == 1)
     }
 
-    @Test func `retries are due in order and the sixth failure is the last`() throws {
+    @Test func `retries are due in order, with the same bytes, and the sixth failure is the last`() throws {
         var outbox = outbox { $0.count = 1 }
         var delivery = try #require(new(outbox.next(at: start, now: moment)))
+        let first = delivery.notification
         var instant = start
         for (attempt, wait) in [1, 12, 24, 48, 72].enumerated() {
             let due = instant + .seconds(wait)
@@ -42,12 +43,13 @@ import Testing
             }
             delivery = try #require(again(outbox.next(at: due, now: moment)))
             #expect(delivery.attempt == attempt + 2)
+            #expect(delivery.notification.entry == first.entry && delivery.notification.body == first.body)
             instant = due
         }
         #expect(outbox.answered(delivery, with: unavailable, at: instant) == .givenUp)
     }
 
-    @Test func `what is due again goes before what is new`() throws {
+    @Test func `a due retry is sent before a new notification`() throws {
         var outbox = outbox { $0.count = 10 }
         let delivery = try #require(new(outbox.next(at: start, now: moment)))
         _ = outbox.answered(delivery, with: unavailable, at: start)
@@ -55,7 +57,7 @@ import Testing
         #expect(again(outbox.next(at: start + .seconds(1), now: moment))?.attempt == 2)
     }
 
-    @Test func `an accepted one is repeated once, with the same bytes`() throws {
+    @Test func `an accepted notification is repeated once, with the same bytes`() throws {
         var outbox = outbox {
             $0.count = 1
             $0.repeatedShare = 1
@@ -69,7 +71,7 @@ import Testing
         guard case .finished = outbox.next(at: start, now: moment) else { return _ = Issue.record("not finished") }
     }
 
-    @Test func `a window reorders and loses nothing`() {
+    @Test func `a reorder window reorders and loses nothing`() {
         let plain = uuids(outbox { $0.count = 500 })
         let mixed = uuids(
             outbox {
@@ -81,7 +83,7 @@ import Testing
         #expect(mixed.count == 500)
     }
 
-    @Test func `about the wanted share is forged, each in a way that applies to it`() {
+    @Test func `about the requested share is forged, each in a variant that applies to it`() {
         var outbox = outbox {
             $0.count = 2_000
             $0.invalidShare = 0.25
@@ -96,14 +98,14 @@ import Testing
         #expect((400...600).contains(forged))
     }
 
-    @Test func `nothing new is made while too much waits to be retried`() throws {
+    @Test func `the outbox makes nothing new while too many retries wait`() throws {
         var outbox = outbox { $0.retryLimit = 1 }
         let delivery = try #require(new(outbox.next(at: start, now: moment)))
         _ = outbox.answered(delivery, with: unavailable, at: start)
         guard case .wait = outbox.next(at: start, now: moment) else { return _ = Issue.record("no wait") }
     }
 
-    @Test func `once stopped nothing is taken, but what is out is awaited`() throws {
+    @Test func `a stopped outbox takes nothing new and waits for outstanding answers`() throws {
         var outbox = outbox { $0.count = 0 }
         let delivery = try #require(new(outbox.next(at: start, now: moment)))
         outbox.stop()
@@ -115,7 +117,7 @@ import Testing
         #expect(outbox.waitingRetries == 1)
     }
 
-    @Test func `a pace spreads evenly and forgives at most a second`() {
+    @Test func `a pace spreads deliveries evenly and catches up on a second at most`() {
         var pace = Pace(rate: 10)
         #expect(pace.wait(at: start) == nil)
         pace.begin(at: start)
@@ -131,7 +133,7 @@ import Testing
         #expect(Pace(rate: 0).wait(at: start) == nil)
     }
 
-    @Test func `percentiles are within a twentieth`() {
+    @Test func `percentiles are accurate to a twentieth`() {
         var latencies = Latencies()
         #expect(latencies.percentile(0.5) == 0)
         for milliseconds in 1...1000 { latencies.add(.milliseconds(milliseconds)) }

@@ -5,22 +5,22 @@ import Testing
 @Suite struct RetryScheduleTests {
     private let apple = RetrySchedule(scale: 1, retriesSandbox: false, retriesBadRequests: true)
 
-    @Test func `production is tried six times, one, twelve, 24, 48 and 72 hours after the attempt before`() {
+    @Test func `Production is tried six times, 1, 12, 24, 48 and 72 hours after the attempt before`() {
         let delays = (1...6).map { apple.delay(after: $0, status: 503, in: .production) }
         #expect(delays == [1, 12, 24, 48, 72].map { .seconds($0 * 3600) } + [nil])
     }
 
-    @Test func `sandbox is tried once`() {
+    @Test func `Sandbox is tried once`() {
         #expect(apple.delay(after: 1, status: 503, in: .sandbox) == nil)
         #expect(apple.delay(after: 1, status: nil, in: .sandbox) == nil)
     }
 
-    @Test func `sandbox is retried where that is asked for`() {
+    @Test func `Sandbox is retried with --retry-sandbox`() {
         let schedule = RetrySchedule(scale: 3600, retriesSandbox: true, retriesBadRequests: true)
         #expect(schedule.delay(after: 2, status: nil, in: .sandbox) == .seconds(12))
     }
 
-    @Test func `a bad request is retried or not, as the switch says`() {
+    @Test func `a bad request is retried unless --no-retry-bad-request is set`() {
         var schedule = apple
         #expect(schedule.delay(after: 1, status: 400, in: .production) == .seconds(3600))
         schedule.retriesBadRequests = false

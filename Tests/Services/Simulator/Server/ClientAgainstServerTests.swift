@@ -6,10 +6,12 @@ import Testing
 
 @testable import Simulator
 
-/// The client that production uses, over every endpoint of the server: each was written from Apple's documentation alone,
-/// and what one of them misread shows here.
+/// The client that production uses, against every endpoint of the server. Each was written from Apple's documentation, and what
+/// one of them misread shows here.
 @Suite struct ClientAgainstServerTests {
-    @Test func `history comes page by page, goes on from a token, and is what the verifier proves`() async throws {
+    @Test func `notification history comes in pages, continues from a token, and is proven by the verifier`()
+        async throws
+    {
         try await Self.meet { fixture, client in
             let letters = try PurchaseFixture.subscriptions(45).map {
                 try fixture.send($0, answers: [.unavailable, .accepted])
@@ -17,7 +19,7 @@ import Testing
             let request = NotificationHistoryRequest(startDate: SimulatorFixture.beginning, endDate: fixture.now)
             var items: [NotificationHistoryItem] = []
             var token: String?
-            // Begun anew for each page, as by a scheduler that is killed and replaced.
+            // From the beginning for each page, like a scheduler that was killed and replaced.
             repeat {
                 var pages = client.notificationHistory(request, from: token).makeAsyncIterator()
                 let page = try #require(try await pages.next())
@@ -84,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `every parameter of the transaction history is understood`() async throws {
+    @Test func `every parameter of the transaction history has its effect`() async throws {
         try await Self.meet { fixture, client in
             var story = PurchaseFixture()
             try fixture.send(story.next(.subscribe))
@@ -107,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `what changes something is understood`() async throws {
+    @Test func `every endpoint that changes something has its effect`() async throws {
         try await Self.meet { fixture, client in
             var story = PurchaseFixture()
             try fixture.send(story.next(.subscribe))
@@ -153,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func `Apple's errors arrive with their numbers`() async throws {
+    @Test func `Apple's errors arrive with their codes`() async throws {
         try await Self.meet { fixture, client in
             let unknown = await #expect(throws: APIError.self) { try await client.transactionInfo("77") }
             #expect(unknown?.status == 404)
@@ -168,7 +170,8 @@ import Testing
         }
     }
 
-    @Test func `faults that pass are overcome: a storm, an error, a closed connection, silence`() async throws {
+    @Test func `temporary faults are overcome: too many requests, an error, a closed connection, silence`() async throws
+    {
         try await Self.meet { fixture, client in
             var story = PurchaseFixture()
             try fixture.send(story.next(.subscribe))
@@ -189,9 +192,9 @@ import Testing
         }
     }
 
-    @Test func `a key that is revoked is replaced by the other, and without one the client is told so`() async throws {
+    @Test func `a revoked key is replaced by the other one, and without another the client is told`() async throws {
         try await Self.meet { fixture, _ in
-            // A client that is refused looks at the answer's Date for a wrong clock of its own.
+            // A refused client compares the answer's Date with its own clock.
             fixture.move(by: Date().timeIntervalSince(fixture.now))
             var story = PurchaseFixture()
             try fixture.send(story.next(.subscribe))
@@ -231,7 +234,7 @@ import Testing
         }
     }
 
-    /// - Parameter patience: short only where an answer is kept away on purpose; a busy machine must not look like that.
+    /// - Parameter patience: short only where the answer is delayed on purpose; a busy machine must not look like that.
     private static func client(
         of fixture: SimulatorFixture, with tokens: [FixtureToken], patience: Duration = .seconds(60)
     ) throws -> AppStoreServerAPI {

@@ -4,12 +4,12 @@ import Signatures
 
 @testable import Simulator
 
-/// The JWT of somebody who may ask, and all that can be wrong with one.
+/// A valid JWT of a client, and everything that can be wrong with one.
 struct FixtureToken: Sendable {
     var issuerId = "69a6de70-0000-47e3-e053-5b8c7c11a4d1"
     var keyId = "2X9R4HXF34"
     var key: P256PrivateKey
-    /// What the header says; `KEYID` stands for ``keyId``.
+    /// The header; `KEYID` stands for ``keyId``.
     var header = #"{"alg":"ES256","kid":"KEYID","typ":"JWT"}"#
     var audience = "appstoreconnect-v1"
     var bundleId: String? = "com.example.app"

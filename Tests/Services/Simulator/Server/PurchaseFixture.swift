@@ -3,7 +3,7 @@ import Foundation
 
 @testable import Simulator
 
-/// One customer's simulated, step by step, an hour between the steps unless the step waits for the end of a period.
+/// The simulated purchase of one customer, step by step, an hour between the steps unless the step waits for the end of a period.
 struct PurchaseFixture {
     private static let product = Product.subscriptions[1]
 
@@ -35,13 +35,13 @@ struct PurchaseFixture {
         return event
     }
 
-    /// A consumable, bought by somebody.
+    /// A customer who bought a consumable.
     static func charge(_ app: App = SimulatorFixture.production, seed: UInt64) -> EventPayload {
         var sample = SampleHistory(of: app, seed: seed, now: SimulatorFixture.beginning)
         return sample.charge()
     }
 
-    /// As many first subscriptions as wanted, each another customer's.
+    /// First subscriptions of as many customers as wanted.
     static func subscriptions(_ count: Int, of app: App = SimulatorFixture.production) -> [EventPayload] {
         (0..<count).map { index in
             var story = PurchaseFixture(app, seed: UInt64(1000 + index))

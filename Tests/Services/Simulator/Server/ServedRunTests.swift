@@ -13,7 +13,7 @@ import Testing
 
 /// The built command with its API, as a process of its own.
 @Suite struct ServedRunTests {
-    @Test func `what nobody took is in the history as it was sent, and the run stays until it is told to stop`()
+    @Test func `a run keeps what was never accepted in the history as it was sent, and lasts until it is stopped`()
         async throws
     {
         let isDown = Mutex(true)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `a test notification that is asked for is sent and its status told`() async throws {
+    @Test func `a test notification is sent on request and its status returned`() async throws {
         try await Self.run("--environment", "Production", "--count", "5") { run in
             try await run.waitUntil { $0["isFinished"]?.bool == true }
             let ordered = try await run.ask("POST", "/inApps/v1/notifications/test")
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `Apple's retries bring what an outage kept away, and it stops being a failure`() async throws {
+    @Test func `Apple's retries deliver what an outage prevented, and it stops being a failure`() async throws {
         let isDown = Mutex(true)
         try await Self.run(
             answering: { _, _ in isDown.withLock { $0 } ? .serviceUnavailable : .ok }, "--environment", "Production",
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `an extension that is asked for is sent, and the record and the status agree about it`() async throws {
+    @Test func `an extension is sent, and the record and the status agree about it`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         try await Self.run(
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `a port that is taken ends the run with a sentence`() async throws {
+    @Test func `a port in use ends the run with a message`() async throws {
         try await Receiver.listening { _, address in
             let directory = try TemporaryDirectory()
             defer { directory.remove() }
@@ -125,7 +125,7 @@ import Testing
         ["--api-address", "8080"], ["--api-address", ":1"], ["--api-address", "a:99999"], ["--api-limit-scale", "0"],
         ["--api-fault", #"{"fault":"rain"}"#], ["--api-remember", "0"], ["--api-token-life", "0"],
     ])
-    func `a wrong option is exit 64 and named`(option: [String]) async throws {
+    func `an invalid option exits 64 and is named`(option: [String]) async throws {
         let outcome = try await Command(
             ["run", "--target", "http://127.0.0.1:1/x", "--authority", "x"] + option
         ).outcome()
@@ -140,7 +140,7 @@ import Testing
         var address: String
         var token: FixtureToken
 
-        /// - Parameter path: the whole of it.
+        /// - Parameter path: from the host on.
         func ask(_ method: String, _ path: String, _ body: String? = nil) async throws -> JSONValue {
             var request = HTTPClientRequest(url: address + path)
             request.method = .init(rawValue: method)
@@ -151,7 +151,7 @@ import Testing
             return try JSONDocument(Array(content.readableBytesView)).root
         }
 
-        /// Asks how far the sending is until it is as far as wanted; a minute at most.
+        /// Polls the progress until it is as far as wanted, a minute at most.
         func waitUntil(_ isReached: (JSONValue) throws -> Bool) async throws {
             let deadline = ContinuousClock.now + .seconds(60)
             while try !isReached(await ask("GET", "/simulator/progress")) {
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    /// As a client finds its key.
+    /// Finds the key as a client does.
     private static func token(in directory: TemporaryDirectory) throws -> FixtureToken {
         let list = directory.url.appendingPathComponent("authority/api-keys.json")
         let entry = try #require(try JSONDocument(Array(try Data(contentsOf: list))).root.elements.first)

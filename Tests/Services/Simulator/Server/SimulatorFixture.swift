@@ -10,7 +10,7 @@ import Testing
 
 @testable import Simulator
 
-/// A real server with the API on a port of its own, a history to be filled by hand and a clock that a test moves.
+/// A server with the API on a port of its own, a history that a test fills, and a clock that a test moves.
 final class SimulatorFixture: Sendable {
     struct Answer: Sendable {
         var status: Int
@@ -69,7 +69,7 @@ final class SimulatorFixture: Sendable {
         }
     }
 
-    /// Apple told, sent and was answered so, each attempt an hour after the one before. Moves the clock by a second.
+    /// Notes that Apple sent this and was answered so, each attempt an hour after the one before. Moves the clock by a second.
     @discardableResult
     func send(_ event: EventPayload, answers: [Simulator.Answer] = [.accepted]) throws -> SignedNotification {
         let notification = try signer.write(PendingNotification(event: event))
@@ -84,7 +84,7 @@ final class SimulatorFixture: Sendable {
         return notification
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     var address: String { "http://127.0.0.1:\(port.withLock { $0 })" }
 
@@ -110,7 +110,7 @@ final class SimulatorFixture: Sendable {
             authorization: try authorization ?? "Bearer \(token.text(now: now))")
     }
 
-    /// - Parameter path: the whole of it.
+    /// - Parameter path: from the host on.
     func send(
         _ method: String, _ path: String, _ body: String? = nil, authorization: String? = nil,
         withinMilliseconds milliseconds: Int64 = 60_000

@@ -17,15 +17,15 @@ import Testing
         NotificationSigner(authority: try authority.get(), impostor: try impostor.get())
     }
 
-    @Test func `a subscription's notification is as big as Apple's`() throws {
+    @Test func `a notification of a subscription is as big as Apple's`() throws {
         let signer = try Self.signer()
-        for event in PopulationTests.events(400, seed: 3) where event.renewal != nil {
+        for event in PopulationTests.events(400, seed: 3) where event.renewal != nil && event.object == .data {
             let notification = try signer.write(PendingNotification(event: event))
             #expect((13_000...20_480).contains(notification.body.count))
         }
     }
 
-    @Test func `all three signatures are the leaf's, under the same header`() throws {
+    @Test func `all three signatures are made by the leaf, under the same header`() throws {
         let key = try Self.authority.get().leafKey.publicKey()
         for event in PopulationTests.events(50, seed: 4) {
             let outer = try Self.signer().sign(event)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `the same event is written in the same words`() throws {
+    @Test func `an event is written the same way each time`() throws {
         for event in PopulationTests.events(200, seed: 6) {
             let first = try Self.withoutSignatures(try Self.signer().sign(event))
             let second = try Self.withoutSignatures(try Self.signer().sign(event))
@@ -55,7 +55,8 @@ import Testing
             let notification = try Self.signer().write(PendingNotification(event: event))
             let body = try JSONDocument(notification.body).root
             let payload = try Self.claims(of: Array(try #require(body["signedPayload"]?.string).utf8))
-            let objects = ["data", "summary", "externalPurchaseToken", "appData"].compactMap { payload[$0] }
+            let names = ["data", "summary", "externalPurchaseToken", "appData", "unclaimInfo", "giftInfo"]
+            let objects = names.compactMap { payload[$0] }
             #expect(objects.count == 1)
             let data = try #require(objects.first)
             let entry = notification.entry
@@ -103,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: InvalidVariant.allCases)
-    func `a invalidVariant is refused for the reason in the record`(invalidVariant: InvalidVariant) throws {
+    func `a forgery is rejected for the reason in the record`(invalidVariant: InvalidVariant) throws {
         let verifier = try Self.verifier()
         for event in PopulationTests.events(50, seed: 8) where event.renewal != nil {
             let notification = try Self.signer().write(
@@ -111,19 +112,19 @@ import Testing
             let text = try #require(try JSONDocument(notification.body).root["signedPayload"]?.string)
             let outcome = verifier.notification(Array(text.utf8), now: Self.now)
             guard case .failure(let refusal) = outcome else {
-                return _ = Issue.record("\(invalidVariant) was believed")
+                return _ = Issue.record("\(invalidVariant) was accepted")
             }
             #expect(refusal.reason.rawValue == notification.entry.expectedRejection)
-            // The door looks at the shape only, and must let it through to the verifier.
+            // Ingest looks at the shape only, and must let it through to the verifier.
             let jws = try #require(CompactJWS(Array(text.utf8)[...]))
             for segment in [jws.header, jws.payload, jws.signature] { #expect(Base64.decode(segment, .url) != nil) }
         }
     }
 
     @Test(arguments: SampleCase.allCases, PopulationTests.apps)
-    func `a sampleCase is believed or refused as its name says`(sampleCase: SampleCase, app: App) throws {
+    func `a sample case is accepted or rejected as its name says`(sampleCase: SampleCase, app: App) throws {
         let jws = try sampleCase.signed(by: try Self.signer(), for: app, seed: 11, now: Self.now)
-        let refusals: [SampleCase: RefusalReason] = [
+        let refusals: [SampleCase: VerificationFailureReason] = [
             .tampered: .signature, .wrongRoot: .chainUntrusted, .unsigned: .algorithm, .strangersApp: .appUnknown,
             .foreignTransaction: .nestedMismatch, .tooNew: .notYetValid, .tooOld: .expiredAtSigning,
         ]
@@ -149,7 +150,7 @@ import Testing
         return try JSONDocument(try #require(Base64.decode(parts.payload, .url))).root
     }
 
-    /// The claims with the nested ones decoded: all of a notification but what is random in it.
+    /// The claims with the nested ones decoded: a notification without its signatures.
     private static func withoutSignatures(_ jws: [UInt8]) throws -> [String] {
         let payload = try claims(of: jws)
         var texts = ["notificationUUID", "notificationType", "subtype"].compactMap { payload[$0]?.string }

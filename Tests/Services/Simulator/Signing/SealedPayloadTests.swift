@@ -7,10 +7,10 @@ import Testing
 @testable import Simulator
 
 @Suite struct SealedPayloadTests {
-    @Test func `what is unsealed is what was signed, and seals small`() throws {
+    @Test func `a sealed payload restores what was signed, and is small`() throws {
         let signer = PayloadSigner(authority: try NotificationSignerTests.authority.get())
         let key = try NotificationSignerTests.authority.get().leafKey.publicKey()
-        // A mark in a value is a character like any other, also where it looks like a signed part.
+        // The placeholder in a value is a character like any other, also where it looks like a signed object.
         let claims = #"{"a":"~","b":"Info\":\"~","signedTransactionInfo":"~.x.y","note":"~~"}"#
         let sealed = try SealedPayload(claims: Array(claims.utf8), signer: signer)
         let parts = try #require(CompactJWS(sealed.jws[...]))
@@ -22,7 +22,7 @@ import Testing
                 signature: try #require(Base64.decode(parts.signature, .url)), over: Array(parts.signed)))
     }
 
-    @Test func `a notification takes less than four kilobytes sealed`() throws {
+    @Test func `a sealed notification takes less than four kilobytes`() throws {
         let signer = try NotificationSignerTests.signer()
         for event in PopulationTests.events(100, seed: 9) {
             let payload = try signer.write(PendingNotification(event: event)).payload

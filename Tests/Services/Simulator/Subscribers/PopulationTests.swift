@@ -19,7 +19,7 @@ import Testing
         return (0..<count).map { _ in population.next(now: now) }
     }
 
-    /// Apple's statuses before and after each announcement.
+    /// Apple's statuses before and after each kind of notification.
     static let statuses: [NotificationKind: (Set<Int>, Set<Int>)] = [
         NotificationKind("DID_RENEW"): ([1], [1]),
         NotificationKind("DID_RENEW", "EARLY_BIRD"): ([1], [1]),
@@ -46,13 +46,15 @@ import Testing
         NotificationKind("SUBSCRIBED", "RESUBSCRIBE"): ([2, 5], [1]),
         NotificationKind("CONSUMPTION_REQUEST"): ([1], [1]),
         NotificationKind("REFUND_DECLINED"): ([1], [1]),
-        // Of an older period nothing else changes.
+        // The refund of an older period changes nothing else.
         NotificationKind("REFUND"): ([1, 2], [1, 2, 5]),
         NotificationKind("REFUND_REVERSED"): ([5], [1, 2]),
         NotificationKind("RENEWAL_EXTENDED"): ([1], [1]),
         NotificationKind("RENEWAL_EXTENSION", "FAILURE"): ([1], [1]),
         NotificationKind("REVOKE"): ([1, 4], [5]),
         NotificationKind("UNCLAIM_SEATS"): ([1], [1]),
+        NotificationKind("DID_CHANGE_RENEWAL_PREF", "INCREASE_QUANTITY"): ([1], [1]),
+        NotificationKind("REFUND", "SEATS"): ([1], [1]),
         NotificationKind("METADATA_UPDATE"): ([1], [1]),
         NotificationKind("MIGRATION"): ([1], [1]),
         NotificationKind("PRICE_CHANGE"): ([1], [1]),
@@ -60,7 +62,7 @@ import Testing
     ]
 
     @Test(arguments: seeds)
-    func `every purchase keeps to Apple's event table from its first event on`(seed: UInt64) throws {
+    func `every purchase follows Apple's event table from its first event on`(seed: UInt64) throws {
         var newest: [String: EventPayload] = [:]
         for event in Self.events(4_000, seed: seed) where event.renewal != nil {
             let id = try #require(event.purchase?.originalTransactionId)
@@ -79,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func `dates are in order and within what a verifier accepts`(seed: UInt64) throws {
+    func `dates are in order and accepted by a verifier`(seed: UInt64) throws {
         var newest: [String: EventPayload] = [:]
         for event in Self.events(4_000, seed: seed) {
             #expect(event.signedDate <= Self.now)
@@ -98,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func `identities are unique and stay with their owner`(seed: UInt64) {
+    func `ids are unique and stay with their owner`(seed: UInt64) {
         let events = Self.events(4_000, seed: seed)
         #expect(Set(events.map(\.uuid)).count == events.count)
         var owners: [String: String] = [:]
@@ -113,12 +115,13 @@ import Testing
         }
     }
 
-    @Test func `a new transaction appears only when something was bought`() {
+    @Test func `a new transaction appears only with a charge`() {
         var known: [String: Set<String>] = [:]
         let purchases: Set<NotificationKind> = [
             NotificationKind("DID_RENEW"), NotificationKind("DID_RENEW", "EARLY_BIRD"),
             NotificationKind("DID_RENEW", "BILLING_RECOVERY"), NotificationKind("SUBSCRIBED", "RESUBSCRIBE"),
             NotificationKind("DID_CHANGE_RENEWAL_PREF", "UPGRADE"), NotificationKind("OFFER_REDEEMED", "UPGRADE"),
+            NotificationKind("DID_CHANGE_RENEWAL_PREF", "INCREASE_QUANTITY"),
         ]
         for event in Self.events(10_000, seed: 9) {
             guard let purchase = event.purchase else { continue }
@@ -129,18 +132,19 @@ import Testing
         }
     }
 
-    @Test func `everything that can happen does happen`() {
+    @Test func `every event that can happen happens`() {
         let seen = Set(Self.events(20_000, seed: 1).map(\.kind))
         let ofApps: [NotificationKind] = [
             .test, .extensionSummary, NotificationKind("EXTERNAL_PURCHASE_TOKEN", "CREATED"),
             NotificationKind("EXTERNAL_PURCHASE_TOKEN", "ACTIVE_TOKEN_REMINDER"),
             NotificationKind("EXTERNAL_PURCHASE_TOKEN", "UNREPORTED"), NotificationKind("RESCIND_CONSENT"),
+            NotificationKind("GIFT_OFFERED"),
         ]
         #expect(seen == Set(LifecycleEvent.allCases.map(\.kind) + ofApps))
     }
 
     @Test(arguments: seeds)
-    func `expected access agrees with the status that Apple tells at each moment`(seed: UInt64) throws {
+    func `expected access agrees with Apple's status at each moment`(seed: UInt64) throws {
         var access: [String: [ExpectedAccess.Period]] = [:]
         for event in Self.events(8_000, seed: seed) {
             guard let id = event.purchase?.originalTransactionId else { continue }
@@ -164,21 +168,21 @@ import Testing
         #expect(missing.isEmpty, "\(missing)")
     }
 
-    @Test func `the same seed and moment tell the same story to the last id`() {
+    @Test func `equal seeds and moments produce equal notifications, down to the ids`() {
         #expect(Self.events(2_000, seed: 5) == Self.events(2_000, seed: 5))
     }
 
-    @Test func `another seed is another story`() {
+    @Test func `another seed produces other notifications`() {
         #expect(Self.events(500, seed: 5).map(\.kind) != Self.events(500, seed: 6).map(\.kind))
     }
 
-    @Test func `the same seed at another moment is not taken for a repetition`() {
+    @Test func `the same seed at another moment produces other ids`() {
         let uuids = Set(Self.events(2_000, seed: 5).map(\.uuid))
         let later = Self.events(2_000, seed: 5, now: Self.now + 1)
         #expect(uuids.isDisjoint(with: later.map(\.uuid)))
     }
 
-    @Test func `a faster time gives longer stories`() {
+    @Test func `a faster time scale produces longer lifecycles`() {
         func longest(_ scale: Double) -> Int {
             let ids = Self.events(8_000, seed: 3, timeScale: scale).compactMap(\.purchase?.originalTransactionId)
             return Dictionary(grouping: ids) { $0 }.values.map(\.count).max() ?? 0
@@ -186,7 +190,7 @@ import Testing
         #expect(longest(1_000) > longest(1))
     }
 
-    @Test func `a counterfeit is about somebody but leaves their purchase alone`() {
+    @Test func `a forged refund is about an existing purchase and leaves it alone`() {
         var plain = Population(apps: Self.apps, size: 5, seed: 8, now: Self.now)
         for _ in 0..<100 { _ = plain.next(now: Self.now) }
         var visited = plain
@@ -220,7 +224,7 @@ import Testing
             #expect(after.signedDate > before.signedDate)
             #expect(after.uuid != before.uuid)
         }
-        // Nobody renews before the new end.
+        // No renewal comes before the new end.
         let ends = Dictionary(
             uniqueKeysWithValues: extended.compactMap { event in
                 (event?.purchase).map { ($0.originalTransactionId, $0) }
@@ -237,7 +241,7 @@ import Testing
         #expect(renewals > 0)
     }
 
-    @Test func `what is said without changing anything has a date of its own`() throws {
+    @Test func `an announcement that changes nothing has a date of its own`() throws {
         var population = Population(apps: [Self.apps[0]], size: 1, seed: 7, now: Self.now)
         var dates: [String: [Date]] = [:]
         for _ in 0..<50 {

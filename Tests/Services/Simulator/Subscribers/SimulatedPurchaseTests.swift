@@ -21,7 +21,7 @@ import Testing
     private static let back: [LifecycleEvent] = [.requestRefundOfEarlierPeriod, .refundEarlierPeriod]
     private static let ofBasic = renewing + up + down + across + always
 
-    /// What has happened, on which product, and all that may happen next.
+    /// The events so far, the product, and all events that may follow.
     static let table: [([LifecycleEvent], Product, [LifecycleEvent])] = [
         ([], basic, [.subscribe, .buy]),
         ([.subscribe], basic, ofBasic),
@@ -48,21 +48,31 @@ import Testing
             ofBasic.filter { ![.announcePriceIncrease, .raisePrice].contains($0) }
                 + [.acceptPriceIncrease, .expireAfterPriceIncrease]
         ),
-        ([.subscribe], Product.team, renewing + always + [.unclaimSeats]),
+        ([.subscribe], Product.team, renewing + always + [.unclaimSeats, .addSeats, .refundSeats]),
+        (
+            [.subscribe, .addSeats], Product.team,
+            renewing + always.filter { ![.refund, .extend, .failToExtend].contains($0) }
+                + [.unclaimSeats, .refundSeats] + back
+        ),
+        (
+            [.subscribe, .addSeats, .refundEarlierPeriod], Product.team,
+            renewing + always + [.unclaimSeats, .refundSeats]
+        ),
+        ([.subscribe, .refundSeats], Product.team, renewing + always + [.unclaimSeats, .addSeats]),
         ([.buy], Product.nonConsumable, [.requestRefund, .refund]),
         ([.buy, .refund], Product.consumables[0], [.reverseRefund]),
         ([.buy, .requestRefund], Product.nonRenewing, [.repeatConsumptionRequest, .declineRefund, .refund]),
     ]
 
     @Test(arguments: table)
-    func `only what Apple's event table allows can happen next`(
+    func `only events of Apple's event table can follow`(
         past: [LifecycleEvent], product: Product, next: [LifecycleEvent]
     ) throws {
         let (simulated, _) = try lead(through: past, product: product)
         #expect(Set(LifecycleEvent.allCases.filter { simulated.permits($0) }) == Set(next))
     }
 
-    @Test func `what is not permitted changes nothing`() throws {
+    @Test func `an event that is not permitted changes nothing`() throws {
         var (simulated, identities) = try lead(through: [.subscribe], product: basic)
         let before = simulated
         #expect(simulated.apply(.recover, at: simulated.now + 60, product: basic, identities: &identities) == nil)
@@ -96,7 +106,7 @@ import Testing
         #expect(simulated.purchase?.purchaseDate == simulated.now)
     }
 
-    @Test func `recovered in grace nothing was interrupted, recovered later the period begins anew`() throws {
+    @Test func `a recovery in grace continues the period, and a later one begins another`() throws {
         let (grace, _) = try lead(through: [.subscribe, .failToRenewWithGrace, .recover], product: basic)
         let (retry, _) = try lead(through: [.subscribe, .failToRenew, .recover], product: basic)
         let end = try lead(through: [.subscribe], product: basic).0.purchase?.expiresDate
@@ -129,7 +139,7 @@ import Testing
             simulated.access.periods.map(\.start) == [try #require(simulated.transactions.first).purchaseDate, end])
     }
 
-    @Test func `a downgrade charged early names the product that still runs`() throws {
+    @Test func `a renewal info after a downgrade that was charged early names the product that still runs`() throws {
         var (simulated, identities) = try lead(through: [.subscribe, .downgrade], product: premium, to: basic)
         let end = try #require(simulated.purchase?.expiresDate)
         let payload = try #require(
@@ -138,7 +148,7 @@ import Testing
         #expect(payload.renewal?.product == premium)
     }
 
-    @Test func `in a refund flow the transaction is the old one, status and renewal info are of now`() throws {
+    @Test func `a notification of a refund flow has the old transaction, and status and renewal info of now`() throws {
         var (simulated, identities) = try lead(through: [.subscribe, .renew], product: basic)
         let first = try #require(simulated.transactions.first?.transactionId)
         let newest = try #require(simulated.purchase)
@@ -153,7 +163,7 @@ import Testing
         #expect(simulated.access.periods.last?.end == newest.expiresDate)
     }
 
-    @Test func `grace that is announced early is no billing retry yet`() throws {
+    @Test func `a grace period that is announced early is no billing retry yet`() throws {
         var (simulated, identities) = try lead(through: [.subscribe], product: basic)
         let end = try #require(simulated.purchase?.expiresDate)
         let payload = try #require(
@@ -175,7 +185,7 @@ import Testing
         #expect(minutes == expected)
     }
 
-    @Test func `production renews by the calendar, faster if told so`() {
+    @Test func `production renews by the calendar, or faster by the time scale`() {
         // The last day of January: the month after has fewer days.
         let start = Date(milliseconds: 1_738_281_600_000)
         let real = TimeScale(environment: .production, scale: 1)
@@ -190,7 +200,7 @@ private let basic = Product.subscriptions[1]
 private let premium = Product.subscriptions[2]
 private let studio = Product.subscriptions[4]
 
-/// A simulated in production that has been through these events, an hour apart or when the period ended.
+/// A purchase in production that has been through these events, an hour apart or when the period ended.
 private func lead(
     through events: [LifecycleEvent], product: Product, to other: Product? = nil
 ) throws -> (SimulatedPurchase, Identities) {

@@ -233,7 +233,7 @@ import Testing
     /// The months of the ledger that ended before a time are dropped, as the scheduler does it.
     static func drop(before date: Date, _ connection: PostgresConnection) async throws {
         let report = try await RetentionStore(connection).run(
-            RetentionPolicy(ledgerDays: 200, sightingDays: 8), now: date.addingTimeInterval(201 * 86_400))
+            RetentionPolicy(ledgerDays: 200, seenDays: 8), now: date.addingTimeInterval(201 * 86_400))
         #expect(report.left.isEmpty)
     }
 

@@ -11,12 +11,12 @@ import Testing
 @testable import Verifier
 
 @Suite struct RevocationWatchTests {
-    /// One verifier with its watch, and a time that the test passes.
+    /// One verifier with its watch, and a time that the test moves.
     private final class Surroundings: Sendable {
         private static let start = Date(timeIntervalSince1970: 1_780_000_000)
         private let date = Mutex(start)
         let log = LogLines()
-        let clock = ManualClock()
+        let clock = WakingClock()
         let register: RevocationRegister
         let client: ResponderClient
         private let holder = Mutex<(SignedDataVerifier, RevocationWatch, [UInt8])?>(nil)
@@ -50,7 +50,9 @@ import Testing
         }
     }
 
-    private static func reason(_ verifier: SignedDataVerifier, _ jws: [UInt8], _ now: Date) -> RefusalReason? {
+    private static func reason(_ verifier: SignedDataVerifier, _ jws: [UInt8], _ now: Date)
+        -> VerificationFailureReason?
+    {
         if case .failure(let refusal) = verifier.notification(jws, now: now) { refusal.reason } else { nil }
     }
 
@@ -70,7 +72,7 @@ import Testing
         try await surroundings.client.shutdown()
     }
 
-    @Test func `only what was proven is asked about, once until it is due again`() async throws {
+    @Test func `RevocationWatch checks only what was proven, once until it is due again`() async throws {
         try await scene { surroundings, responder, verifier, watch, jws in
             await watch.look()
             #expect(responder.questions == 0)
@@ -94,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: ["leaf", "intermediate"])
-    func `a certificate revoked later is refused within one refresh, and the operator hears of it once`(
+    func `RevocationWatch rejects a certificate revoked later within one refresh, and logs it once`(
         _ which: String
     ) async throws {
         try await scene { surroundings, responder, verifier, watch, jws in
@@ -109,7 +111,7 @@ import Testing
             await watch.look()
             #expect(surroundings.log.containing("critical A certificate has been REVOKED").count == 1)
             #expect(surroundings.log.containing("since=2026-05-28").count == 1)
-            // Whatever becomes of the responder, it stays refused.
+            // Whatever the responder answers from now on, it stays rejected.
             responder.revoke("")
             for behavior in [ResponderBehavior.busy, .ignorant, .expired, .impostor] {
                 responder.behave(behavior)
@@ -121,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: [ResponderBehavior.ignorant, .expired, .impostor, .busy, .redirecting, .endless, .babbling])
-    func `an answer that proves nothing changes nothing in soft mode and refuses in hard mode`(
+    func `RevocationWatch ignores an answer that proves nothing in soft mode and rejects in hard mode`(
         _ behavior: ResponderBehavior
     ) async throws {
         for hard in [false, true] {
@@ -133,7 +135,7 @@ import Testing
                 #expect(responder.questions == 2)
                 #expect(Self.reason(verifier, jws, surroundings.now()) == (hard ? .revocationUnknown : nil))
                 #expect(!surroundings.log.containing("warning ").isEmpty)
-                // It comes to its senses.
+                // The responder recovers.
                 responder.behave(.honest)
                 surroundings.pass(1800)
                 await watch.look()
@@ -142,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func `a responder without nonces is believed`() async throws {
+    @Test func `RevocationWatch accepts a responder without nonces`() async throws {
         try await scene(hard: true) { surroundings, responder, verifier, watch, jws in
             responder.behave(.forgetful)
             _ = Self.reason(verifier, jws, surroundings.now())
@@ -151,9 +153,9 @@ import Testing
         }
     }
 
-    @Test func `an unreachable responder changes nothing in soft mode`() async throws {
+    @Test func `RevocationWatch changes nothing in soft mode while the responder is unreachable`() async throws {
         let surroundings = Surroundings(hard: false)
-        // Nobody listens on the reserved port.
+        // Nothing listens on the reserved port.
         let authority = try DevelopmentAuthority(now: surroundings.now(), ocspAddress: "http://127.0.0.1:1/")
         let (verifier, watch, jws) = try surroundings.setUp(authority)
         for _ in 0..<5 {
@@ -162,11 +164,13 @@ import Testing
             surroundings.pass(900)
         }
         // Two certificates, one line each for the whole outage.
-        #expect(surroundings.log.containing("warning Nobody could say").count == 2)
+        #expect(surroundings.log.containing("warning Cannot check whether a certificate").count == 2)
         try await surroundings.client.shutdown()
     }
 
-    @Test func `in hard mode the last answer counts until its validity ends, and then nothing passes`() async throws {
+    @Test func `RevocationWatch lets the last answer count in hard mode until it expires, and then nothing passes`()
+        async throws
+    {
         let surroundings = Surroundings(hard: true)
         try await RunningResponder.listening(now: surroundings.now) { responder in
             let (verifier, watch, jws) = try surroundings.setUp(responder.authority)
@@ -184,7 +188,7 @@ import Testing
         try await surroundings.client.shutdown()
     }
 
-    @Test func `in hard mode the first notification under a certificate waits for the answer instead of being refused`()
+    @Test func `RevocationWatch in hard mode lets the first notification under a certificate wait for the answer`()
         async throws
     {
         try await scene(hard: true) { surroundings, responder, verifier, watch, jws in
@@ -208,14 +212,14 @@ import Testing
             surroundings.pass(7200)
             await watch.look()
             let asked = responder.questions
-            // Asked in vain a moment ago: refused without asking again.
+            // Checked in vain a moment ago: rejected without another check.
             let later = try await processed()
             #expect(later == ["revocation-unknown", "malformed", "revocation-unknown"])
             #expect(responder.questions == asked)
         }
     }
 
-    @Test func `a certificate that names no responder is refused in hard mode only`() async throws {
+    @Test func `RevocationWatch rejects a certificate that names no responder in hard mode only`() async throws {
         for hard in [false, true] {
             let surroundings = Surroundings(hard: hard)
             let (verifier, watch, jws) = try surroundings.setUp(try DevelopmentAuthority(now: surroundings.now()))
@@ -227,7 +231,7 @@ import Testing
         }
     }
 
-    @Test func `the watch looks by itself and stops when it is told to`() async throws {
+    @Test func `RevocationWatch checks by itself and stops at shutdown`() async throws {
         let surroundings = Surroundings(hard: false)
         try await RunningResponder.listening(now: surroundings.now) { responder in
             let (verifier, watch, jws) = try surroundings.setUp(responder.authority)

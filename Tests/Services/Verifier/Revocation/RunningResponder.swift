@@ -19,7 +19,7 @@ final class RunningResponder: Sendable {
 
     private init(authority: DevelopmentAuthority) { self.authority = authority }
 
-    /// How many it was asked.
+    /// Number of requests.
     var questions: Int { state.withLock(\.questions) }
 
     func behave(_ behavior: ResponderBehavior) { state.withLock { $0.behavior = behavior } }

@@ -23,7 +23,7 @@ extension ForgeryMaterial {
             Forgery(
                 "a leaf straight under the root", .chainLength,
                 try underChain([underRoot, chain[1], chain[2]], key: direct)))
-        let orders: [(String, [Int], RefusalReason)] = [
+        let orders: [(String, [Int], VerificationFailureReason)] = [
             ("root as leaf", [2, 1, 2], .chainLength), ("root three times", [2, 2, 2], .chainLength),
             ("intermediate as leaf", [1, 1, 2], .chainLength), ("intermediate first", [1, 0, 2], .chainLength),
             ("backwards", [2, 1, 0], .chainLength), ("root second", [0, 2, 1], .chainUntrusted),

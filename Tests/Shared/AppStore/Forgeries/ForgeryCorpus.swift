@@ -17,12 +17,12 @@ public struct Forgery: Sendable, CustomStringConvertible {
     /// The text as it would arrive.
     public let jws: [UInt8]
     /// Nil where it must pass.
-    public let expected: RefusalReason?
+    public let expected: VerificationFailureReason?
     /// Where it is carried to.
     public let door: Door
 
     /// By default for the notifications' door.
-    public init(_ name: String, _ expected: RefusalReason?, _ jws: [UInt8], door: Door = .notification) {
+    public init(_ name: String, _ expected: VerificationFailureReason?, _ jws: [UInt8], door: Door = .notification) {
         self.name = name
         self.jws = jws
         self.expected = expected
@@ -33,8 +33,8 @@ public struct Forgery: Sendable, CustomStringConvertible {
     public var description: String { name }
 
     /// The verifier's answer: nil if it passed.
-    public func refusal(by verifier: SignedDataVerifier, now: Date) -> Refusal? {
-        func failure<Value>(_ result: Result<Value, Refusal>) -> Refusal? {
+    public func refusal(by verifier: SignedDataVerifier, now: Date) -> VerificationFailure? {
+        func failure<Value>(_ result: Result<Value, VerificationFailure>) -> VerificationFailure? {
             if case .failure(let refusal) = result { return refusal }
             return nil
         }

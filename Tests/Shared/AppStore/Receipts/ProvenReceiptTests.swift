@@ -18,7 +18,9 @@ import Testing
             apps: AppRegistry(apps: [AcceptedApp(bundleId: "com.example.app", appAppleId: 1)]))
     }
 
-    static func reason(_ bytes: [UInt8], _ trust: TrustStore? = nil, now: Date = now) throws -> RefusalReason? {
+    static func reason(_ bytes: [UInt8], _ trust: TrustStore? = nil, now: Date = now) throws
+        -> VerificationFailureReason?
+    {
         switch try verifier(trust).receipt(bytes, now: now) {
         case .success: nil
         case .failure(let refusal): refusal.reason
@@ -65,7 +67,7 @@ import Testing
     @Test func `A receipt signed by a certificate that Apple did not mark for receipts is refused`() throws {
         let authority = try Self.authority.get()
         let day = 86_400.0
-        for (markers, reason) in [([], RefusalReason.chainObjectIdentifier), ([AppleExtension.leaf], nil)] {
+        for (markers, reason) in [([], VerificationFailureReason.chainObjectIdentifier), ([AppleExtension.leaf], nil)] {
             var profile = CertificateProfile.leaf(
                 notBefore: Self.now.addingTimeInterval(-day), notAfter: Self.now.addingTimeInterval(day))
             profile.extensions = markers.map { CertificateProfile.Extension($0) }
@@ -78,7 +80,7 @@ import Testing
 
     @Test func `A receipt for another app or environment, or dated outside its certificates, is refused`() throws {
         let authority = try Self.authority.get()
-        let cases: [([UInt8], RefusalReason)] = [
+        let cases: [([UInt8], VerificationFailureReason)] = [
             (SampleReceipt.payload(bundleId: "com.example.other"), .appUnknown),
             (SampleReceipt.payload(environment: "Xcode"), .environment),
             (SampleReceipt.payload(createdAt: "2015-01-01T00:00:00Z"), .notYetValid),

@@ -10,7 +10,7 @@ import Testing
             now: material.now)
     }
 
-    private static func reason<Value>(_ item: SignedItem<Value>) -> RefusalReason? {
+    private static func reason<Value>(_ item: SignedItem<Value>) -> VerificationFailureReason? {
         if case .failure(let refusal) = item.proof { refusal.reason } else { nil }
     }
 
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `what is signed for another app of ours, or another environment, is not taken for this one`() throws {
+    @Test func `SignedItem of another configured app, or another environment, is rejected`() throws {
         let material = try ForgeryMaterial(now: APIFixture.start)
         let prover = try Self.prover(material)
         let other = try material.signed(material.transaction { $0.bundleId = ForgeryMaterial.productionOnly })

@@ -9,7 +9,7 @@ import Testing
 @Suite struct ChainBudgetTests {
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)
 
-    @Test func `Budget gives its burst at once and its rate after that`() {
+    @Test func `ChainBudget allows its burst at once and its rate after that`() {
         let start = ContinuousClock.now
         let time = Mutex(start)
         let budget = ChainBudget(perSecond: 2, burst: 3, instant: { time.withLock(\.self) })
@@ -32,13 +32,15 @@ import Testing
         #expect(Self.reason(verifier.notification(genuine, now: Self.now, budget: none)) == nil)
     }
 
-    @Test func `Forged leaf before the genuine intermediate takes no budget unless its key signed the payload`() throws
+    @Test
+    func `ChainBudget is not used for a forged leaf before the genuine intermediate unless its key signed the payload`()
+        throws
     {
         let material = try ForgeryMaterial(now: Self.now)
         let verifier = try material.verifier()
         let one = ChainBudget(perSecond: 0, burst: 1, instant: { .now })
         let genuine = try material.signed(material.envelope())
-        // Somebody's capture with one bit of the leaf changed: the header is signed, too.
+        // A genuine header with one bit of the leaf changed: the header is signed, too.
         for bit in 0..<64 {
             var leaf = material.authority.leaf
             leaf[leaf.count - 1 - bit / 8] ^= 1 << UInt8(bit % 8)
@@ -52,11 +54,11 @@ import Testing
             let reason = Self.reason(verifier.notification(forged, now: Self.now, budget: one))
             #expect(reason == .signature || reason == .certificateMalformed)
         }
-        // The only one that was left is still there for the genuine.
+        // The last one is still available for the genuine chain.
         #expect(Self.reason(verifier.notification(genuine, now: Self.now, budget: one)) == nil)
     }
 
-    @Test func `Refused chain is remembered, and what is remembered is bounded`() throws {
+    @Test func `FailedChains remembers a rejected chain, and is bounded`() throws {
         let material = try ForgeryMaterial(now: Self.now)
         let verifier = try material.verifier()
         let own = try DevelopmentAuthority(now: Self.now)
@@ -66,14 +68,14 @@ import Testing
             #expect(Self.reason(verifier.notification(forged, now: Self.now, budget: one)) == .chainUntrusted)
         }
         #expect(verifier.rememberedRefusals == 1)
-        let refused = RefusedChains(capacity: 10)
-        for number in 0..<100 { refused.insert(Refusal(.chainUntrusted, "no"), for: [UInt8(number)]) }
+        let refused = FailedChains(capacity: 10)
+        for number in 0..<100 { refused.insert(VerificationFailure(.chainUntrusted, "no"), for: [UInt8(number)]) }
         #expect(refused.count == 10)
         #expect(refused.refusal(of: [99]) != nil)
         #expect(refused.refusal(of: [89]) == nil)
     }
 
-    private static func reason<Value>(_ result: Result<Value, Refusal>) -> RefusalReason? {
+    private static func reason<Value>(_ result: Result<Value, VerificationFailure>) -> VerificationFailureReason? {
         if case .failure(let refusal) = result { refusal.reason } else { nil }
     }
 }

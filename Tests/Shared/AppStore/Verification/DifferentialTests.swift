@@ -4,25 +4,25 @@ import Signatures
 import StrictJSON
 import Testing
 
-/// Our verifier beside Apple's own Python library, over the corpus and ten thousand mutations.
+/// This verifier beside Apple's own Python library, over the corpus and ten thousand mutations.
 ///
 /// Runs where `STOREKEEPER_DIFFERENTIAL_PYTHON` names a Python that has the package app-store-server-library.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["STOREKEEPER_DIFFERENTIAL_PYTHON"] != nil))
 struct DifferentialTests {
-    /// What Apple's library accepts and we refuse, and why we do.
-    private static let stricter: [RefusalReason: String] = [
+    /// What Apple's library accepts and we reject, and why.
+    private static let stricter: [VerificationFailureReason: String] = [
         .malformed: "it forgives base64 that is not canonical and what is in a header besides alg and x5c",
         .certificateMalformed: "it never looks at the third certificate, and forgives stray bits and BER in the others",
         .chainUntrusted: "it accepts certificates signed over SHA-1, and a leaf that is an authority",
         .keyUsage: "it does not ask whether the leaf may sign",
         .body: "it takes the last of two equal keys, any depth and other encodings, and does not look at all types",
-        .notYetValid: "it believes any signedDate at which the certificates are valid",
-        .expiredAtSigning: "it believes any signedDate at which the certificates are valid",
+        .notYetValid: "it accepts any signedDate at which the certificates are valid",
+        .expiredAtSigning: "it accepts any signedDate at which the certificates are valid",
         .appMismatch: "it looks at the Apple id in production only",
         .nestedMismatch: "it proves what is inside by itself and compares nothing",
     ]
 
-    /// What we accept and Apple's library refuses, and why we do.
+    /// What we accept and Apple's library rejects, and why.
     private static let moreLenient: [String: String] = [
         "a date in microseconds":
             "it takes them for milliseconds, in which no certificate is valid any more; they occur",
@@ -30,17 +30,17 @@ struct DifferentialTests {
     ]
 
     @Test(.timeLimit(.minutes(30)))
-    func `every disagreement with Apple's library is one that we want`() throws {
+    func `Verifier disagrees with Apple's library only as listed`() throws {
         let now = Date()
         let corpus = try ForgeryCorpus(now: now)
         let material = corpus.material
         let items = corpus.all.filter { $0.jws.count < 1 << 20 } + (try material.mutations(count: 10_000, seed: 1))
         let verifier = try material.verifier()
-        let theirs = try AppleLibrary(material: material).verdicts(on: items)
-        try #require(theirs.count == items.count)
+        let apples = try AppleLibrary(material: material).verdicts(on: items)
+        try #require(apples.count == items.count)
         var agreements = 0
         var disagreements: [String: Int] = [:]
-        for (item, verdict) in zip(items, theirs) {
+        for (item, verdict) in zip(items, apples) {
             let refusal = item.refusal(by: verifier, now: now)
             switch (refusal, verdict.hasPrefix("accepted")) {
             case (nil, true), (.some, false): agreements += 1

@@ -8,7 +8,7 @@ import Testing
 
     private func key(_ number: Int) -> ArraySlice<UInt8> { Array("header \(number)".utf8)[...] }
 
-    @Test func `what was proven is found under exactly its bytes`() {
+    @Test func `ProofCache finds a proof under exactly its bytes`() {
         let cache = ProofCache<Int>(capacity: 4, lifetime: 60)
         cache.insert(1, for: key(1), now: start)
         #expect(cache.proof(for: key(1), now: start) == 1)
@@ -20,7 +20,7 @@ import Testing
         #expect(cache.count == 1)
     }
 
-    @Test func `it is forgotten after its time, also by a clock that goes back`() {
+    @Test func `ProofCache drops a proof after its time, also by a clock that goes back`() {
         let cache = ProofCache<Int>(capacity: 4, lifetime: 60)
         cache.insert(1, for: key(1), now: start)
         #expect(cache.proof(for: key(1), now: start.addingTimeInterval(60)) == 1)
@@ -30,7 +30,7 @@ import Testing
         #expect(cache.count == 1)
     }
 
-    @Test func `it stays small, and what was not used for longest goes first`() {
+    @Test func `ProofCache stays bounded, and drops the least recently used first`() {
         let cache = ProofCache<Int>(capacity: 3, lifetime: 3600)
         for number in 1...3 { cache.insert(number, for: key(number), now: start.addingTimeInterval(Double(number))) }
         #expect(cache.proof(for: key(1), now: start.addingTimeInterval(10)) == 1)

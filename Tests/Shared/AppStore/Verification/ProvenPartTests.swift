@@ -5,12 +5,12 @@ import Testing
 @Suite struct ProvenPartTests {
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)
 
-    private static func reason(_ result: Result<ProvenPart, Refusal>) -> RefusalReason? {
+    private static func reason(_ result: Result<ProvenPart, VerificationFailure>) -> VerificationFailureReason? {
         guard case .failure(let refusal) = result else { return nil }
         return refusal.reason
     }
 
-    @Test func `what stands alone is recognised by what Apple signed`() throws {
+    @Test func `ProvenPart recognizes an object on its own by what Apple signed`() throws {
         let material = try ForgeryMaterial(now: Self.now)
         let verifier = try material.verifier()
         func part(_ json: [UInt8], claimedApp: String? = nil) throws -> ProvenPart {
@@ -33,7 +33,7 @@ import Testing
         #expect(notification.notificationType == "DID_RENEW")
     }
 
-    @Test func `a part needs an app of ours, and renewal information that somebody says which`() throws {
+    @Test func `ProvenPart needs a configured app, and renewal info a claimed one`() throws {
         let material = try ForgeryMaterial(now: Self.now)
         let verifier = try material.verifier()
         var foreign = material.transaction()
@@ -44,7 +44,7 @@ import Testing
         nameless.originalTransactionId = nil
         nameless.transactionId = ""
         let renewal = material.renewal().json
-        let cases: [([UInt8], String?, RefusalReason)] = [
+        let cases: [([UInt8], String?, VerificationFailureReason)] = [
             (foreign.json, nil, .appUnknown), (sandbox.json, ForgeryMaterial.bundleId, .environment),
             (nameless.json, nil, .body), (renewal, nil, .body), (renewal, "com.example.other", .appUnknown),
             (Array(#"{"deviceVerification":"x"}"#.utf8), nil, .body),
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `the id of a part is the same under any signature and less than any of Apple's`() throws {
+    @Test func `ProvenPart has the same id under any signature, less than any of Apple's`() throws {
         let material = try ForgeryMaterial(now: Self.now)
         var other = material.transaction()
         other.quantity = 7

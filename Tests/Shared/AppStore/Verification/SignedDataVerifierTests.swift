@@ -6,23 +6,23 @@ import Testing
 
 @Suite struct SignedDataVerifierTests {
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)
-    /// Made once: its two hundred certificates take longer than all the checks.
+    /// Created once: its two hundred certificates take longer than all the checks.
     private static let corpus = Result { try ForgeryCorpus(now: now) }
 
-    @Test func `every forgery is refused for its reason and everything genuine passes, cold and warm`() throws {
+    @Test func `Verifier rejects every forgery for its reason and accepts everything genuine, cold and warm`() throws {
         let corpus = try Self.corpus.get()
         let warm = try corpus.material.verifier()
         for round in ["cold", "warm"] {
             for item in corpus.all {
                 let refusal = item.refusal(by: warm, now: Self.now)
                 #expect(refusal?.reason == item.expected, "\(item.name), \(round): \(refusal?.description ?? "passed")")
-                #expect((refusal?.message.utf8.count ?? 0) <= Refusal.maximumMessageBytes)
+                #expect((refusal?.message.utf8.count ?? 0) <= VerificationFailure.maximumMessageBytes)
             }
         }
         #expect(corpus.forgeries.count >= 200)
     }
 
-    @Test func `the answer does not depend on what came before`() throws {
+    @Test func `Verifier answers independently of what came before`() throws {
         let corpus = try Self.corpus.get()
         for item in corpus.all {
             let refusal = item.refusal(by: try corpus.material.verifier(), now: Self.now)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `what is proven carries its identity and the decoded JSON, byte for byte`() throws {
+    @Test func `Verifier returns the identity and the decoded JSON, byte for byte`() throws {
         let material = try ForgeryMaterial(now: Self.now)
         let transaction = material.transaction()
         let renewal = material.renewal()
@@ -61,13 +61,13 @@ import Testing
         #expect(decoded.envelope == expected)
     }
 
-    @Test func `no change of one letter is accepted anywhere in a notification`() throws {
+    @Test func `Verifier accepts no change of one character anywhere in a notification`() throws {
         let material = try ForgeryMaterial(now: Self.now)
         let verifier = try material.verifier()
         let jws = try material.signed(material.envelope(material.transaction(), material.renewal()))
         #expect((try? verifier.notification(jws, now: Self.now).get()) != nil)
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-        // Every 23rd letter, and each of the last hundred: about a thousand changes over all segments.
+        // Every 23rd character, and each of the last hundred: about a thousand changes over all segments.
         let places = Array(stride(from: 0, to: jws.count - 100, by: 23)) + Array(jws.count - 100..<jws.count)
         for place in places {
             var changed = jws
@@ -75,14 +75,14 @@ import Testing
                 alphabet[(Int(changed[place]) + place) % 64] == changed[place]
                 ? 0x2E : alphabet[(Int(changed[place]) + place) % 64]
             let result = verifier.notification(changed, now: Self.now)
-            #expect(throws: Refusal.self, "letter \(place)") { try result.get() }
+            #expect(throws: VerificationFailure.self, "letter \(place)") { try result.get() }
             for reason in [result].compactMap({ if case .failure(let refusal) = $0 { refusal.reason } else { nil } }) {
                 #expect(!reason.isProven, "letter \(place): \(reason)")
             }
         }
     }
 
-    @Test func `a pinned digest makes the third certificate the root, whoever sends it`() throws {
+    @Test func `Verifier takes the third certificate for the root by a pinned digest, whatever the sender`() throws {
         let material = try ForgeryMaterial(now: Self.now)
         let root = try Certificate(der: material.authority.root)
         let verifier = SignedDataVerifier(trust: TrustStore(pinnedDigests: [root.sha256]), apps: material.registry)
@@ -93,10 +93,11 @@ import Testing
             #expect(reason == .chainUntrusted, "\(item.name), by another authority")
         }
         let apple = SignedDataVerifier(trust: .apple, apps: material.registry)
-        #expect(throws: Refusal.self) { try apple.notification(jws, now: Self.now).get() }
+        #expect(throws: VerificationFailure.self) { try apple.notification(jws, now: Self.now).get() }
     }
 
-    @Test func `Xcode and LocalTesting are accepted in development mode only, and only by apps that name them`() throws
+    @Test func `Verifier accepts Xcode and LocalTesting in development mode only, and only for apps that name them`()
+        throws
     {
         let material = try ForgeryMaterial(now: Self.now)
         let app = AcceptedApp(
@@ -121,17 +122,17 @@ import Testing
         }
     }
 
-    @Test func `an app without a configured Apple id gets nothing from production`() throws {
+    @Test func `Verifier accepts nothing from production for an app without an Apple id`() throws {
         let material = try ForgeryMaterial(now: Self.now)
         let apps = AppRegistry(apps: [AcceptedApp(bundleId: ForgeryMaterial.bundleId, appAppleId: nil)])
         let verifier = SignedDataVerifier(trust: try material.trust(), apps: apps)
         let jws = try material.signed(material.envelope())
-        #expect(throws: Refusal.self) { try verifier.notification(jws, now: Self.now).get() }
+        #expect(throws: VerificationFailure.self) { try verifier.notification(jws, now: Self.now).get() }
         let sandbox = try material.signed(material.envelope { $0.data?.environment = .sandbox })
         #expect(try verifier.notification(sandbox, now: Self.now).get().environment == .sandbox)
     }
 
-    @Test func `a revoked certificate is refused at once, and in hard mode an unknown one, too`() throws {
+    @Test func `Verifier rejects a revoked certificate at once, and in hard mode one of unknown status`() throws {
         let material = try ForgeryMaterial(now: Self.now)
         let jws = try material.signed(material.envelope())
         for isHard in [false, true] {
@@ -139,7 +140,7 @@ import Testing
                 let register = RevocationRegister(isHard: isHard)
                 let verifier = SignedDataVerifier(
                     trust: try material.trust(), apps: material.registry, revocations: register)
-                func reason() -> RefusalReason? {
+                func reason() -> VerificationFailureReason? {
                     if case .failure(let refusal) = verifier.notification(jws, now: Self.now) { return refusal.reason }
                     return nil
                 }
@@ -157,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `a flood of distinct headers neither grows what is remembered nor drives out what is proven`() throws {
+    @Test func `Verifier keeps its proofs and its size in a flood of distinct headers`() throws {
         let material = try ForgeryMaterial(now: Self.now)
         var policy = VerificationPolicy()
         policy.cachedHeaders = 4
@@ -166,7 +167,7 @@ import Testing
         _ = try verifier.notification(genuine, now: Self.now).get()
         let chain = material.authority.x5c.map { "\"\($0)\"" }.joined(separator: ",")
         for number in 0..<500 {
-            // Apple's own certificates under headers of one's own making.
+            // Apple's own certificates under other headers.
             let header = Array(#"{"alg":"ES256","kid":"\#(number)","x5c":[\#(chain)]}"#.utf8)
             let forged = try CompactJWS.signed(
                 headerJSON: header, payloadJSON: material.envelope().json, key: material.stranger.leafKey)
@@ -187,10 +188,10 @@ import Testing
         #expect(verifier.remembered == (4, 1))
     }
 
-    @Test func `a refusal says whether it concerns our app, and never quotes the payload`() throws {
+    @Test func `VerificationFailure says whether it concerns a configured app, and never quotes the payload`() throws {
         let material = try ForgeryMaterial(now: Self.now)
         let verifier = try material.verifier()
-        func refusal(_ payload: ResponseBodyV2DecodedPayload) throws -> Refusal? {
+        func refusal(_ payload: ResponseBodyV2DecodedPayload) throws -> VerificationFailure? {
             if case .failure(let refusal) = verifier.notification(try material.signed(payload), now: Self.now) {
                 return refusal
             }
@@ -206,7 +207,7 @@ import Testing
         #expect(mismatch.message.contains("1234567890"))
     }
 
-    @Test func `many threads at once get the answers that one gets`() async throws {
+    @Test func `Verifier answers many threads as it answers one`() async throws {
         let corpus = try Self.corpus.get()
         let verifier = try corpus.material.verifier()
         let small = corpus.all.filter { $0.jws.count < 100_000 }

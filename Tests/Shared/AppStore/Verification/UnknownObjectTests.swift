@@ -2,14 +2,14 @@ import AppStore
 import Foundation
 import Testing
 
-/// Notifications whose object this build does not know, or that have none (L12), and purchases without an original
+/// Notifications with an object that this release does not know, or with none (L12), and purchases without an original
 /// transaction (L18, E10).
 @Suite struct UnknownObjectTests {
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)
 
     private static func result(
         _ members: String, type: String = "UNCLAIM_SEATS", developmentMode: Bool = false
-    ) throws -> Result<ProvenNotification, Refusal> {
+    ) throws -> Result<ProvenNotification, VerificationFailure> {
         let material = try ForgeryMaterial(now: now)
         var apps = material.registry.all
         if developmentMode { apps[1].environments.insert(.xcode) }
@@ -22,14 +22,14 @@ import Testing
         return verifier.notification(try material.signed(json: json), now: now)
     }
 
-    private static func reason(_ members: String) throws -> RefusalReason? {
+    private static func reason(_ members: String) throws -> VerificationFailureReason? {
         guard case .failure(let refusal) = try result(members) else { return nil }
         return refusal.reason
     }
 
     private static let app = "\"bundleId\":\"\(ForgeryMaterial.bundleId)\""
 
-    @Test func `an object that is not known is bound to the app, environment and purchase that it names`() throws {
+    @Test func `Verifier binds an unknown object to the app, environment and purchase that it names`() throws {
         let proven = try Self.result(
             """
             ,"unclaimInfo":{\(Self.app),"environment":"Sandbox","originalTransactionId":"2000000123456789",\
@@ -44,7 +44,7 @@ import Testing
         #expect(decoded.transaction == nil && decoded.envelope.data == nil)
     }
 
-    @Test func `an object without an environment counts as production, the envelope may name the app`() throws {
+    @Test func `Verifier takes an object without an environment for production, and the app of the envelope`() throws {
         let inObject = try Self.result(",\"future\":{\(Self.app)},\"list\":[1]").get()
         #expect(inObject.bundleId == ForgeryMaterial.bundleId && inObject.environment == .production)
         let inEnvelope = try Self.result(",\(Self.app)", type: "FUTURE").get()
@@ -52,13 +52,13 @@ import Testing
     }
 
     @Test(arguments: ["", #","future":{"environment":"Sandbox","originalTransactionId":"1"}"#, #","data":null"#])
-    func `what names no app is stored for none and for no purchase`(members: String) throws {
+    func `Verifier stores a notification that names no app for none and for no purchase`(members: String) throws {
         let proven = try Self.result(members).get()
         #expect(proven.bundleId == ProvenNotification.noApp)
         #expect(proven.originalTransactionId == nil && proven.transactionId == nil && proven.appAppleId == nil)
     }
 
-    @Test func `no object of a notification may name a stranger's app, id or environment`() throws {
+    @Test func `Verifier rejects an object with another developer's app, id or environment`() throws {
         let other = #""bundleId":"com.example.other""#
         #expect(try Self.reason(",\"future\":{\(other)}") == .appUnknown)
         #expect(try Self.reason(",\(other)") == .appUnknown)
@@ -67,14 +67,16 @@ import Testing
         #expect(try Self.reason(",\"future\":{\(Self.app),\"environment\":\"Xcode\"}") == .environment)
     }
 
-    @Test func `two documented objects are no reason to lose a notification`() throws {
+    @Test func `Verifier accepts two documented objects in a notification`() throws {
         let material = try ForgeryMaterial(now: Self.now)
         let json = String(decoding: material.envelope().json, as: UTF8.self).dropLast() + ",\"summary\":{}}"
         let proven = try material.verifier().notification(try material.signed(json: String(json)), now: Self.now).get()
         #expect(proven.bundleId == ForgeryMaterial.bundleId)
     }
 
-    @Test func `an empty environment is Xcode's in development mode and nobody's otherwise (D17)`() throws {
+    @Test func `Verifier takes an empty environment for Xcode in development mode and rejects it otherwise (D17)`()
+        throws
+    {
         let members = ",\"data\":{\"bundleId\":\"\(ForgeryMaterial.bundleId)\",\"environment\":\"\"}"
         #expect(try Self.reason(members) == .environment)
         let proven = try Self.result(members, developmentMode: true).get()
@@ -82,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: [nil, ""])
-    func `a transaction without an original one stands for itself`(original: String?) throws {
+    func `Verifier lets a transaction without an original one stand for itself`(original: String?) throws {
         let material = try ForgeryMaterial(now: Self.now)
         let transaction = material.transaction { $0.originalTransactionId = original }
         var envelope = material.envelope()

@@ -4,7 +4,7 @@ import Testing
 
 /// Notifications of version 1 (A8, L19).
 @Suite struct Version1NotificationTests {
-    private static func result(_ json: String) throws -> Result<Version1Notification, Refusal> {
+    private static func result(_ json: String) throws -> Result<Version1Notification, VerificationFailure> {
         let material = try ForgeryMaterial(now: Date(timeIntervalSince1970: 1_780_000_000))
         return try material.verifier().version1(Array(json.utf8))
     }
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: [("PROD", AppStoreEnvironment.production), ("Sandbox", .sandbox)])
-    func `what it says in short is kept, its receipts and the secret are not`(
+    func `Version1Notification keeps short members, and neither receipts nor the secret`(
         told: String, environment: AppStoreEnvironment
     ) throws {
         let notification = try Self.result(Self.body(ForgeryMaterial.bundleId, told)).get()
@@ -32,8 +32,8 @@ import Testing
         #expect(try Self.result(Self.body(ForgeryMaterial.bundleId, told)).get().identifier == notification.identifier)
     }
 
-    @Test func `what is for another app or environment is refused, and proves nothing about any`() throws {
-        let cases: [(String, RefusalReason)] = [
+    @Test func `Version1Notification of another app or environment is rejected, and proves nothing about any`() throws {
+        let cases: [(String, VerificationFailureReason)] = [
             (Self.body("com.example.other", "PROD"), .appUnknown),
             (Self.body(ForgeryMaterial.bundleId, ""), .environment),
             (#"{"notification_type":"CANCEL"}"#, .malformed), ("{", .malformed),

@@ -16,12 +16,12 @@ import Testing
         }
     }
 
-    @Test func `a secret is the file's contents without the line break at the end`() throws {
+    @Test func `Secret is the file's content without the line break at the end`() throws {
         #expect(try read("hush\r\n").get().revealedBytes == Array("hush".utf8))
         #expect(try read(" two\nlines \n").get().revealedBytes == Array(" two\nlines ".utf8))
     }
 
-    @Test func `a file that is missing or empty is a problem that names the variable and the file`() throws {
+    @Test func `Secret file that is missing or empty is a problem that names the variable and the file`() throws {
         #expect(throws: ConfigurationProblem.self) { try read("\n").get() }
         guard case .failure(let problem) = try read(nil) else {
             Issue.record("a missing file was read")
@@ -30,7 +30,7 @@ import Testing
         #expect(problem.description.hasPrefix("KEY_FILE names \(directory.path)/key, which cannot be read"))
     }
 
-    @Test func `a secret never prints`() {
+    @Test func `Secret never prints`() {
         let secret = Secret(revealing: Array("hush".utf8))
         var dumped = ""
         dump(secret, to: &dumped)
@@ -49,7 +49,7 @@ import Testing
         ("host=db user=me password=hush", "(hidden)"), ("host=db PASSWORD = hush", "(hidden)"),
         ("postgres://host/db?user=me&password=hush", "(hidden)"), ("/secrets/password", "/secrets/password"),
     ])
-    func `a password is hidden wherever it is shown`(text: String, shown: String) {
+    func `Password is hidden wherever a setting is shown`(text: String, shown: String) {
         #expect(Redaction.withoutPassword(text) == shown)
     }
 }

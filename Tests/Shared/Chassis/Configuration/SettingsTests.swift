@@ -39,7 +39,7 @@ private struct Keys: VariableTable {
     @Test(arguments: [
         (0o600, false), (0o640, false), (0o444, false), (0o664, false), (0o666, true), (0o602, true), (0o777, true),
     ])
-    func `Key file that everybody may write is refused`(mode: Int, isRefused: Bool) throws {
+    func `Key file that every user may write is refused`(mode: Int, isRefused: Bool) throws {
         let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
         #expect(
             FileManager.default.createFile(
@@ -55,7 +55,7 @@ private struct Keys: VariableTable {
         #expect(problems(Keys(), ["STOREKEEPER_TEST_PASSWORD_FILE": file + "-missing"]).isEmpty)
     }
 
-    @Test func `values come from the environment, and from the default where there is one`() throws {
+    @Test func `Settings take values from the environment, or the default where there is one`() throws {
         let settings = try Settings(Table(), environment: ["TEST_BROKERS": "a:1", "STOREKEEPER_TEST_WAIT": "250ms"])
         #expect(settings.address == ListenAddress(host: "127.0.0.1", port: 8080))
         #expect(settings.brokers == "a:1")
@@ -63,26 +63,26 @@ private struct Keys: VariableTable {
         #expect(settings.file == nil)
     }
 
-    @Test func `a variable that may be left out has its value when it is there`() throws {
+    @Test func `Settings have an optional variable's value when it is set`() throws {
         let settings = try Settings(
             Table(), environment: ["TEST_BROKERS": "a:1", "STOREKEEPER_TEST_FILE": "/tmp/port"])
         #expect(settings.file == "/tmp/port")
     }
 
-    @Test func `everything under a passed-through prefix is handed on as it stands`() throws {
+    @Test func `Settings pass on everything with a passed-through prefix unchanged`() throws {
         let environment = ["TEST_BROKERS": "a:1", "LIBRARY_A": "1", "LIBRARY_B": " 2 ", "OTHER": "3"]
         let settings = try Settings(Table(), environment: environment)
         #expect(settings.library == ["LIBRARY_A": "1", "LIBRARY_B": " 2 "])
     }
 
-    @Test func `what is set to nothing counts as not set`() throws {
+    @Test func `Settings take an empty variable for one that is not set`() throws {
         let settings = try Settings(Table(), environment: ["TEST_BROKERS": "a:1", "STOREKEEPER_TEST_WAIT": ""])
         #expect(settings.wait == .seconds(5))
         #expect(
             problems(Table(), ["TEST_BROKERS": "  "]) == ["TEST_BROKERS is not set: the brokers. It has no default."])
     }
 
-    @Test func `all problems are collected, in the order of the table`() {
+    @Test func `Settings collect all problems, in the order of the table`() {
         let found = problems(
             Table(), ["STOREKEEPER_TEST_ADDRESS": "8080", "STOREKEEPER_TEST_WAIT": "5"])
         #expect(found.count == 3)
@@ -91,26 +91,26 @@ private struct Keys: VariableTable {
         #expect(found[2].hasPrefix("STOREKEEPER_TEST_WAIT is \"5\""))
     }
 
-    @Test func `a typo is a problem with a suggestion, never a default`() {
+    @Test func `Settings report a typo with a suggestion and never use a default for it`() {
         let found = problems(Table(), ["TEST_BROKERS": "a:1", "STOREKEEPER_TEST_WIAT": "9s"])
         #expect(
             found == ["STOREKEEPER_TEST_WIAT is not a variable of this service; did you mean STOREKEEPER_TEST_WAIT?"])
     }
 
-    @Test func `an undeclared variable that resembles nothing is a problem, too`() {
+    @Test func `Settings report an undeclared variable that resembles none`() {
         let found = problems(Table(), ["TEST_BROKERS": "a:1", "STOREKEEPER_QUITE_ELSEWHERE": "9s"])
         #expect(found.count == 1)
         #expect(found.first?.contains("did you mean") == false)
     }
 
-    @Test func `rules across variables are asked only when each variable is readable`() {
+    @Test func `Settings check rules across variables only when each variable is readable`() {
         #expect(problems(Ruled(), ["STOREKEEPER_TEST_LOWER": "7"]) == ["lower has to be below upper"])
         let found = problems(Ruled(), ["STOREKEEPER_TEST_LOWER": "seven", "STOREKEEPER_TEST_UPPER": "101"])
         #expect(found.count == 2)
         #expect(!found.contains("lower has to be below upper"))
     }
 
-    @Test func `the problems of both tables of a process stand in one list`() {
+    @Test func `Settings list the problems of both tables of a process together`() {
         let environment = EnvironmentReader([
             "STOREKEEPER_LOG_LEVEL": "loud", "STOREKEEPER_TEST_WIAT": "1s", "STOREKEEPER_TEST_WAIT": "no",
         ])

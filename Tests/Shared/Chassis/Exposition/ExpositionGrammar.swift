@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Reads Prometheus' text format 0.0.4 as its description has it, and refuses what does not fit.
+/// Reads Prometheus' text format 0.0.4 by its description, and rejects everything else.
 struct ExpositionGrammar {
     struct Sample: Equatable {
         var name: String

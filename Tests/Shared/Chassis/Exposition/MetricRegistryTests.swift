@@ -11,11 +11,11 @@ import Testing
 
     private func exposed() throws -> ExpositionGrammar { try ExpositionGrammar(registry.exposition()) }
 
-    @Test func `nothing used is nothing exposed`() {
+    @Test func `MetricRegistry exposes nothing that is not used`() {
         #expect(registry.exposition() == "")
     }
 
-    @Test func `a counter counts per label and never falls`() throws {
+    @Test func `Counter counts per label and never decreases`() throws {
         let ok = Counter(label: "test_requests_total", dimensions: [("code", "200")], factory: registry)
         ok.increment()
         ok.increment(by: 4)
@@ -28,14 +28,14 @@ import Testing
         #expect(exposition.value("test_requests_total", ["code": "503"]) == "1")
     }
 
-    @Test func `the same name and labels are the same series`() throws {
+    @Test func `MetricRegistry has one series for the same name and labels`() throws {
         for _ in 0..<3 {
             Counter(label: "test_requests_total", dimensions: [("code", "200")], factory: registry).increment()
         }
         #expect(try exposed().value("test_requests_total", ["code": "200"]) == "3")
     }
 
-    @Test func `a gauge shows the latest value, and its help is escaped`() throws {
+    @Test func `Gauge shows the latest value, and its help is escaped`() throws {
         let gauge = Gauge(label: "test_depth", factory: registry)
         gauge.record(7)
         gauge.record(2.5)
@@ -44,7 +44,7 @@ import Testing
         #expect(exposition.help["test_depth"] == "How \"deep\" \\\\ it\\ngoes.")
     }
 
-    @Test func `a meter goes up and down`() throws {
+    @Test func `Meter goes up and down`() throws {
         let meter = Meter(label: "test_depth", factory: registry)
         meter.set(3)
         meter.increment(by: 2)
@@ -52,7 +52,7 @@ import Testing
         #expect(try exposed().value("test_depth") == "4")
     }
 
-    @Test func `durations are exposed in seconds, in cumulative buckets whose bounds are inclusive`() throws {
+    @Test func `Histogram exposes durations in seconds, in cumulative buckets with inclusive bounds`() throws {
         let timer = Timer(label: "test_wait_seconds", dimensions: [("stage", "a")], factory: registry)
         timer.recordMilliseconds(50)
         timer.recordMilliseconds(100)
@@ -67,7 +67,7 @@ import Testing
         #expect(exposition.value("test_wait_seconds_count", ["stage": "a"]) == "4")
     }
 
-    @Test func `numbers that are not durations have a histogram, too`() throws {
+    @Test func `Histogram exposes numbers that are not durations, too`() throws {
         let recorder = Recorder(label: "test_wait_seconds", dimensions: [("stage", "b")], factory: registry)
         recorder.record(3)
         recorder.record(Double.nan)
@@ -77,17 +77,17 @@ import Testing
     }
 
     @Test(arguments: ["a\"b", "a\\b", "a\nb", "\\n", "", "Grüße", "{},= "])
-    func `label values are escaped so that they come back as they were`(value: String) throws {
+    func `Label values are escaped so that they are read as they were`(value: String) throws {
         Counter(label: "test_requests_total", dimensions: [("code", value)], factory: registry).increment()
         #expect(try exposed().value("test_requests_total", ["code": value]) == "1")
     }
 
-    @Test func `a library's metric gets a name that the format allows`() throws {
+    @Test func `MetricRegistry gives a library's metric a name that the format allows`() throws {
         Counter(label: "3rd.party-requests", dimensions: [("http.code", "1")], factory: registry).increment()
         #expect(try exposed().value("_3rd_party_requests", ["http_code": "1"]) == "1")
     }
 
-    @Test func `one name as two kinds keeps the first and the exposition readable`() throws {
+    @Test func `MetricRegistry keeps the first of two kinds with one name, and the exposition readable`() throws {
         Counter(label: "test_requests_total", dimensions: [("code", "200")], factory: registry).increment()
         Gauge(label: "test_requests_total", dimensions: [("code", "200")], factory: registry).record(9)
         Counter(label: "test_requests_total", dimensions: [("other", "x"), ("code", "y")], factory: registry)
@@ -101,11 +101,11 @@ import Testing
         (0.0, "0"), (1e6, "1000000"), (0.25, "0.25"), (.infinity, "+Inf"), (-.infinity, "-Inf"), (.nan, "NaN"),
         (1e300, "1e+300"),
     ])
-    func `numbers are written as the format reads them`(number: Double, text: String) {
+    func `Numbers are written as the format reads them`(number: Double, text: String) {
         #expect(PrometheusText.number(number) == text)
     }
 
-    @Test func `increments from many tasks are all counted`() async throws {
+    @Test func `Counter counts increments of many tasks`() async throws {
         await withTaskGroup { group in
             for _ in 0..<8 {
                 group.addTask { [registry] in

@@ -1,6 +1,7 @@
 import CoreMetrics
 import Foundation
 import ServiceLifecycle
+import TestSupport
 import Testing
 
 @testable import Chassis
@@ -10,9 +11,9 @@ import Testing
 #endif
 
 @Suite(.timeLimit(.minutes(1))) struct AdminServerTests {
-    private let clock = HandClock()
+    private let clock = ManualClock()
 
-    /// Runs a server on a free port for as long as `body` takes.
+    /// Runs a server on a free port while `body` runs.
     private func withServer(
         _ health: Health, _ registry: MetricRegistry = MetricRegistry(metrics: []),
         body: (URL) async throws -> Void
@@ -38,14 +39,14 @@ import Testing
         return (http.statusCode, http.value(forHTTPHeaderField: "Content-Type"), String(decoding: data, as: UTF8.self))
     }
 
-    @Test func `readyz follows the conditions and names what is missing`() async throws {
-        let health = Health(instant: clock.instant)
-        let log = health.readinessCheck("log")
+    @Test func `AdminServer answers readyz by the checks and names those that are not met`() async throws {
+        let health = Health(instant: { [clock] in clock.instant })
+        let kafka = health.readinessCheck("kafka")
         try await withServer(health) { url in
             var answer = try await get(url.appending(path: "readyz"))
             #expect(answer.status == 503)
-            #expect(answer.body == "log: warming up\n")
-            log.passes()
+            #expect(answer.body == "kafka: warming up\n")
+            kafka.passes()
             answer = try await get(url.appending(path: "readyz"))
             #expect(answer.status == 200)
             #expect(answer.body == "ready\n")
@@ -56,8 +57,8 @@ import Testing
         }
     }
 
-    @Test func `livez asks the loops and nothing else`() async throws {
-        let health = Health(instant: clock.instant)
+    @Test func `AdminServer answers livez by the loops and nothing else`() async throws {
+        let health = Health(instant: { [clock] in clock.instant })
         let liveness = health.livenessProbe("loop", limit: .seconds(5))
         _ = health.readinessCheck("database")
         try await withServer(health) { url in
@@ -73,11 +74,11 @@ import Testing
         }
     }
 
-    @Test func `metrics are in the text format, the process's own among them`() async throws {
+    @Test func `AdminServer exposes metrics in the text format, the process's own among them`() async throws {
         let registry = MetricRegistry(metrics: Metric.all)
         Counter(label: "storekeeper_ingest_requests_total", dimensions: [("code", "200")], factory: registry)
             .increment()
-        try await withServer(Health(instant: clock.instant), registry) { url in
+        try await withServer(Health(instant: { [clock] in clock.instant }), registry) { url in
             let answer = try await get(url.appending(path: "metrics"))
             #expect(answer.status == 200)
             #expect(answer.type == "text/plain; version=0.0.4; charset=utf-8")
@@ -92,16 +93,16 @@ import Testing
         }
     }
 
-    @Test func `whether the process is ready is a metric too, as of the moment of the scrape`() async throws {
-        let health = Health(instant: clock.instant)
-        let log = health.readinessCheck("log")
+    @Test func `AdminServer exposes readiness as a metric, as of the moment of the scrape`() async throws {
+        let health = Health(instant: { [clock] in clock.instant })
+        let kafka = health.readinessCheck("kafka")
         try await withServer(health, MetricRegistry(metrics: Metric.all)) { url in
             func ready() async throws -> String? {
                 try ExpositionGrammar(await get(url.appending(path: "metrics")).body).value("storekeeper_ready")
             }
             var said = try await ready()
             #expect(said == "0")
-            log.passes()
+            kafka.passes()
             said = try await ready()
             #expect(said == "1")
             health.drain()
@@ -110,20 +111,21 @@ import Testing
         }
     }
 
-    @Test func `anything else is not found`() async throws {
-        try await withServer(Health(instant: clock.instant)) { url in
+    @Test func `AdminServer answers 404 to any other path`() async throws {
+        try await withServer(Health(instant: { [clock] in clock.instant })) { url in
             let answer = try await get(url.appending(path: "secrets"))
             #expect(answer.status == 404)
         }
     }
 
-    @Test func `a port that is taken is told with its variable`() async throws {
-        try await withServer(Health(instant: clock.instant)) { url in
+    @Test func `AdminServer names the variable of a port in use`() async throws {
+        try await withServer(Health(instant: { [clock] in clock.instant })) { url in
             var logger = Logger(label: "test")
             logger.logLevel = .critical
             let second = AdminServer(
                 address: ListenAddress(host: "127.0.0.1", port: try #require(url.port)),
-                health: Health(instant: clock.instant), registry: MetricRegistry(metrics: []), logger: logger,
+                health: Health(instant: { [clock] in clock.instant }), registry: MetricRegistry(metrics: []),
+                logger: logger,
                 onListening: { _ in })
             await #expect {
                 try await second.run()

@@ -1,50 +1,40 @@
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import Chassis
 
-/// A clock that moves when it is told to.
-final class HandClock: Sendable {
-    private let time = Mutex<ContinuousClock.Instant>(.now)
-
-    func advance(by duration: Duration) { time.withLock { $0 += duration } }
-    var instant: @Sendable () -> ContinuousClock.Instant {
-        { [self] in time.withLock { $0 } }
-    }
-}
-
 @Suite struct HealthTests {
-    private let clock = HandClock()
-    private var health: Health { Health(instant: clock.instant) }
+    private let clock = ManualClock()
+    private var health: Health { Health(instant: { [clock] in clock.instant }) }
 
-    @Test func `a process without conditions and loops is alive and ready`() {
+    @Test func `Health without checks and loops is alive and ready`() {
         #expect(health.hung.isEmpty)
         #expect(health.notReady.isEmpty)
     }
 
-    @Test func `a process is not ready before every condition is met, and says which are not`() {
+    @Test func `Health is not ready before every check is met, and names the others`() {
         let health = health
-        let log = health.readinessCheck("log")
+        let kafka = health.readinessCheck("kafka")
         let database = health.readinessCheck("database", waitingFor: "migrating")
-        #expect(health.notReady == ["log: warming up", "database: migrating"])
-        log.passes()
+        #expect(health.notReady == ["kafka: warming up", "database: migrating"])
+        kafka.passes()
         #expect(health.notReady == ["database: migrating"])
         database.passes()
         #expect(health.notReady.isEmpty)
-        log.fails("stopped: 100 dead letters in a row")
-        #expect(health.notReady == ["log: stopped: 100 dead letters in a row"])
+        kafka.fails("stopped: 100 dead letters in a row")
+        #expect(health.notReady == ["kafka: stopped: 100 dead letters in a row"])
     }
 
-    @Test func `draining is for good, whatever conditions say`() {
+    @Test func `Health stays draining, whatever the checks say`() {
         let health = health
-        let log = health.readinessCheck("log")
+        let kafka = health.readinessCheck("kafka")
         health.drain()
-        log.passes()
-        #expect(health.notReady == ["draining: the process was asked to stop"])
+        kafka.passes()
+        #expect(health.notReady == ["draining: the process is stopping"])
         #expect(health.hung.isEmpty)
     }
 
-    @Test func `a loop is alive until it was silent for longer than its limit, and again when it beats`() {
+    @Test func `Health is alive until a loop was silent for longer than its limit, and again when it reports`() {
         let health = health
         let liveness = health.livenessProbe("verifier", limit: .seconds(30))
         clock.advance(by: .seconds(30))

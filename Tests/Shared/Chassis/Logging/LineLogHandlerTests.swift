@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `only what is severe enough is written`() {
+    @Test func `Log has events from its level on`() {
         let lines = Lines()
         let logger = logger(lines, level: .notice)
         logger.info("unheard")
@@ -25,7 +25,7 @@ import Testing
         #expect(lines.all.withLock { $0 } == ["1970-01-01T00:00:00.000Z notice tester heard\n"])
     }
 
-    @Test func `the event's context wins over the logger's, and both are sorted`() {
+    @Test func `Log prefers the event's metadata to the logger's, and sorts both`() {
         let lines = Lines()
         var logger = logger(lines)
         logger[metadataKey: "b"] = "logger"
@@ -34,7 +34,7 @@ import Testing
         #expect(lines.all.withLock { $0 } == ["1970-01-01T00:00:00.000Z info tester x a=event b=event c=logger\n"])
     }
 
-    @Test func `each format is what it says`() {
+    @Test func `Log has the configured format`() {
         #expect(LogFormat.text.isText)
         #expect(!LogFormat.json.isText)
     }

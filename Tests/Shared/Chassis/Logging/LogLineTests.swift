@@ -16,7 +16,7 @@ import Testing
         return try #require(try JSONSerialization.jsonObject(with: Data(line.json.utf8)) as? [String: Any])
     }
 
-    @Test func `a JSON line holds time, level, service, logger, message and context`() throws {
+    @Test func `JSON line has time, level, service, logger, message and context`() throws {
         let object = try parsed(line("Hello", [("n", "1"), ("list", ["a", "b"]), ("nested", ["k": "v"])]))
         #expect(object["time"] as? String == "2023-11-14T22:13:20.250Z")
         #expect(object["level"] as? String == "warning")
@@ -29,20 +29,20 @@ import Testing
         #expect(context["nested"] as? [String: String] == ["k": "v"])
     }
 
-    @Test func `without context there is none`() throws {
+    @Test func `JSON line has no context without metadata`() throws {
         #expect(try parsed(line("Hello"))["context"] == nil)
     }
 
     @Test(arguments: [
         "two\nlines", "\"quoted\" \\ back", "\u{0}\u{1f}\u{7f}\u{85}", "\r\n", "\u{1b}[2Jgone", "Grüße 👋",
     ])
-    func `whatever a stranger sends stays one line and survives`(text: String) throws {
+    func `Log line stays one line whatever a client sends`(text: String) throws {
         let object = try parsed(line(text, [(text, .string(text))]))
         #expect(object["message"] as? String == text)
         #expect((object["context"] as? [String: Any])?[text] as? String == text)
     }
 
-    @Test func `a text line shows control characters instead of obeying them`() {
+    @Test func `Text line shows control characters instead of obeying them`() {
         #expect(
             line("a\n\u{1b}[2J", [("key", "x\ty")]).text
                 == "2023-11-14T22:13:20.250Z warning tester a\\u{a}\\u{1b}[2J key=x\\u{9}y\n")

@@ -3,7 +3,7 @@ import Testing
 @testable import Chassis
 
 @Suite struct CommandLineRequestTests {
-    @Test func `a service takes at most one argument, and none means run`() {
+    @Test func `CommandLineRequest takes at most one argument, and none means run`() {
         #expect(CommandLineRequest([]) == .run)
         #expect(CommandLineRequest(["--help"]) == .help)
         #expect(CommandLineRequest(["-h"]) == .help)
@@ -11,13 +11,13 @@ import Testing
         #expect(CommandLineRequest(["--config"]) == .configuration)
     }
 
-    @Test func `a service may have a flag of its own`() {
+    @Test func `CommandLineRequest takes a service's own flag`() {
         #expect(CommandLineRequest(["--check"], flags: ["--check": "compare"]) == .flag("--check"))
         #expect(CommandLineRequest(["--check"]) != .flag("--check"))
     }
 
     @Test(arguments: [["--port"], ["help"], [""], ["--help", "--version"]])
-    func `anything else is misunderstood, with a pointer to the help`(arguments: [String]) {
+    func `CommandLineRequest rejects anything else and points to the help`(arguments: [String]) {
         guard case .misunderstood(let sentence) = CommandLineRequest(arguments) else {
             Issue.record("\(arguments) was understood")
             return

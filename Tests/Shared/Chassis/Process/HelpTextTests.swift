@@ -14,7 +14,7 @@ private struct Table: VariableTable {
         name: "tester", summary: "Tests.", own: Table().variables,
         common: CommonVariables(adminAddress: "127.0.0.1:9100").variables)
 
-    @Test func `the manual lists every variable with its meaning and whether it is needed`() {
+    @Test func `Help lists every variable with its meaning and whether it is required`() {
         let manual = help.manual
         #expect(manual.hasPrefix("tester \(BuildInformation.version)\nTests.\n"))
         #expect(manual.contains("  STOREKEEPER_TEST_NEEDED  (required)\n      what it cannot do without\n"))
@@ -25,7 +25,7 @@ private struct Table: VariableTable {
         }
     }
 
-    @Test func `the effective configuration shows defaults and values but no passwords`() {
+    @Test func `Effective configuration shows defaults and values but no passwords`() {
         let shown = help.effectiveConfiguration(
             in: EnvironmentReader([
                 "STOREKEEPER_TEST_NEEDED": "here", "LIBRARY_B": "hush", "LIBRARY_A": "hush",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Chassis
 
-/// Notes what happens to it, and ends as it is told.
+/// Records what happens to it, and ends as the test says.
 private struct Part: Service {
     let name: String
     let diary: Diary
@@ -45,7 +45,8 @@ private final class Diary: Sendable {
         ).run(parts)
     }
 
-    @Test func `a part that fails stops the others in order, after readiness went off, and its error is the run's`()
+    @Test
+    func `ServiceRun stops the other services in order when one fails, after readiness ended, and throws its error`()
         async
     {
         await #expect(throws: TestFailure.self) {
@@ -59,12 +60,12 @@ private final class Diary: Sendable {
         #expect(stops == ["second stopped, ready: false", "first stopped, ready: false"])
     }
 
-    @Test func `a part that does not stop meets the deadline`() async throws {
+    @Test func `ServiceRun ends a service that does not stop at the deadline`() async throws {
         let (over, signal) = AsyncStream.makeStream(of: Void.self)
         struct Stubborn: Service {
             let over: AsyncStream<Void>
             func run() async throws {
-                // Outlives every request to stop until the deadline has spoken.
+                // Outlives every request to stop until the deadline is over.
                 await Task { for await _ in over {} }.value
             }
         }

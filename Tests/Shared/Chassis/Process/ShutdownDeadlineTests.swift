@@ -4,14 +4,14 @@ import Testing
 @testable import Chassis
 
 @Suite(.timeLimit(.minutes(1))) struct ShutdownDeadlineTests {
-    @Test func `a deadline that is over says so`() async {
+    @Test func `ShutdownDeadline reports when it is over`() async {
         let (over, signal) = AsyncStream.makeStream(of: Void.self)
         let deadline = ShutdownDeadline(limit: .milliseconds(1)) { signal.finish() }
         deadline.arm()
         for await _ in over {}
     }
 
-    @Test func `a deadline that is disarmed before it starts never comes`() async {
+    @Test func `ShutdownDeadline that is disarmed before it starts never fires`() async {
         let (events, signal) = AsyncStream.makeStream(of: String.self)
         let disarmed = ShutdownDeadline(limit: .zero) { signal.yield("disarmed") }
         disarmed.disarm()

@@ -7,11 +7,11 @@ import Testing
         "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
         "00-0000000000000000000000000000000a-000000000000000b-00",
     ])
-    func `a trace context of the standard's form is read and written`(text: String) {
+    func `TraceContext of the standard's form is read and written`(text: String) {
         #expect(TraceContext(text)?.traceparent == text)
     }
 
-    @Test func `its parts are what the standard says`() throws {
+    @Test func `TraceContext has the ids that the standard names`() throws {
         let context = try #require(TraceContext("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-03"))
         #expect(context.trace == (0x0af7_6519_16cd_43dd, 0x8448_eb21_1c80_319c))
         #expect(context.traceId == "0af7651916cd43dd8448eb211c80319c")
@@ -30,7 +30,7 @@ import Testing
         "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
         "00-+af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
     ])
-    func `anything else is dropped`(text: String) {
+    func `TraceContext drops anything else`(text: String) {
         #expect(TraceContext(text) == nil)
     }
 }

@@ -13,7 +13,7 @@ import Testing
         repeating: TraceSpan.example(TraceContext(trace: (1, 2), span: 3, isSampled: true)),
         count: TraceExporter.batch + 1)
 
-    @Test func `spans go out in batches, with the headers the collector wants`() async throws {
+    @Test func `TraceExporter sends spans in batches, with the configured headers`() async throws {
         let collector = try await Collector()
         let tracer = Tracer(isOn: true, random: { 5 })
         tracer.finished(Self.spans)
@@ -34,7 +34,7 @@ import Testing
                 })
     }
 
-    @Test func `what the collector refuses is dropped and the rest waits for the next turn`() async throws {
+    @Test func `TraceExporter drops what the collector rejects and keeps the rest for the next turn`() async throws {
         let collector = try await Collector(status: .serviceUnavailable)
         let tracer = Tracer(isOn: true, random: { 5 })
         tracer.finished(Self.spans)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `what the parts left is sent before the process ends`() async throws {
+    @Test func `TraceExporter sends the last spans before the process ends`() async throws {
         let collector = try await Collector()
         let tracer = Tracer(isOn: true, random: { 5 })
         try await collector.whileRunning { exporter in
@@ -59,7 +59,7 @@ import Testing
         #expect(collector.requests.count == 1)
     }
 
-    /// Finishes a step while it is being stopped.
+    /// Finishes a span while it is being stopped.
     private struct Last: Service {
         let tracer: Tracer
 

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Chassis
 
-/// OpenTelemetry's own Python package reads what we write; `Deploy/oracles` installs it.
+/// OpenTelemetry's own Python package reads what is written; `Deploy/oracles` installs it.
 @Suite struct TraceRequestTests {
-    @Test func `OpenTelemetry reads a request as it was meant`() throws {
+    @Test func `TraceRequest is read by OpenTelemetry as it was meant`() throws {
         let context = try #require(TraceContext("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))
         var root = TraceSpan.example(context)
         root.parent = nil
@@ -39,7 +39,7 @@ import Testing
         #expect(first.status == nil)
     }
 
-    /// Through the oracle: binary in, JSON with ids in hex out.
+    /// Through OpenTelemetry's package: binary in, JSON with ids in hex out.
     private static func decoded(_ bytes: [UInt8]) throws -> Data {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../..").standardized
         let python = root.appending(path: ".build/oracles/bin/python")

@@ -7,7 +7,7 @@ import Testing
 @Suite struct TracerTests {
     private static let parent = TraceContext("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00")
 
-    @Test func `a step stands below its cause, in the same trace`() throws {
+    @Test func `Tracer creates a span below its cause, in the same trace`() throws {
         let parent = try #require(Self.parent)
         let step = Tracer(isOn: true, random: { 5 }).step(below: parent)
         #expect(step.traceId == parent.traceId)
@@ -15,19 +15,19 @@ import Testing
         #expect(step.isSampled)
     }
 
-    @Test func `without a cause a trace begins, and an id is never zero`() {
+    @Test func `Tracer begins a trace without a cause, and no id is zero`() {
         let numbers = Mutex<[UInt64]>([0, 3, 0, 0, 4, 5])
         let step = Tracer(isOn: true, random: { numbers.withLock { $0.removeFirst() } }).step(below: nil)
         #expect(step.trace == (3, 4))
         #expect(step.span == 5)
     }
 
-    @Test func `a process that records nothing does not stand between two that do`() throws {
+    @Test func `Tracer that records nothing keeps the spans of other processes connected`() throws {
         let parent = try #require(Self.parent)
         #expect(Tracer(isOn: false, random: { 5 }).step(below: parent) == parent)
     }
 
-    @Test func `the share that is recorded is decided by the trace, not by what the sender asks for`() throws {
+    @Test func `Tracer decides by the trace which share is recorded, not by the sender's header`() throws {
         let eager = try #require(TraceContext("00-0af7651916cd43ddf448eb211c80319c-b7ad6b7169203331-01"))
         let low = try #require(TraceContext("00-0af7651916cd43dd1448eb211c80319c-b7ad6b7169203331-00"))
         let half = Tracer(isOn: true, ratio: 0.5, random: { 5 })
@@ -36,7 +36,7 @@ import Testing
         #expect(!Tracer(isOn: true, ratio: 0, random: { 5 }).step(below: low).isSampled)
     }
 
-    @Test func `what finds no room is counted, never waited for`() throws {
+    @Test func `Tracer counts what finds no room and never waits`() throws {
         let tracer = Tracer(isOn: true, random: { 5 })
         let span = TraceSpan.example(try #require(Self.parent))
         tracer.finished([TraceSpan](repeating: span, count: Tracer.room - 1))
@@ -47,7 +47,7 @@ import Testing
         #expect(tracer.take(.max) == (first.spans[..<0] + [TraceSpan](repeating: span, count: Tracer.room - 10), 0))
     }
 
-    @Test func `nothing is kept where traces go nowhere`() throws {
+    @Test func `Tracer keeps nothing where traces are not exported`() throws {
         let tracer = Tracer(isOn: false, random: { 5 })
         tracer.finished([TraceSpan.example(try #require(Self.parent))])
         #expect(tracer.take(10).spans.isEmpty)
@@ -55,7 +55,7 @@ import Testing
 }
 
 extension TraceSpan {
-    /// A failed step with an attribute of each kind.
+    /// A failed span with an attribute of each kind.
     static func example(_ context: TraceContext) -> TraceSpan {
         TraceSpan(
             context: context, parent: 0x0102_0304_0506_0708, name: "process notifications.received", kind: .consumer,

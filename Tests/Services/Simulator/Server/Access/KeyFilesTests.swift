@@ -7,7 +7,9 @@ import Testing
 @testable import Simulator
 
 @Suite struct KeyFilesTests {
-    @Test func `the key of the first use is found by the second, and by a client through the list`() throws {
+    @Test func `the key that the first start creates is found by the second, and by clients through api-keys.json`()
+        throws
+    {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let made = try KeyFiles(directory: directory.url, bundleIds: ["com.example.app"]).loadOrCreate()
@@ -19,7 +21,7 @@ import Testing
         #expect(Set(list.credentials.keys) == ["com.example.app", "b"])
     }
 
-    @Test func `a key's file is its owner's only, and a removed key is off the list`() throws {
+    @Test func `a key file is readable by its owner only, and a removed key is off the list`() throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let files = KeyFiles(directory: directory.url, bundleIds: ["com.example.app"])
@@ -33,7 +35,7 @@ import Testing
         #expect(try files.loadOrCreate().map(\.keyId) == [second.keyId])
     }
 
-    @Test func `a key of one's own is read, and what is none is said`() throws {
+    @Test func `an own key is read, and a file that is no key is an error`() throws {
         let key = try P256PrivateKey.generate()
         let pem = try key.pem()
         let read = try AcceptedKey(describedBy: "issuer:KEY:/some:where.p8") { path in

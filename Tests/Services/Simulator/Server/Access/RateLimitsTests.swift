@@ -12,7 +12,7 @@ import Testing
         (.extendRenewalDate, 20), (.setAppAccountToken, 20), (.lookUpOrder, 10), (.refundHistory, 10),
         (.requestTestNotification, 1), (.massExtendRenewalDate, 1),
     ])
-    func `every endpoint has Apple's limit, and a tenth of it in sandbox`(endpoint: Endpoint, rate: Double) {
+    func `every endpoint has Apple's limit, and a tenth of it in the sandbox`(endpoint: Endpoint, rate: Double) {
         for (app, rate) in [(SimulatorFixture.production, rate), (SimulatorFixture.sandbox, rate / 10)] {
             let limits = RateLimits(scale: 1)
             // A hundred seconds at twice the rate.
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `who keeps the rate is never refused`() {
+    @Test func `a client that keeps to the rate is never refused`() {
         let limits = RateLimits(scale: 1)
         for index in 0..<5_000 {
             let now = start.addingTimeInterval(Double(index) / 50)
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `who comes when told is served, and a moment earlier not`() throws {
+    @Test func `a client that waits until Retry-After is served, and a moment earlier it is not`() throws {
         var bucket = TokenBucket(rate: 10, now: start)
         while bucket.take(now: start) == nil {}
         let refused = bucket.take(now: start)
@@ -53,7 +53,7 @@ import Testing
         #expect(limits.take(.lookUpOrder, of: other, now: start) == nil)
     }
 
-    @Test func `too many are answered 429 with the time to come again in milliseconds since 1970`() async throws {
+    @Test func `too many requests are answered 429 with Retry-After in milliseconds since 1970`() async throws {
         try await SimulatorFixture.open(limitScale: 1) { fixture in
             for _ in 0..<20 { #expect(try await fixture.get("v1/lookup/X").status == 200) }
             let refused = try await fixture.get("v1/lookup/X")
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `who may not ask uses up nothing`() async throws {
+    @Test func `an unauthorized request uses up no limit`() async throws {
         try await SimulatorFixture.open(limitScale: 1) { fixture in
             for _ in 0..<40 {
                 let refused = try await fixture.ask("GET", "v1/lookup/X", authorization: "Bearer a.b.c")

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Simulator
 
-/// F2: over HTTP, because an answer without a body is part of the promise.
+/// F2: over HTTP, because an answer without a body is part of Apple's behavior.
 @Suite struct TokenCheckTests {
-    @Test func `who has the key is answered`() async throws {
+    @Test func `a token of an accepted key is served`() async throws {
         try await SimulatorFixture.open { fixture in
             let answer = try await fixture.get("v1/transactions/1")
             #expect(answer.errorCode == 4_040_010)
@@ -54,7 +54,7 @@ import Testing
     ]
 
     @Test(arguments: attempts)
-    func `what is not right is refused with 401 and nothing else`(attempt: Attempt) async throws {
+    func `an invalid token is answered 401 without a body`(attempt: Attempt) async throws {
         try await SimulatorFixture.open { fixture in
             let token = try fixture.token.changed(attempt.change)
             let answer = try await fixture.ask(
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `an hour of life and a clock half a minute ahead are allowed`() async throws {
+    @Test func `a token may live for an hour and its clock be half a minute ahead`() async throws {
         try await SimulatorFixture.open { fixture in
             let token = fixture.token.changed {
                 $0.issued = 30
@@ -92,10 +92,10 @@ import Testing
         try await SimulatorFixture.open { fixture in
             let good = try fixture.token.text(now: fixture.now)
             let other = try fixture.token.changed { $0.expires = 2400 }.text(now: fixture.now)
-            let (mine, theirs) = (good.split(separator: "."), other.split(separator: "."))
+            let (mine, another) = (good.split(separator: "."), other.split(separator: "."))
             let flipped = good.dropLast(10) + (good.suffix(10).first == "A" ? "B" : "A") + good.suffix(9)
             let tokens = [
-                "Bearer \(flipped)", "Bearer \(mine[0]).\(theirs[1]).\(mine[2])", "Bearer \(mine[0]).\(mine[1]).",
+                "Bearer \(flipped)", "Bearer \(mine[0]).\(another[1]).\(mine[2])", "Bearer \(mine[0]).\(mine[1]).",
                 "Bearer \(mine[0]).\(mine[1])", "Bearer \(good)=", "Bearer ", "Basic \(good)", good, "Bearer a.b.c",
                 "Bearer " + String(repeating: "A", count: 9_000),
             ]
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `a revoked key is refused from then on, and a further one is taken`() async throws {
+    @Test func `a revoked key is refused at once, and an added one accepted`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let files = KeyFiles(directory: directory.url, bundleIds: ["com.example.app"])

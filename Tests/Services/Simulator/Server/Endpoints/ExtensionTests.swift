@@ -10,7 +10,9 @@ import Testing
 @Suite struct ExtensionTests {
     private static let order = #"{"extendByDays":10,"extendReasonCode":1,"requestIdentifier":"r1"}"#
 
-    @Test func `the period ends later, the transaction has changed and a notification is on its way`() async throws {
+    @Test func `an extension moves the end of the period, changes the transaction and sends a notification`()
+        async throws
+    {
         try await SimulatorFixture.open { fixture in
             var story = PurchaseFixture()
             try fixture.send(story.next(.subscribe))
@@ -30,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `twice in a year and no more`() async throws {
+    @Test func `a subscription is extended twice in a year and no more`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = PurchaseFixture()
             try fixture.send(story.next(.subscribe))
@@ -45,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `only what is active can be extended`() async throws {
+    @Test func `only an active subscription is extended`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = PurchaseFixture()
             try fixture.send(story.next(.subscribe))
@@ -66,7 +68,9 @@ import Testing
         (#""extendByDays":1,"extendReasonCode":1"#, 4_000_011),
         (#""extendByDays":1"#, 4_000_010), ("x", 4_000_000),
     ])
-    func `a wrong order has Apple's number, for one and for all`(members: String, code: Int64) async throws {
+    func `an invalid extension request has Apple's error code, for one and for all`(members: String, code: Int64)
+        async throws
+    {
         try await SimulatorFixture.open { fixture in
             let one = try await fixture.put("v1/subscriptions/extend/1", "{\(members)}")
             #expect(one.errorCode == code)
@@ -75,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `an extension for all tells each, then sums up, and is complete when the summary was sent`() async throws
+    @Test func `a mass extension notifies each subscription, then sends a summary, and is complete then`() async throws
     {
         try await SimulatorFixture.open { fixture in
             let events = PurchaseFixture.subscriptions(12)
@@ -118,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `an extension for some countries leaves out the others`() async throws {
+    @Test func `a mass extension for some countries leaves out the others`() async throws {
         try await SimulatorFixture.open { fixture in
             let events = PurchaseFixture.subscriptions(30)
             for event in events { try fixture.send(event) }
@@ -143,7 +147,7 @@ import Testing
 }
 
 extension SimulatorFixture {
-    /// What somebody asked to be sent, in its order; taken then. Nil if it is what nobody asked for.
+    /// What a request ordered to be sent, in its order; nil for what no request ordered.
     func nextOrdered() -> EventPayload? {
         let instant = ContinuousClock.now
         let step = deliveryService.withOutbox { $0.next(at: instant, now: self.now) }

@@ -7,7 +7,7 @@ import Testing
 
 /// G4 to G12.
 @Suite struct NotificationHistoryTests {
-    @Test func `the signed payload is the one that was sent, byte for byte, with its attempts`() async throws {
+    @Test func `signedPayload of the history is what was sent, byte for byte, with its attempts`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = PurchaseFixture()
             let notification = try fixture.send(
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `pages of twenty, oldest first, until there is no more`() async throws {
+    @Test func `history has pages of twenty, oldest first, until hasMore is false`() async throws {
         try await SimulatorFixture.open { fixture in
             let events = PurchaseFixture.subscriptions(45)
             for event in events { try fixture.send(event) }
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `exactly twenty are one page`() async throws {
+    @Test func `exactly twenty notifications are one page`() async throws {
         try await SimulatorFixture.open { fixture in
             for event in PurchaseFixture.subscriptions(20) { try fixture.send(event) }
             let json = try #require(try await fixture.history(fixture.window()).json)
@@ -67,7 +67,8 @@ import Testing
         }
     }
 
-    @Test func `a window selects by the first attempt, its end excluded, whatever was signed when`() async throws {
+    @Test func `a history window selects by the first attempt, without its end, whatever signedDate says`() async throws
+    {
         try await SimulatorFixture.open { fixture in
             let events = PurchaseFixture.subscriptions(3)
             // The second is accepted hours later: it stays where its first attempt was.
@@ -80,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `only failures are those not taken yet, and a retry that succeeds ends that`() async throws {
+    @Test func `onlyFailures selects what is not accepted yet, and a successful retry ends that`() async throws {
         try await SimulatorFixture.open { fixture in
             let events = PurchaseFixture.subscriptions(3)
             let failing = try fixture.send(events[0], answers: [.unavailable])
@@ -95,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `a type alone means those without a subtype`() async throws {
+    @Test func `a type without a subtype selects notifications without a subtype`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = PurchaseFixture()
             for event in [LifecycleEvent.subscribe, .renew, .failToRenew, .recover] {
@@ -115,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `a transaction id means its customer, whichever of the renewals it names`() async throws {
+    @Test func `a transaction id selects its customer, whichever renewal it names`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = PurchaseFixture()
             let mine = [story.next(.subscribe), story.next(.renew), story.next(.renew)]
@@ -153,7 +154,7 @@ import Testing
         (#""startDate":START,"endDate":END,"transactionId":"12a""#, 4_000_006),
         (#""startDate":START,"endDate":END,"onlyFailures":"yes""#, 4_000_000),
     ])
-    func `what Apple refuses is refused with Apple's number`(members: String, code: Int64) async throws {
+    func `an invalid request has Apple's error code`(members: String, code: Int64) async throws {
         try await SimulatorFixture.open { fixture in
             fixture.move(by: 60)
             let body =
@@ -167,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `history goes back 180 days, in sandbox 30`() async throws {
+    @Test func `history goes back 180 days, and 30 in the sandbox`() async throws {
         try await SimulatorFixture.open { fixture in
             for (environment, days) in [(StoreEnvironment.production, Int64(180)), (.sandbox, 30)] {
                 let end = fixture.now.milliseconds
@@ -182,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func `a token is good for its own question only, and not when it was changed`() async throws {
+    @Test func `a pagination token is valid for its own request only, and not when it was changed`() async throws {
         try await SimulatorFixture.open { fixture in
             for event in PurchaseFixture.subscriptions(21) { try fixture.send(event) }
             let body = fixture.window()
@@ -195,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `a token expires, by time or on request`() async throws {
+    @Test func `a pagination token expires, by time or on request`() async throws {
         try await SimulatorFixture.open(tokenLife: 60) { fixture in
             for event in PurchaseFixture.subscriptions(21) { try fixture.send(event) }
             let body = fixture.window()
@@ -210,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func `an end in the future is now, and who pages slowly comes to an end`() async throws {
+    @Test func `an end in the future counts as now, and slow paging comes to an end`() async throws {
         try await SimulatorFixture.open { fixture in
             for event in PurchaseFixture.subscriptions(30) { try fixture.send(event) }
             let body = #"{"startDate":\#(SimulatorFixture.beginning.milliseconds),"endDate":9999999999999}"#
@@ -224,7 +225,7 @@ import Testing
         }
     }
 
-    @Test func `what is underway is in the history and no failure yet`() async throws {
+    @Test func `a notification being sent is in the history and is no failure yet`() async throws {
         try await SimulatorFixture.open { fixture in
             try fixture.send(PurchaseFixture.subscriptions(1)[0], answers: [])
             #expect(try await fixture.items(fixture.window()).first?["sendAttempts"]?.elements.count == 0)
@@ -234,7 +235,7 @@ import Testing
 }
 
 extension SimulatorFixture {
-    /// A question about all until now, with further members.
+    /// A request for everything until now, with further members.
     func window(_ members: String = "") -> String {
         #"{"startDate":\#(Self.beginning.milliseconds),"endDate":\#(now.milliseconds + 1)\#(members)}"#
     }

@@ -9,7 +9,7 @@ import Testing
 
 /// F3 to F7.
 @Suite struct TransactionHistoryTests {
-    @Test func `one id gives all transactions of the customer, in pages of twenty`() async throws {
+    @Test func `one id returns all transactions of the customer, in pages of twenty`() async throws {
         try await SimulatorFixture.open { fixture in
             let story = try Self.renewed(24, fixture)
             for id in [story.id, story.transactionId] {
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `with the last revision comes only what is new or has changed`() async throws {
+    @Test func `the last revision returns only what is new or has changed`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = try Self.renewed(2, fixture)
             let first = try #require(try await fixture.get("v2/history/\(story.id)").json)
@@ -44,7 +44,7 @@ import Testing
             let transactions = try fixture.transactions(changed)
             #expect(transactions.map { $0["transactionId"]?.string } == [story.transactionId])
             #expect(transactions.first?["revocationDate"]?.int64 != nil)
-            // What tells nothing new of the transaction changes nothing.
+            // A notification that says nothing new of the transaction changes nothing.
             let last = try #require(changed["revision"]?.string)
             try fixture.send(story.next(.reverseRefund))
             try fixture.send(story.next(.turnRenewalOn))
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `descending is the other way round, page for page`() async throws {
+    @Test func `DESCENDING is the reverse of ASCENDING, page for page`() async throws {
         try await SimulatorFixture.open { fixture in
             let story = try Self.renewed(24, fixture)
             let path = "v2/history/\(story.id)?sort=DESCENDING"
@@ -113,14 +113,14 @@ import Testing
         ("inAppOwnershipType=STOLEN", 4_000_026), ("revoked=yes", 4_000_030), ("excludeRevoked=1", 4_000_025),
         ("sort=UP", 4_000_021), ("revision=x", 4_000_005),
     ])
-    func `a wrong parameter has Apple's number`(query: String, code: Int64) async throws {
+    func `an invalid parameter has Apple's error code`(query: String, code: Int64) async throws {
         try await SimulatorFixture.open { fixture in
             let story = try Self.renewed(0, fixture)
             #expect(try await fixture.get("v2/history/\(story.id)?\(query)").errorCode == code)
         }
     }
 
-    @Test func `a revision goes with the parameters it was given for`() async throws {
+    @Test func `a revision is valid for the parameters that it was issued for`() async throws {
         try await SimulatorFixture.open { fixture in
             let story = try Self.renewed(2, fixture)
             let revision = try #require(try await fixture.get("v2/history/\(story.id)").json?["revision"]?.string)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `a finished consumable is in the second version's history and not in the first's`() async throws {
+    @Test func `a finished consumable is in the history of version 2 and not of version 1`() async throws {
         try await SimulatorFixture.open { fixture in
             let charge = PurchaseFixture.charge(seed: 5)
             try fixture.send(charge)
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `refunds are those that stand`() async throws {
+    @Test func `refund history has the refunds that stand`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = try Self.renewed(2, fixture)
             func refunds() async throws -> [String?] {
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    /// Somebody who renewed so often, told and sent.
+    /// A customer who renewed so often, noted and sent.
     private static func renewed(_ times: Int, _ fixture: SimulatorFixture) throws -> PurchaseFixture {
         var story = PurchaseFixture(daysAgo: 1000)
         try fixture.send(story.next(.subscribe))
@@ -176,7 +176,7 @@ extension SimulatorFixture {
         try (page["signedTransactions"]?.elements ?? []).map { try proven($0.string) }
     }
 
-    /// The claims of a signed part, whose signature is the authority's.
+    /// The claims of a signed object that the authority signed.
     func proven(_ text: String?) throws -> JSONValue {
         let jws = Array(try #require(text).utf8)
         let parts = try #require(CompactJWS(jws[...]))

@@ -7,7 +7,7 @@ import Testing
 
 /// F1, F9.
 @Suite struct TransactionsTests {
-    @Test func `one transaction is told as it is now`() async throws {
+    @Test func `a transaction is returned as it is now`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = PurchaseFixture()
             try fixture.send(story.next(.subscribe))
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `an order is found by its number, and a wrong number is an answer`() async throws {
+    @Test func `an order is found by its number, and an unknown number is status 1`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = PurchaseFixture()
             try fixture.send(story.next(.subscribe))
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `there are no orders in sandbox`() async throws {
+    @Test func `orders cannot be looked up in the sandbox`() async throws {
         try await SimulatorFixture.open { fixture in
             let answer = try await fixture.get("v1/lookup/MXYZ", in: .sandbox)
             #expect(answer.status == 404)
@@ -66,7 +66,7 @@ import Testing
         ("GET", "/production/inApps/v1/notifications/history"), ("GET", "/production/simulator/progress"),
         ("GET", "/simulator/nothing"),
     ])
-    func `what Apple does not have is 404 without a body`(method: String, path: String) async throws {
+    func `an unknown endpoint is 404 without a body`(method: String, path: String) async throws {
         try await SimulatorFixture.open { fixture in
             let answer = try await fixture.send(method, path)
             #expect(answer.status == 404)

@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: [7200.0, -7200.0])
-    func `a clock of ours that is wrong is corrected by Apple's`(ahead: Double) async throws {
+    func `TokenSource corrects a wrong local clock by Apple's`(ahead: Double) async throws {
         // Refuses what is not issued now by its own clock, as Apple does.
         try await APIFixture.scene { request, _ in
             let issued = (try? APIFixture.token(request).claims["iat"]?.int64) ?? 0

@@ -73,7 +73,7 @@ final class APIFixture: Sendable {
         ) { attempt in self.attempted.withLock { $0.append(attempt) } }
     }
 
-    /// Which key signed the token of a request; nil where none of ours did.
+    /// Which key signed the token of a request; nil where none of the fixture's did.
     func signer(of request: ScriptedStore.Request) throws -> Int? {
         let jws = Array(request.token.utf8)
         let parts = try #require(CompactJWS(jws[...]))

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A clock that stands still until a test turns it, and tells when somebody has gone to sleep by it.
-final class ManualClock: Clock {
+/// A clock that stands still until a test moves it, and reports when a task sleeps by it.
+final class WakingClock: Clock {
     struct Instant: InstantProtocol {
         var offset: Duration
 
@@ -43,10 +43,10 @@ final class ManualClock: Clock {
         }
     }
 
-    /// Returns once somebody sleeps, however often somebody has before.
+    /// Returns once a task sleeps, however often one has before.
     func someoneSleeps() async { await sleepsBegin(1) }
 
-    /// Wakes who sleeps no longer than this, and returns when the next sleep begins: when a loop has gone round once.
+    /// Wakes sleeps no longer than this, and returns when the next sleep begins: when a loop has run once.
     func turn(by duration: Duration) async {
         await someoneSleeps()
         let (woken, begun) = state.withLock { state in

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Chains that were refused lately, by digest: the same forged leaf costs nothing a second time. Bounded; the oldest goes.
-final class RefusedChains: Sendable {
+/// Chains that failed recently, by digest: the same forged leaf costs nothing a second time. Bounded; the oldest is dropped.
+final class FailedChains: Sendable {
     private struct State {
-        var refusals: [[UInt8]: Refusal] = [:]
+        var refusals: [[UInt8]: VerificationFailure] = [:]
         var order: [[UInt8]] = []
         var oldest = 0
     }
@@ -13,12 +13,12 @@ final class RefusedChains: Sendable {
 
     init(capacity: Int) { self.capacity = max(1, capacity) }
 
-    /// How many are remembered.
+    /// Maximum number of chains.
     var count: Int { state.withLock(\.refusals.count) }
 
-    func refusal(of digest: [UInt8]) -> Refusal? { state.withLock { $0.refusals[digest] } }
+    func refusal(of digest: [UInt8]) -> VerificationFailure? { state.withLock { $0.refusals[digest] } }
 
-    func insert(_ refusal: Refusal, for digest: [UInt8]) {
+    func insert(_ refusal: VerificationFailure, for digest: [UInt8]) {
         state.withLock { state in
             guard state.refusals.updateValue(refusal, forKey: digest) == nil else { return }
             if state.order.count < capacity { return state.order.append(digest) }

@@ -3,7 +3,7 @@ import Logging
 import Postgres
 
 /// The databases of a run, all on one server.
-struct Bench {
+struct DatabaseServer {
     let server: String
 
     func url(_ name: String) -> String {
@@ -17,7 +17,7 @@ struct Bench {
         return url(name)
     }
 
-    /// Nobody may be connected to the original.
+    /// No connection to the original may be open.
     func copy(_ original: String, to name: String) async throws {
         try await administer("create database \(name) template \(original)")
     }

@@ -4,12 +4,12 @@ import Kafka
 import Pipeline
 import Synchronization
 
-/// The log as ingest sees it: a notification is in it, or it is not.
-final class NotificationLog: Sendable {
+/// Writes notifications to Kafka and says whether each is there.
+final class NotificationProducer: Sendable {
     private struct State {
         var inFlight = 0
         var availability: Availability
-        /// Those of the producer that are counted already.
+        /// Errors of the producer that are counted already.
         var fatalErrors = 0
     }
 
@@ -32,9 +32,9 @@ final class NotificationLog: Sendable {
         Metric.ingestInFlightLimit.gauge().record(limits.inFlight)
     }
 
-    /// Returns nil once the log has acknowledged the notification, else why it has not: then it may be in the log all
-    /// the same, and what Apple sends again is a repeat that the line drops.
-    func append(_ notification: ReceivedNotification) async -> Refusal? {
+    /// Returns nil once Kafka has acknowledged the notification, else why not: it may be in the topic all the same, and the
+    /// deduplicator drops the retry.
+    func append(_ notification: ReceivedNotification) async -> RequestRejection? {
         guard enter() else { return .tooManyInFlight }
         defer { leave() }
         do {
@@ -44,7 +44,7 @@ final class NotificationLog: Sendable {
             return nil
         } catch {
             note(error)
-            return .logUnavailable
+            return .kafkaUnavailable
         }
     }
 
@@ -81,8 +81,8 @@ final class NotificationLog: Sendable {
         case .failing(let failed, let attempts):
             var metadata: Logger.Metadata = ["failed": "\(failed)", "of": "\(attempts)"]
             if let error { metadata["error"] = "\(error)" }
-            logger.error("Kafka does not confirm notifications; answering 503", metadata: metadata)
-        case .available: logger.notice("Kafka confirms notifications again")
+            logger.error("Kafka unavailable; answering 503", metadata: metadata)
+        case .available: logger.notice("Kafka available again; answering 200")
         case nil: break
         }
     }

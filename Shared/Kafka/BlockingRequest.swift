@@ -1,7 +1,7 @@
 import Threads
 
-/// A thread for a question that blocks.
-actor Inquiry {
+/// Runs a blocking request on a thread.
+actor BlockingRequest {
     private let thread = DedicatedThread(name: "kafka-ask")
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }

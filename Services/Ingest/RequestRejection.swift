@@ -1,27 +1,27 @@
 import StrictJSON
 
 /// Why a request is not answered 200.
-enum Refusal: Equatable {
-    // What can never be a notification.
+enum RequestRejection: Equatable {
+    // It can never be a notification.
     case empty
     case notJSON(String)
     case notAnObject
     case noSignedPayload
     case signedPayloadNotAString
     case notThreeSegments
-    // What the protocol forbids.
+    // HTTP forbids it.
     case noSuchPath
     case method
     case contentType
     case tooLarge(limit: Int)
     case tooSlow
-    // What we want and cannot take now; Apple sends it again.
+    // A notification that cannot be accepted now; Apple retries.
     case tooManyInFlight
     case tooManyBytes
     case addressShare
-    case logUnavailable
+    case kafkaUnavailable
 
-    /// The HTTP status. 4xx only for what we never want.
+    /// The HTTP status. 4xx only for what can never be a notification.
     var status: Int {
         switch self {
         case .empty, .notJSON, .notAnObject, .noSignedPayload, .signedPayloadNotAString, .notThreeSegments: 400
@@ -30,7 +30,7 @@ enum Refusal: Equatable {
         case .tooSlow: 408
         case .tooLarge: 413
         case .contentType: 415
-        case .tooManyInFlight, .tooManyBytes, .addressShare, .logUnavailable: 503
+        case .tooManyInFlight, .tooManyBytes, .addressShare, .kafkaUnavailable: 503
         }
     }
 
@@ -51,11 +51,11 @@ enum Refusal: Equatable {
         case .tooManyInFlight: "too-many-in-flight"
         case .tooManyBytes: "too-many-bytes"
         case .addressShare: "address-share"
-        case .logUnavailable: "log-unavailable"
+        case .kafkaUnavailable: "kafka-unavailable"
         }
     }
 
-    /// What is wrong and what to send instead.
+    /// What is wrong, and what to send instead.
     var message: String {
         switch self {
         case .empty: "The body is empty; expected a JSON object with a string signedPayload."
@@ -65,15 +65,15 @@ enum Refusal: Equatable {
             "The body has no signedPayload; expected an App Store Server Notification of version 2."
         case .signedPayloadNotAString: "The signedPayload is not a string."
         case .notThreeSegments: "The signedPayload is not a JWS: three base64url segments separated by dots."
-        case .noSuchPath: "There is nothing here; notifications go to POST \(Receiver.path)."
-        case .method: "Only POST is possible here."
-        case .contentType: "The content type has to be application/json."
+        case .noSuchPath: "Unknown path; send notifications to POST \(Receiver.path)."
+        case .method: "Unknown method; notifications are sent by POST."
+        case .contentType: "The content type must be application/json."
         case .tooLarge(let limit): "The body is larger than \(limit) bytes."
         case .tooSlow: "The request took too long to arrive."
         case .tooManyInFlight: "Too many requests wait for Kafka; send it again later."
         case .tooManyBytes: "Requests in progress hold too many bytes, and this one took longest; send it again later."
         case .addressShare: "Too many requests of this address are in progress; send it again later."
-        case .logUnavailable: "The log did not take it; send it again later."
+        case .kafkaUnavailable: "Kafka unavailable; send it again later."
         }
     }
 

@@ -9,12 +9,12 @@ import Signatures
 import Storage
 import Subscriptions
 
-/// Notifications of many purchases as the state-updater gets them; repeated under the ids of other customers.
-final class NotificationCorpus {
+/// Notifications of many subscriptions as the state-updater gets them, repeated for other customers.
+final class SampleBatches {
     private var entries: [LedgerEntry] = []
     private var records: [Batch.Record] = []
     let batch: Int
-    /// How many batches the corpus is.
+    /// Number of different batches.
     let batches = 20
     private var next = 0
     private var generation = 0
@@ -23,7 +23,7 @@ final class NotificationCorpus {
         self.batch = batch
         let now = Date()
         let authority = try DevelopmentAuthority(now: now)
-        let writer = NotificationSigner(authority: authority, impostor: authority)
+        let signer = NotificationSigner(authority: authority, impostor: authority)
         let app = App(bundleId: "com.example.app", appAppleId: 1_234_567_890, environment: .production)
         var population = Population(apps: [app], size: 2000, seed: 1, now: now)
         let verifier = SignedDataVerifier(
@@ -32,7 +32,7 @@ final class NotificationCorpus {
         while entries.count < batches * batch {
             let event = population.next(now: now)
             let received = ReceivedNotification(
-                signedPayload: try writer.sign(event), source: .webhook, receivedAt: now)
+                signedPayload: try signer.sign(event), source: .webhook, receivedAt: now)
             let proven = try verifier.notification(received.signedPayload, now: now).get()
             guard let verified = VerifiedNotification(.notification(proven), received) else {
                 throw ValidationError("a genuine notification was rejected")
@@ -43,13 +43,13 @@ final class NotificationCorpus {
         }
     }
 
-    /// The records of the next batch, as the topic holds them: of the first customers.
+    /// The records of the next batch, of the first customers.
     func nextRecords() -> Batch {
         let first = next + batch > entries.count ? 0 : next
         return Batch(records: Array(records[first..<first + batch]))
     }
 
-    /// The next batch, of customers that were not there before when the corpus was used up.
+    /// The next batch, of other customers once all batches were used.
     func nextBatch() -> [LedgerEntry] {
         if next + batch > entries.count {
             next = 0

@@ -3,14 +3,14 @@ import Foundation
 import Signatures
 import Testing
 
-@Suite struct RefusalReasonTests {
+@Suite struct VerificationFailureReasonTests {
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)
 
-    @Test func `there is no reason that nothing is refused for`() throws {
+    @Test func `VerificationFailureReason has a forgery for each reason`() throws {
         let corpus = try ForgeryCorpus(now: Self.now)
         let verifier = try corpus.material.verifier()
         var reached = Set(corpus.all.compactMap { $0.refusal(by: verifier, now: Self.now)?.reason })
-        // What depends on a responder and not on the payload.
+        // Depends on a responder and not on the payload.
         let genuine = Forgery("genuine", nil, try corpus.material.signed(corpus.material.envelope()))
         for isHard in [false, true] {
             let register = RevocationRegister(isHard: isHard)
@@ -21,17 +21,17 @@ import Testing
             }
             reached.formUnion([genuine.refusal(by: verifier, now: Self.now)].compactMap(\.?.reason))
         }
-        // What depends on how busy the verifier is.
+        // Depends on how busy the verifier is.
         let fresh = try corpus.material.verifier()
         let none = ChainBudget(perSecond: 0, burst: 0, instant: { .now })
         if case .failure(let refusal) = fresh.notification(genuine.jws, now: Self.now, budget: none) {
             reached.insert(refusal.reason)
         }
-        #expect(reached == Set(RefusalReason.allCases))
+        #expect(reached == Set(VerificationFailureReason.allCases))
     }
 
-    @Test func `what stands before the body is not proven, and all that stands behind it is`() {
-        let all = RefusalReason.allCases
+    @Test func `VerificationFailureReason is proven from the body on, and unproven before`() {
+        let all = VerificationFailureReason.allCases
         #expect(all.prefix { !$0.isProven }.last == .chainObjectIdentifier)
         #expect(!all.drop { !$0.isProven }.contains { !$0.isProven })
     }

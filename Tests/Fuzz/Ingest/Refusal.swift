@@ -1,1 +1,0 @@
-../../../Services/Ingest/Refusal.swift

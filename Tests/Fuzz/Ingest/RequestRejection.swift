@@ -1,0 +1,1 @@
+../../../Services/Ingest/RequestRejection.swift

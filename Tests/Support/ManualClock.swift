@@ -1,0 +1,27 @@
+import Foundation
+import Synchronization
+
+/// A wall clock and a monotonic one that stand still until a test moves both.
+public final class ManualClock: Sendable {
+    private let state = Mutex((Date(timeIntervalSince1970: 1_765_000_000), ContinuousClock.now))
+
+    /// Stands at a fixed date.
+    public init() {}
+
+    /// The wall clock.
+    public var now: Date { state.withLock(\.0) }
+
+    /// The monotonic clock.
+    public var instant: ContinuousClock.Instant { state.withLock(\.1) }
+
+    /// Moves both.
+    public func advance(by duration: Duration) {
+        state.withLock { state in
+            state.0.addTimeInterval(duration / .seconds(1))
+            state.1 = state.1.advanced(by: duration)
+        }
+    }
+
+    /// Moves both by seconds.
+    public func advance(by seconds: Double) { advance(by: .seconds(seconds)) }
+}
