@@ -82,7 +82,7 @@ struct PaidPeriod {
 
     /// Older payloads do not say what a transaction is. Then one that begins where another ends is its renewal, and one
     /// that begins within a running period is a purchase, unless it begins within its last day (a minute in the sandbox)
-    /// with the same product: that is a renewal. Seats that end with a known period were bought.
+    /// with the same product: that is a renewal.
     private static func isPurchase(
         _ facts: TransactionFacts, after periods: [PaidPeriod], early: TimeInterval
     ) -> Bool {
@@ -90,8 +90,6 @@ struct PaidPeriod {
         case "PURCHASE": return true
         case "RENEWAL": return false
         default:
-            let addsSeats = facts.additionalTransactionReason != nil
-            if addsSeats, periods.contains(where: { $0.facts.expiresDate == facts.expiresDate }) { return true }
             if facts.isRenewal || periods.contains(where: { $0.nominalEnd == facts.beginning }) { return false }
             guard let running = periods.last(where: { facts.beginning < $0.end }) else { return true }
             return facts.beginning < running.end.addingTimeInterval(-early)

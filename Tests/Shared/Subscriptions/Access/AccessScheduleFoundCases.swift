@@ -104,6 +104,22 @@ extension AccessScheduleTests {
                     renewal("gold", 0.038, signed: 0.018), environment: .sandbox),
             ], access: [(0.017, "silver"), (0.019, "gold"), (0.021, "gold"), (0.037, "gold"), (0.039, nil)]),
         Case(
+            name: "billing retry told before the end ends access then",
+            events: [
+                start,
+                tell(
+                    "DID_FAIL_TO_RENEW", 29.5, 3, bought("1", "gold", 0, 30, signed: 29.5),
+                    renewal("gold", 30, signed: 29.5, retry: true)),
+            ], access: [(29.4, "gold"), (29.6, nil), (31, nil)]),
+        Case(
+            name: "a transaction that Apple signed after the end that a status told goes on",
+            events: [
+                start,
+                tell(
+                    "EXPIRED/VOLUNTARY", 5, 2, bought("1", "gold", 0, 30, signed: 5), renewal("gold", 30, signed: 5)),
+                tell("TRANSACTION", 8, nil, bought("1", "gold", 0, 30, signed: 8)),
+            ], access: [(4, "gold"), (9, "gold"), (29.9, "gold"), (30, nil)]),
+        Case(
             name: "a renewal within a known period: an upgrade between them is unknown, and ended that period",
             events: [
                 start, tell("TRANSACTION", 12, nil, bought("3", "platinum", 17, 24, signed: 17, reason: "RENEWAL")),
