@@ -40,7 +40,7 @@ await ServiceProcess(
             producer: NotificationProducer(
                 producer: producer, limits: limits, instant: context.clock.instant, logger: context.logger),
             tally: tally,
-            tracing: Tracing(tracer: context.tracer), clock: context.clock, logger: context.logger,
+            tracing: RequestTracing(tracer: context.tracer), clock: context.clock, logger: context.logger,
             onListening: { PortFile.write($0, to: settings.portFile, logger: context.logger) }),
     ]
 }
