@@ -19,14 +19,16 @@ await ServiceProcess(
     let tally = Tally()
     let isWarm = context.health.readinessCheck("kafka")
     let logger = context.logger
+    let confirming = ConfirmingReplicas(
+        admin: try KafkaAdmin(try settings.kafka(), patience: .seconds(5), logger: logger), logger: logger)
     return [
         producerService,
-        WarmUp(producer: producer) {
+        WarmUp(producer: producer, check: confirming.check) {
             isWarm.passes()
             logger.info("Kafka is reachable; ready for notifications")
         } failed: { error in
-            isWarm.fails("cannot reach Kafka: \(error)")
-            logger.warning("Cannot reach Kafka; retrying", metadata: ["error": "\(error)"])
+            isWarm.fails("Kafka cannot take notifications: \(error)")
+            logger.warning("Kafka cannot take notifications; retrying", metadata: ["error": "\(error)"])
         },
         Heartbeat(
             instance: context.instance, tally: tally, now: context.clock.now, wait: { try await Task.sleep(for: $0) },
