@@ -37,7 +37,8 @@ await ServiceProcess(
             },
             logger: context.logger),
         Receiver(
-            address: settings.address, limits: limits, budget: BodyBudget(limit: limits.bodies),
+            address: settings.address, limits: limits,
+            budget: BodyBudget(limit: limits.bodies, onRelief: giveMemoryBack),
             shares: AddressShares(places: limits.inFlight, share: limits.addressShare),
             producer: NotificationProducer(
                 producer: producer, limits: limits, instant: context.clock.instant, logger: context.logger),
