@@ -46,11 +46,11 @@ struct RetentionJob: Service {
     func turn() async throws {
         // A new holder each time: the lease records when it ran, not which process.
         let holder = newId()
-        guard try await leases.take(Self.lease, for: holder, seconds: Self.day) else { return }
+        guard try await leases.acquire(Self.lease, for: holder, seconds: Self.day) else { return }
         do {
             try await forget()
         } catch {
-            try? await leases.give(Self.lease, of: holder)
+            try? await leases.release(Self.lease, of: holder)
             throw error
         }
     }

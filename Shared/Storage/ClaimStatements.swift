@@ -149,7 +149,7 @@ enum ClaimStatements {
         return Command(
             upsert, source.rawValue, claims.map(\.0.key.environment.rawValue),
             claims.map(\.0.key.originalTransactionId), claims.map(\.0.bundleId), claims.map(\.token),
-            claims.map(\.0.since), claims.map(\.0.toldAt), claims.map(\.0.appTransactionId))
+            claims.map(\.0.since), claims.map(\.0.signedAt), claims.map(\.0.appTransactionId))
     }
 
     /// - Parameters:

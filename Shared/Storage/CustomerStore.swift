@@ -90,6 +90,6 @@ extension AccountClaim {
                 environment: environment, originalTransactionId: try row.value("original_transaction_id")),
             bundleId: bundleId, appTransactionId: try row.optional("app_transaction_id"),
             appAccountToken: try row.value("app_account_token"), since: try row.value("since"),
-            toldAt: try row.value("told_at"))
+            signedAt: try row.value("told_at"))
     }
 }

@@ -24,7 +24,7 @@ struct LedgerBatch: Sendable {
         }
         self.entries = entries
         self.copies = copies
-        lifecycleEvents = entries.compactMap { entry in entry.event.flatMap { $0.isStep ? $0 : nil } }
+        lifecycleEvents = entries.compactMap { entry in entry.event.flatMap { $0.isLifecycleEvent ? $0 : nil } }
     }
 
     var uuids: [UUID] { entries.map(\.uuid) }

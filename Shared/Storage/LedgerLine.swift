@@ -94,7 +94,7 @@ extension LedgerLine {
             signedDate: event?.version.signedDate ?? notification.signedDate, receivedAt: notification.receivedAt,
             recordedAt: recordedAt, source: notification.source.rawValue, hasAdvanced: hasAdvanced,
             status: event?.status, partition: entry.position.partition, offset: entry.position.offset,
-            isLifecycleEvent: event?.isStep ?? false, purchasedAt: event?.transaction?.purchaseDate,
+            isLifecycleEvent: event?.isLifecycleEvent ?? false, purchasedAt: event?.transaction?.purchaseDate,
             expiresAt: event?.transaction?.expiresDate, isAutoRenewing: event?.renewal?.autoRenewStatus,
             isInBillingRetry: event?.renewal?.isInBillingRetry)
     }

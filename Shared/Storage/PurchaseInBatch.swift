@@ -54,7 +54,7 @@ struct PurchaseInBatch: Sendable {
         let isNewVersion = keep(event.transaction.map { TransactionVersion($0, version: event.version) })
         let isChanged = transition.subscription != subscription
         subscription = transition.subscription
-        guard isChanged || isNewVersion else { return Outcome(hasAdvanced: transition.isAdvance) }
+        guard isChanged || isNewVersion else { return Outcome(hasAdvanced: transition.didChange) }
         var changes = transition.changes.map { FactChange(fact: $0.fact.rawValue, from: $0.from, to: $0.to) }
         if isNewVersion, let earlier = EarlierTransaction(event, of: transition.subscription, at: now) {
             changes.append(
@@ -64,9 +64,9 @@ struct PurchaseInBatch: Sendable {
         let known = periods
         if let change = try decideAccess(transition.subscription, durations, at: now) { changes.append(change) }
         if isChanged || !changes.isEmpty || periods != known { revision += 1 }
-        guard !changes.isEmpty else { return Outcome(hasAdvanced: transition.isAdvance) }
+        guard !changes.isEmpty else { return Outcome(hasAdvanced: transition.didChange) }
         return Outcome(
-            hasAdvanced: transition.isAdvance,
+            hasAdvanced: transition.didChange,
             row: row(
                 event.eventName, event.version, changes, transition.subscription, traceparent: traceparent, at: now))
     }

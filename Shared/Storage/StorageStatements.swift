@@ -24,7 +24,7 @@ public enum StorageStatements {
             AccessStore.all, AccessStore.ofAccount, AccessStore.isKnown,
             LifecycleGapStore.find, LifecycleGapStore.remove, LifecycleGapStore.insert, LifecycleGapStore.request,
             TimelineStore.newest, TimelineStore.ofPurchase, TimelineStore.insert,
-            LeaseStore.take, LeaseStore.give, OutboxStore.changes, OutboxStore.changesPublished,
+            LeaseStore.acquire, LeaseStore.release, OutboxStore.changes, OutboxStore.changesPublished,
             OutboxStore.withdraw, OutboxStore.requests, OutboxStore.requestsPublished,
             ProductStore.levels, ProductStore.setLevels, ProductStore.lock, ProductStore.setDurations,
             ProductStore.configured, ProductStore.durations,

@@ -59,7 +59,7 @@ import Testing
                 expected[name] = claim
                 continue
             }
-            if claim.isBefore(known) { (known.since, known.toldAt) = (claim.since, claim.toldAt) }
+            if claim.isBefore(known) { (known.since, known.signedAt) = (claim.since, claim.signedAt) }
             known.appTransactionId = [known.appTransactionId, claim.appTransactionId].compactMap(\.self).min()
             expected[name] = known
         }
