@@ -57,12 +57,12 @@ struct RetentionJob: Service {
 
     private func forget() async throws {
         func ago(_ age: Duration) -> Date { now().addingTimeInterval(-(age / .seconds(1))) }
-        let forgotten = [
-            "attempts": try await attempts.forget(attemptedBefore: ago(ages.attempts)),
-            "answers": try await answers.forget(answeredBefore: ago(ages.answers)),
-            "rejected": try await rejected.forget(refusedBefore: ago(ages.deadLetters)),
-            "present": try await items.forgetPresent(),
+        let deleted = [
+            "attempts": try await attempts.delete(attemptedBefore: ago(ages.attempts)),
+            "answers": try await answers.delete(answeredBefore: ago(ages.answers)),
+            "rejected": try await rejected.delete(refusedBefore: ago(ages.deadLetters)),
+            "present": try await items.deletePresent(),
         ]
-        logger.debug("Expired rows deleted", metadata: forgotten.mapValues { "\($0)" })
+        logger.debug("Expired rows deleted", metadata: deleted.mapValues { "\($0)" })
     }
 }

@@ -1,4 +1,4 @@
-/// Base64 of the URL alphabet without padding, accepted only in the spelling that encoding would give.
+/// Base64 with the URL alphabet and without padding. Decoding accepts only the canonical spelling.
 package enum Base64URL {
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     private static let invalid: UInt8 = 0xff
@@ -8,7 +8,7 @@ package enum Base64URL {
         return values
     }()
 
-    /// - Returns: nil where encoding the result would not give these bytes again.
+    /// - Returns: nil where encoding the result would give other bytes.
     package static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         let tail = text.count % 4
         guard tail != 1 else { return nil }
@@ -17,7 +17,7 @@ package enum Base64URL {
         let bytes = text.withUnsafeBufferPointer { text in
             values.withUnsafeBufferPointer { values in
                 [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3 + 2) { bytes, count in
-                    // Valid digits are below 64, so one look at the upper bits of all tells whether any was not.
+                    // Valid digits are below 64, so the upper bits of all together show an invalid one.
                     var seen: UInt8 = 0
                     var read = 0
                     while read + 4 <= text.count {
@@ -30,7 +30,7 @@ package enum Base64URL {
                         read += 4
                         count += 3
                     }
-                    // Left-over bits that are not zero would be lost.
+                    // Remaining bits other than zero would be lost.
                     if tail >= 2 {
                         let (a, b) = (values[Int(text[read])], values[Int(text[read + 1])])
                         let c = tail == 3 ? values[Int(text[read + 2])] : 0

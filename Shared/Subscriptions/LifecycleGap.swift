@@ -52,7 +52,7 @@ public struct LifecycleGap: Sendable, Hashable {
     /// One English sentence for an operator: what was seen, and which notification is missing.
     public var sentence: String {
         switch kind {
-        case .beginning: "The first notification is not of the purchase; the notifications before it are missing."
+        case .beginning: "The first notification is not the initial purchase; earlier notifications are missing."
         case .period: "A period began or its end changed, and no notification reported it."
         case .renewalTurnedOff:
             "The subscription expired because auto-renew was off, and no notification reported it switched off."

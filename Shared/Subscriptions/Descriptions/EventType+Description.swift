@@ -46,7 +46,7 @@ extension EventType {
                 + "information within 12 hours."
         case .familyAccessRevoked: "\(event.product) is no longer available by family sharing; access ends."
         case .extended:
-            "The renewal date of \(event.product) was extended; the period is \(event.until(transaction?.expiresDate))."
+            "The renewal date of \(event.product) was extended; the period lasts \(event.until(transaction?.expiresDate))."
         case .massExtensionFailed: "The renewal date of \(event.product) could not be extended in a mass extension."
         case .massExtensionDone: "A mass extension of renewal dates is complete."
         case .boughtOnce: "The customer bought \(transaction?.quantity ?? 1) × \(event.product)."

@@ -58,7 +58,7 @@ import Testing
             _ = try await positions.positions(of: [Self.partition])
             #expect(try await !positions.haveChanged(for: [Self.partition]))
             // As after restoring a backup from before the first record.
-            _ = try await store.forget(cluster: cluster, group: "g", topic: Self.topic)
+            _ = try await store.delete(cluster: cluster, group: "g", topic: Self.topic)
             #expect(try await positions.haveChanged(for: [Self.partition]))
             _ = try await positions.positions(of: [Self.partition])
             #expect(try await !positions.haveChanged(for: [Self.partition]))
@@ -97,7 +97,7 @@ import Testing
             #expect(beyond?.high == 3)
             #expect(beyond?.description.contains("storekeeper offsets reset") == true)
             // The command deletes the offset, and reading begins at the earliest record.
-            let deleted = try await store.forget(cluster: cluster, group: "g", topic: Self.topic)
+            let deleted = try await store.delete(cluster: cluster, group: "g", topic: Self.topic)
             #expect(deleted == 1)
             let begin = try await positions.positions(of: [Self.partition])
             #expect(begin.map(\.offset) == [0])

@@ -47,7 +47,7 @@ import Testing
             "The customer requested a refund of gold (UNINTENDED_PURCHASE); Apple asks for consumption "
             + "information within 12 hours.",
         .familyAccessRevoked: "gold is no longer available by family sharing; access ends.",
-        .extended: "The renewal date of gold was extended; the period is until 2026-01-31T00:00:00.000Z.",
+        .extended: "The renewal date of gold was extended; the period lasts until 2026-01-31T00:00:00.000Z.",
         .massExtensionFailed: "The renewal date of gold could not be extended in a mass extension.",
         .massExtensionDone: "A mass extension of renewal dates is complete.",
         .boughtOnce: "The customer bought 1 × gold.",

@@ -124,7 +124,7 @@ struct EventsTests {
             #expect(shown.code == 0, "\(shown.errorOutput)")
             for words in [
                 "pro.yearly", "access       no", "An auto-renewable subscription has no end",
-                "The first notification is not of the purchase",
+                "The first notification is not the initial purchase",
                 "\(SampleLedger.renewed.uuidString.lowercased()) arrived with other content",
             ] {
                 #expect(shown.text.contains(words), "\(words) in \(shown.text)")
