@@ -23,6 +23,7 @@ parser.add_argument("--target", required=True)
 parser.add_argument("--seconds", type=float, required=True)
 parser.add_argument("--rate", type=float, default=0, help="requests per second; 0 is as fast as possible")
 parser.add_argument("--connections", type=int, default=8)
+parser.add_argument("--bytes", type=int, default=110_000, help="of a half-sent body")
 parser.add_argument("--body", type=pathlib.Path, required=True, help="a captured, genuine request body")
 parser.add_argument("--work", type=pathlib.Path, required=True, help="directory for keys")
 arguments = parser.parse_args()
@@ -186,7 +187,7 @@ elif arguments.attack == "repeated":
 elif arguments.attack == "junk":
     post_all(junk())
 elif arguments.attack == "half-sent":
-    hold(600, head(120_000) + b'{"signedPayload":"' + b"a" * 110_000)
+    hold(600, head(arguments.bytes + 10_000) + b'{"signedPayload":"' + b"a" * arguments.bytes)
 else:
     # Many requests on each connection, whose answers stay unread.
     hold(200, (head(len(captured)) + captured) * 20)

@@ -73,6 +73,22 @@ for name in ("scheduler", "recovery"):
     asked += float(share or 1) * spec["replicas"]
 expect(asked <= 1.000001, f"all replicas together use {asked} of Apple's limit")
 
+# Only Apple's addresses reach ingest, at a limited rate, over TLS, and one path of it.
+for name, ingress in of_kind("Ingress").items():
+    annotations = {key.rpartition("/")[2]: value for key, value in ingress["metadata"].get("annotations", {}).items()}
+    expect(annotations.get("whitelist-source-range") == "17.0.0.0/8", f"ingress {name}: not restricted to Apple's addresses")
+    expect({"limit-rps", "limit-connections", "proxy-body-size"} <= set(annotations), f"ingress {name}: no limits")
+    hosts = {host for tls in ingress["spec"].get("tls", []) for host in tls["hosts"]}
+    for rule in ingress["spec"]["rules"]:
+        expect(rule["host"] in hosts, f"ingress {name}: {rule['host']} without TLS")
+        paths = [path["path"] for path in rule["http"]["paths"]]
+        expect(paths == ["/v1/notifications"], f"ingress {name}: passes {paths}")
+
+# A tag can move to other bytes after it was tested: allowed, and said.
+images = {workload["spec"]["template"]["spec"]["containers"][0]["image"] for workload in deployments.values()}
+for image in sorted(image for image in images if "@sha256:" not in image):
+    print(f"kubernetes check: note: {image} is named by a tag, which can move; name it by its digest in production")
+
 # Network policies. A policy without a rule denies; allowed egress is the union of the policies of a pod.
 components = services | by_hand | {"setup"}
 

@@ -21,9 +21,9 @@ struct Housekeeping: Service {
 
     func turn() async throws {
         let expiry = clock.now().addingTimeInterval(-Idempotency.retention)
-        let forgotten = try await database.withConnection { connection in
-            try await IdempotencyStore(connection).forget(before: expiry)
+        let deleted = try await database.withConnection { connection in
+            try await IdempotencyStore(connection).delete(before: expiry)
         }
-        if forgotten > 0 { logger.debug("Old answers deleted", metadata: ["answers": "\(forgotten)"]) }
+        if deleted > 0 { logger.debug("Old answers deleted", metadata: ["answers": "\(deleted)"]) }
     }
 }

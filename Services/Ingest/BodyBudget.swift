@@ -7,6 +7,8 @@ import Synchronization
 final class BodyBudget: Sendable {
     private struct State {
         var held = 0
+        /// The most since the last relief.
+        var peak = 0
         var next: UInt64 = 0
         /// Bodies that are not complete.
         var receiving: [UInt64: ReceivedBody] = [:]
@@ -17,9 +19,15 @@ final class BodyBudget: Sendable {
 
     /// In bytes.
     let limit: Int
+    private let onRelief: @Sendable () -> Void
     private let state = Mutex(State())
 
-    init(limit: Int) { self.limit = limit }
+    /// - Parameter onRelief: called when nearly all is free again after more than half was in hand, as after a flood of bodies
+    ///   that are never completed: what the allocator keeps for the next flood is better given back.
+    init(limit: Int, onRelief: @escaping @Sendable () -> Void = {}) {
+        self.limit = limit
+        self.onRelief = onRelief
+    }
 
     /// Bytes held now.
     var held: Int { state.withLock(\.held) }
@@ -40,6 +48,7 @@ final class BodyBudget: Sendable {
     fileprivate func take(_ bytes: Int) -> [ReceivedBody]? {
         state.withLock { state in
             state.held += bytes
+            state.peak = max(state.peak, state.held)
             var victims: [ReceivedBody] = []
             var freed = 0
             while state.held - freed > limit {
@@ -67,10 +76,14 @@ final class BodyBudget: Sendable {
     fileprivate func completed(_ number: UInt64) { state.withLock { Self.settle(number, &$0) } }
 
     fileprivate func give(_ bytes: Int, of number: UInt64) {
-        state.withLock { state in
+        let isRelieved = state.withLock { state in
             state.held -= bytes
             Self.settle(number, &state)
+            guard state.peak > limit / 2, state.held <= limit / 16 else { return false }
+            state.peak = 0
+            return true
         }
+        if isRelieved { onRelief() }
     }
 
     private static func settle(_ number: UInt64, _ state: inout State) {

@@ -15,7 +15,7 @@ struct Receiver: Service {
     let shares: AddressShares
     let producer: NotificationProducer
     let tally: Tally
-    let tracing: Tracing
+    let tracing: RequestTracing
     let clock: ProcessClock
     let logger: Logger
     /// Called with the port when connections are accepted.

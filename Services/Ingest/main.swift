@@ -19,14 +19,16 @@ await ServiceProcess(
     let tally = Tally()
     let isWarm = context.health.readinessCheck("kafka")
     let logger = context.logger
+    let confirming = ConfirmingReplicas(
+        admin: try KafkaAdmin(try settings.kafka(), patience: .seconds(5), logger: logger), logger: logger)
     return [
         producerService,
-        WarmUp(producer: producer) {
+        WarmUp(producer: producer, check: confirming.check) {
             isWarm.passes()
             logger.info("Kafka is reachable; ready for notifications")
         } failed: { error in
-            isWarm.fails("cannot reach Kafka: \(error)")
-            logger.warning("Cannot reach Kafka; retrying", metadata: ["error": "\(error)"])
+            isWarm.fails("Kafka cannot take notifications: \(error)")
+            logger.warning("Kafka cannot take notifications; retrying", metadata: ["error": "\(error)"])
         },
         Heartbeat(
             instance: context.instance, tally: tally, now: context.clock.now, wait: { try await Task.sleep(for: $0) },
@@ -35,12 +37,13 @@ await ServiceProcess(
             },
             logger: context.logger),
         Receiver(
-            address: settings.address, limits: limits, budget: BodyBudget(limit: limits.bodies),
+            address: settings.address, limits: limits,
+            budget: BodyBudget(limit: limits.bodies, onRelief: giveMemoryBack),
             shares: AddressShares(places: limits.inFlight, share: limits.addressShare),
             producer: NotificationProducer(
                 producer: producer, limits: limits, instant: context.clock.instant, logger: context.logger),
             tally: tally,
-            tracing: Tracing(tracer: context.tracer), clock: context.clock, logger: context.logger,
+            tracing: RequestTracing(tracer: context.tracer), clock: context.clock, logger: context.logger,
             onListening: { PortFile.write($0, to: settings.portFile, logger: context.logger) }),
     ]
 }

@@ -25,7 +25,7 @@ struct CloseWindows: Service {
             logger.warning("Could not close history windows; retrying", metadata: ["error": "\(error)"])
         }.run { isRestart in
             // Cleans up after a killed process or a failed run.
-            if isRestart { _ = try await items.forgetPresent() }
+            if isRestart { _ = try await items.deletePresent() }
             let duration = try await clock.measure { _ = try await turn() }
             // Uses at most a tenth of the time, with at most 30 s between two runs.
             return min(max(.seconds(1), duration * 9), .seconds(30))
@@ -41,7 +41,7 @@ struct CloseWindows: Service {
         let seen = try await windows.seenThroughout()
         let waiting = try await items.waiting(among: seen)
         let closed = try await windows.close(seen.filter { !waiting.contains($0) }, at: now())
-        try await items.forgetPresent(of: closed)
+        try await items.deletePresent(of: closed)
         Metric.windowsClosed.counter().increment(by: closed.count)
         return closed.count
     }

@@ -46,23 +46,23 @@ struct RetentionJob: Service {
     func turn() async throws {
         // A new holder each time: the lease records when it ran, not which process.
         let holder = newId()
-        guard try await leases.take(Self.lease, for: holder, seconds: Self.day) else { return }
+        guard try await leases.acquire(Self.lease, for: holder, seconds: Self.day) else { return }
         do {
             try await forget()
         } catch {
-            try? await leases.give(Self.lease, of: holder)
+            try? await leases.release(Self.lease, of: holder)
             throw error
         }
     }
 
     private func forget() async throws {
         func ago(_ age: Duration) -> Date { now().addingTimeInterval(-(age / .seconds(1))) }
-        let forgotten = [
-            "attempts": try await attempts.forget(attemptedBefore: ago(ages.attempts)),
-            "answers": try await answers.forget(answeredBefore: ago(ages.answers)),
-            "rejected": try await rejected.forget(refusedBefore: ago(ages.deadLetters)),
-            "present": try await items.forgetPresent(),
+        let deleted = [
+            "attempts": try await attempts.delete(attemptedBefore: ago(ages.attempts)),
+            "answers": try await answers.delete(answeredBefore: ago(ages.answers)),
+            "rejected": try await rejected.delete(refusedBefore: ago(ages.deadLetters)),
+            "present": try await items.deletePresent(),
         ]
-        logger.debug("Expired rows deleted", metadata: forgotten.mapValues { "\($0)" })
+        logger.debug("Expired rows deleted", metadata: deleted.mapValues { "\($0)" })
     }
 }

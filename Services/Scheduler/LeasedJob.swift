@@ -58,17 +58,17 @@ struct LeasedJob: Service {
                 return .zero
             } catch {
                 // Another process may reach a dependency that this one does not.
-                try? await leases?.give(lease, of: holder)
+                try? await leases?.release(lease, of: holder)
                 throw error
             }
         }
         // Otherwise the next process waits until the lease expires.
-        try? await leases?.give(lease, of: holder)
+        try? await leases?.release(lease, of: holder)
     }
 
     private func take() async throws -> Bool {
         guard let leases else { return true }
-        return try await leases.take(lease, for: holder, seconds: Self.leaseLength.components.seconds)
+        return try await leases.acquire(lease, for: holder, seconds: Self.leaseLength.components.seconds)
     }
 
     /// One run; renews the lease for at most `turnLimit`, so that a hung process is replaced.

@@ -24,13 +24,13 @@ struct RetentionJob: Sendable {
 
     func turn() async throws {
         func ago(_ days: Double) -> Date { now().addingTimeInterval(-days * HistoryRetention.day) }
-        let forgotten = [
-            "windows": try await windows.forget(settledBefore: ago(Self.windowDays)),
-            "canaries": try await canaries.forget(requestedBefore: ago(Self.canaryDays)),
-            "overdue": try await overdue.forget(noticedBefore: ago(Self.overdueDays)),
-            "heartbeats": try await heartbeats.forget(before: ago(Self.heartbeatDays)),
+        let deleted = [
+            "windows": try await windows.delete(settledBefore: ago(Self.windowDays)),
+            "canaries": try await canaries.delete(requestedBefore: ago(Self.canaryDays)),
+            "overdue": try await overdue.delete(noticedBefore: ago(Self.overdueDays)),
+            "heartbeats": try await heartbeats.delete(before: ago(Self.heartbeatDays)),
         ]
-        logger.debug("Expired rows deleted", metadata: forgotten.mapValues { "\($0)" })
+        logger.debug("Expired rows deleted", metadata: deleted.mapValues { "\($0)" })
         let report = try await retention.run(policy, now: now())
         if !report.left.isEmpty || !report.unmade.isEmpty {
             logger.warning(

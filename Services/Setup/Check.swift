@@ -29,7 +29,7 @@ struct Check {
     private func database() async throws -> [[String]] {
         do {
             try await migrator.check()
-        } catch Migrator.Refusal.missing(let versions) {
+        } catch Migrator.Failure.missing(let versions) {
             let missing = versions.map(String.init).joined(separator: ", ")
             return [["database", "schema", "of this build", "migrations \(missing) are missing", "setup applies them"]]
         }

@@ -203,7 +203,7 @@ struct RunOptions: ParsableArguments {
             hasSandboxQuirks: sandboxQuirks)
     }
 
-    /// - Throws: ``Failure`` where the mix cannot be read.
+    /// - Throws: ``SimulatorError`` where the mix cannot be read.
     func plan(for apps: [App]) throws -> Plan {
         var mix = ScenarioMix.everything
         var count = count
@@ -215,7 +215,7 @@ struct RunOptions: ParsableArguments {
             size = 1
         } else if let path = self.mix {
             guard let json = FileManager.default.contents(atPath: path) else {
-                throw Failure("\(path) cannot be read: give a file with a mix of scenarios")
+                throw SimulatorError("\(path) cannot be read: give a file with a mix of scenarios")
             }
             mix = try ScenarioMix(json: json)
         }

@@ -30,7 +30,7 @@ struct Simulate: Sendable {
 
     private enum Event: Sendable {
         /// With the answers to uploads beside it.
-        case answered(Delivery, Answer, uploads: [Answer])
+        case answered(NotificationDelivery, Answer, uploads: [Answer])
         /// An upload instead of a delivery.
         case uploaded(Answer)
         case woke
@@ -47,7 +47,7 @@ struct Simulate: Sendable {
 
     private enum Work: Sendable {
         case new(PendingNotification)
-        case again(Delivery)
+        case again(NotificationDelivery)
     }
 
     /// - Throws: where the record cannot be written or a signature fails; failures of the receiver are counted.
@@ -143,7 +143,7 @@ struct Simulate: Sendable {
             if pending.upload == .instead, let before { return .uploaded(before) }
             let notification = try signer.write(pending)
             try record?.write(.notification(notification.entry))
-            let delivery = Delivery(notification: notification)
+            let delivery = NotificationDelivery(notification: notification)
             let answer = try await answer(to: delivery)
             let after = pending.upload == .after ? try await upload(pending) : nil
             return .answered(delivery, answer, uploads: [before, after].compactMap(\.self))
@@ -168,7 +168,7 @@ struct Simulate: Sendable {
         return answer
     }
 
-    private func answer(to delivery: Delivery) async throws -> Answer {
+    private func answer(to delivery: NotificationDelivery) async throws -> Answer {
         let sent = historyStore?.begin(delivery, at: now) ?? now()
         let answer = await target.post(delivery.notification.body)
         historyStore?.end(delivery, answer, sentAt: sent)

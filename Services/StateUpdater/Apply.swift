@@ -6,7 +6,7 @@ import Storage
 
 import struct Foundation.Date
 
-/// Kafka to Postgres: one database transaction applies the batch and moves the stored position.
+/// Applies a batch to the ledger and the state, and moves the stored Kafka offsets in the same database transaction.
 struct Apply: Settlement {
     let ledger: LedgerStore
     let positions: StoredPositions
@@ -15,7 +15,7 @@ struct Apply: Settlement {
     let logger: Logger
 
     func settle(_ processed: ProcessedBatch<Update>) async throws -> Settled {
-        // Before the position moves: a record leaves the batch only when it is safe somewhere.
+        // Dead letters are published before the offsets move, so that no record is lost.
         try await connection.producer.send(connection.rejections.records(of: processed))
         let moves = try await positions.moves(for: processed.spans)
         let recordedAt = now()
@@ -26,26 +26,26 @@ struct Apply: Settlement {
         case .applied(let applied):
             await positions.moved(moves)
             count(applied, entries, recordedAt)
-            applied.shared.forEach(tell)
+            applied.shared.forEach(report)
             await commit(processed.spans)
             return .settled
         }
     }
 
-    /// For lag views only, so a failure is not worth more than a line.
+    /// Commits to Kafka for lag views only, so a failure is logged and not retried.
     private func commit(_ spans: [Span]) async {
         do {
             try await connection.consumer.commit(spans.map { TopicPartitionOffset($0.partition, offset: $0.next) })
         } catch {
-            logger.debug("Kafka does not know how far we are", metadata: ["error": "\(error)"])
+            logger.debug("Could not commit offsets to Kafka; lag views are behind", metadata: ["error": "\(error)"])
         }
     }
 
-    /// Never silent: an Apple account that feeds several accounts of the app may be a family's, or a trade.
-    private func tell(_ shared: SharedAccountNotice) {
+    /// Reports an Apple account that several accounts of the app use: it may be a family's, or purchases may be resold.
+    private func report(_ shared: SharedAccountNotice) {
         Metric.sharedAccounts.counter(shared.bundleId).increment()
         logger.warning(
-            "Two accounts of the app live on one Apple account; see storekeeper customers shared",
+            "Two accounts of the app use one Apple account; see storekeeper customers shared",
             metadata: [
                 "app": "\(shared.bundleId)", "environment": "\(shared.key.environment.rawValue)",
                 "purchase": "\(shared.key.originalTransactionId)",
@@ -60,7 +60,7 @@ struct Apply: Settlement {
             Metric.ledgerOutcomes.counter(outcome).increment(by: count)
         }
         let latency = Metric.webhookToState.timer()
-        // What Apple's history or an operator brings was received long ago.
+        // Notifications from Apple's history or an operator have no latency to measure.
         for notification in entries.map(\.notification) where notification.source == .webhook {
             if notification.notificationType != "TEST" {
                 Metric.genuineNotifications.counter(notification.bundleId, notification.environment.rawValue)

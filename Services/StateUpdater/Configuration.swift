@@ -2,7 +2,7 @@ import Bootstrap
 import Chassis
 import Pipeline
 
-/// What the state-updater can be told.
+/// The environment variables of the state-updater.
 struct Configuration: WorkerVariables, DatabaseVariables {
     let brokers = Variable.kafkaBrokers
     let database = Variable.databaseURL

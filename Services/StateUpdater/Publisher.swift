@@ -7,54 +7,56 @@ import Storage
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// Puts on the log what the one transaction wants published: sends the oldest, awaits every report, marks them.
+/// Publishes the outbox to Kafka: sends the oldest rows, awaits every delivery report, marks them as published.
 ///
-/// At least once, of one purchase in order: whoever publishes sends everything before a change first, so even two at the
-/// same time only repeat. The lease spares the repetitions and is not needed for more.
+/// Delivery is at least once, and in order for each purchase: a publisher sends all earlier changes first, so two
+/// publishers at the same time only send duplicates. The lease avoids those duplicates; correctness does not depend on it.
 struct Publisher: Service {
     static let lease = "publisher"
 
     let outbox: OutboxStore
     let leases: LeaseStore
     let producer: Producer
-    /// Names this process to the lease.
+    /// Identifies this process as the holder of the lease.
     let holder: UUID
     let now: @Sendable () -> Date
     let logger: Logger
     var clock: any Clock<Duration> = ContinuousClock()
-    /// Longer than a turn, and the wait after a publisher died.
+    /// Longer than a turn; after a crash the next publisher waits this long.
     var leaseSeconds: Int64 = 15
-    /// How long a gap may stay open before Apple is asked: most are notifications that overtook each other.
+    /// How long a gap may stay open before recovery is requested: most gaps are notifications out of order.
     var patience: Duration = .seconds(300)
 
-    /// What a turn came to.
+    /// The outcome of one turn.
     enum Turn: Equatable {
-        /// Another one publishes.
-        case elsewhere
+        /// Another process holds the lease and publishes.
+        case leaseHeldElsewhere
         case idle
         case published(Int)
     }
 
-    /// Until the process is told to stop.
+    /// Publishes until the process shuts down.
     func run() async throws {
         await RetryLoop(clock: clock) { [logger] error in
             Metric.publisherRetries.counter().increment()
-            logger.warning("Nothing was published; it will be tried again", metadata: ["error": "\(error)"])
+            logger.warning("Could not publish changes; retrying", metadata: ["error": "\(error)"])
         }.run { _ in
             switch try await turn() {
-            // Only what was published is a reason to look again at once.
+            // More rows may be waiting.
             case .published: .zero
             case .idle: .milliseconds(200)
-            case .elsewhere: .seconds(2)
+            case .leaseHeldElsewhere: .seconds(2)
             }
         }
-        // Else the next one waits until it ends.
-        try? await leases.give(Self.lease, of: holder)
+        // So that the next publisher need not wait for the end of the lease.
+        try? await leases.release(Self.lease, of: holder)
     }
 
-    /// Publishes the oldest of what waits.
+    /// Publishes the oldest rows of the outbox.
     func turn() async throws -> Turn {
-        guard try await leases.take(Self.lease, for: holder, seconds: leaseSeconds) else { return .elsewhere }
+        guard try await leases.acquire(Self.lease, for: holder, seconds: leaseSeconds) else {
+            return .leaseHeldElsewhere
+        }
         let changes = try await outbox.changes()
         try await producer.send(changes.map { ProducerRecord(Topics.changed, $0.message) })
         if !changes.isEmpty { try await outbox.markPublished(changes: changes.map(\.id), at: now()) }

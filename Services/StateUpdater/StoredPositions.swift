@@ -4,15 +4,15 @@ import Kafka
 import Pipeline
 import Storage
 
-/// Where this group stands, by the database. Kafka's committed offsets are for lag views only: the position moves in the
-/// same transaction as the state, so neither can be ahead of the other.
+/// The consumer group's offsets in the database. Kafka's committed offsets are for lag views only: the stored offset moves
+/// in the same transaction as the state, so neither can be ahead of the other.
 actor StoredPositions: StartingPositions {
     private let store: PositionStore
     private let consumer: Consumer
     private let group: String
     private let logger: Logger
     private var cluster: String?
-    /// What the database held when we last looked or moved it: the expectation of the next compare-and-set.
+    /// The offsets that the database held at the last read or write: the expected values of the next compare-and-set.
     private var known: [TopicPartition: Int64] = [:]
 
     init(_ store: PositionStore, consumer: Consumer, group: String, logger: Logger) {
@@ -36,7 +36,7 @@ actor StoredPositions: StartingPositions {
             let partition = TopicPartition(topic: position.topic, partition: position.partition)
             guard let (low, high) = ends[partition] else { throw PositionLost(partition: partition) }
             guard position.offset <= high else {
-                throw PositionBeyondLog(position: position, high: high, cluster: cluster)
+                throw PositionBeyondTopicEnd(position: position, high: high, cluster: cluster)
             }
             known[partition] = position.offset
             if position.offset < low { warn(position, low: low) }
@@ -44,7 +44,8 @@ actor StoredPositions: StartingPositions {
         }
     }
 
-    /// The database was restored to a backup, or another worker moved the position.
+    /// Whether the stored offsets differ from the known ones: the database was restored from a backup, or another worker
+    /// moved them.
     func haveChanged(for partitions: [TopicPartition]) async throws -> Bool {
         let stored = try await store.positions(
             cluster: try await clusterId(), group: group, partitions: partitions.map { ($0.topic, $0.partition) })
@@ -53,7 +54,7 @@ actor StoredPositions: StartingPositions {
         return partitions.contains { offsets[$0] != known[$0] }
     }
 
-    /// The steps that belong to a batch.
+    /// The offset moves of a batch.
     func moves(for spans: [Span]) async throws -> [PositionMove] {
         let cluster = try await clusterId()
         return try spans.map { span in
@@ -72,15 +73,15 @@ actor StoredPositions: StartingPositions {
 
     private func clusterId() async throws -> String {
         if let cluster { return cluster }
-        let asked = try await consumer.clusterId()
-        cluster = asked
-        return asked
+        let id = try await consumer.clusterId()
+        cluster = id
+        return id
     }
 
-    /// Records are gone that we never saw. The line goes on, because waiting brings none of them back.
+    /// Kafka deleted records that the group had not read. The worker continues, because waiting restores none of them.
     private func warn(_ position: LogPosition, low: Int64) {
         logger.error(
-            "The log no longer holds records this group had not reached; recover the notifications of that time",
+            "Kafka deleted records before this group read them; recover the notifications of that time",
             metadata: [
                 "topic": "\(position.topic)", "partition": "\(position.partition)", "from": "\(position.offset)",
                 "to": "\(low)",
@@ -89,25 +90,25 @@ actor StoredPositions: StartingPositions {
     }
 }
 
-/// The position of a partition is not known here: it was taken from us between two turns.
+/// The offset of a partition is unknown: Kafka revoked the partition between two turns.
 struct PositionLost: Error, CustomStringConvertible {
     var partition: TopicPartition
 
-    var description: String { "the position of \(partition) is unknown here; it will be read anew" }
+    var description: String { "the offset of \(partition) is unknown; reading it again from the database" }
 }
 
-/// The log ends before the stored position: it lost records, or it is another log under the same cluster id.
-struct PositionBeyondLog: FatalWorkerError, CustomStringConvertible {
+/// The partition ends before the stored offset: it lost records, or the topic was created again under the same cluster id.
+struct PositionBeyondTopicEnd: FatalWorkerError, CustomStringConvertible {
     var position: LogPosition
     var high: Int64
     var cluster: String
 
     var description: String {
         """
-        the stored position of \(position.topic)/\(position.partition) is \(position.offset), but the log of cluster \
-        \(cluster) ends at \(high): it lost records or was made anew. Nothing is read, so that nothing is skipped. \
-        To read the topic again from its beginning, which is harmless, stop this service, run `storekeeper offsets reset`, \
-        and start it again
+        the stored offset of \(position.topic)/\(position.partition) is \(position.offset), but the partition in cluster \
+        \(cluster) ends at \(high): it lost records or was created again. The service stops, so that no record is skipped. \
+        To read the topic again from its beginning, which is harmless, run `storekeeper offsets reset` while this service \
+        is stopped, and start it again
         """
     }
 }

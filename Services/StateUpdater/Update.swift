@@ -6,9 +6,9 @@ import Storage
 
 import struct Foundation.Date
 
-/// What does it change? Reads the event out of a notification; whether something newer is known is decided where the state is.
+/// Reads the ledger row and the event from a notification. Storage decides whether a newer version is known.
 struct Update: Stage {
-    /// How many records are read at the same time.
+    /// How many records are decoded at the same time.
     var cores = 1
 
     func process(_ deliveries: [Delivery<UniqueNotification>]) async -> [StageResult<LedgerEntry, UpdateReason>] {
@@ -20,7 +20,7 @@ struct Update: Stage {
     {
         do {
             var notification = notification
-            // Read, not copied: the database would refuse a text that is not one, and the batch with it.
+            // Parsed, not copied: the database rejects an invalid trace context, and the whole batch with it.
             notification.traceparent = notification.traceparent.flatMap { TraceContext($0)?.traceparent }
             let entry = try LedgerEntry(notification, position: position)
             if let fault = entry.fault { return .deadLetter(.unstorable, message: fault) }
@@ -34,9 +34,9 @@ struct Update: Stage {
 /// Why a unique notification did not reach the ledger.
 enum UpdateReason: String, StageReason {
     case undecodable
-    /// Apple signed it, the verifier passed it, and this build cannot read it: our release, or Apple's types moved.
+    /// This build cannot decode a payload that Apple signed and the verifier passed: a bug, or a change of Apple's types.
     case payload
-    /// Postgres has no room for a value in it, such as a date before the year 4713 BC.
+    /// Postgres cannot store a value in it, such as a date before the year 4713 BC.
     case unstorable
 
     var countsTowardsRejectionLimit: Bool { true }

@@ -8,7 +8,7 @@ import Postgres
 import Storage
 
 await ServiceProcess(
-    name: "state-updater", summary: "Applies notifications to the ledger and the subscriptions, each exactly once.",
+    name: "state-updater", summary: "Applies notifications to the ledger and the state, each exactly once.",
     adminAddress: "127.0.0.1:9104", variables: Configuration()
 ).run(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
@@ -22,17 +22,17 @@ await ServiceProcess(
     let settlement = Apply(
         ledger: LedgerStore(database), positions: positions, connection: connection, now: context.clock.now,
         logger: context.logger)
-    // A connection of their own: neither publishing nor recalculation makes the worker wait.
+    // A second connection, so that neither publishing nor recalculation delays the worker.
     let background = PostgresConnection(context.settings.postgres(for: "state-updater"), logger: context.logger)
     let publisher = Publisher(
         outbox: OutboxStore(background), leases: LeaseStore(background), producer: connection.producer, holder: UUID(),
         now: context.clock.now, logger: context.logger, patience: context.settings.recoveryPatience)
-    // While the batch is read the database waits for it.
+    // Decoding uses all cores, because the database is idle meanwhile.
     let update = Update(cores: ProcessInfo.processInfo.activeProcessorCount)
-    var parts = connection.parts(running: update, settlement: settlement, startingAt: positions)
+    var services = connection.parts(running: update, settlement: settlement, startingAt: positions)
     let recalculation = RecalculateAccess(
         recalculation: AccessRecalculation(background), now: context.clock.now, logger: context.logger)
-    // Behind the producer it needs, before the worker that feeds it, so that it stops after it.
-    parts.insert(contentsOf: [publisher, recalculation] as [any Service], at: 1)
-    return [SchemaReadiness(context, service: "state-updater")] + parts
+    // After the producer that they need, and before the worker, so that they stop after it.
+    services.insert(contentsOf: [publisher, recalculation] as [any Service], at: 1)
+    return [SchemaReadiness(context, service: "state-updater")] + services
 }

@@ -62,7 +62,7 @@ struct Retention: Subcommand {
             context.print(
                 "Retention: payloads \(policy.ledgerDays) days, seen notificationUUIDs \(policy.seenDays) days.")
             context.print(
-                report.map { "Seen notificationUUIDs deleted: \($0.forgotten)." }
+                report.map { "Seen notificationUUIDs deleted: \($0.deletedSeenNotifications)." }
                     ?? "Seen notificationUUIDs due: \(due)\(due < Self.countedSeen ? "" : " or more").")
         }
         if let report, !report.left.isEmpty || !report.unmade.isEmpty {
@@ -141,7 +141,7 @@ struct Retention: Subcommand {
             seenDays = policy.seenDays
             self.months = months
             self.dueSeen = dueSeen
-            forgotten = report?.forgotten
+            forgotten = report?.deletedSeenNotifications
             unmade = report?.unmade ?? []
         }
     }

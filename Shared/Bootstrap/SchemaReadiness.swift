@@ -31,6 +31,7 @@ package struct SchemaReadiness: Service {
             do {
                 try await Migrator(connection).check()
                 schemaIsCurrent.passes()
+                if let warning = try await connection.transport().warning { logger.warning("\(warning)") }
                 await connection.close()
                 return
             } catch {

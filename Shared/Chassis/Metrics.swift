@@ -21,6 +21,10 @@ extension Metric {
         "storekeeper_ingest_in_flight_limit_requests", "Maximum number of requests that wait for Kafka; others get 503."
     )
 
+    /// `min.insync.replicas` of the topic that ingest writes to, as it was when ingest started.
+    public static let confirmingReplicas = gauge(
+        "storekeeper_confirming_replicas", "Replicas that have to confirm a notification before ingest answers 200.")
+
     // MARK: API
 
     /// Answers to app backends.

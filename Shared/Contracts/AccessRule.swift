@@ -42,8 +42,10 @@ public struct AccessRule: Sendable, Hashable {
 
     private static func rules(of service: ServiceName) -> [AccessRule] {
         let topics = Topics.all.compactMap { route -> AccessRule? in
-            // The command line's status compares the settings of topics with the expected ones.
-            var operations: [Operation] = service == .storekeeper ? [.describe, .describeConfigs] : [.describe]
+            // The command line's status compares the settings of topics with the expected ones; ingest reads how many replicas
+            // confirm a notification before it answers 200.
+            let readsSettings = service == .storekeeper || service == .ingest && route.name == Topics.received.name
+            var operations: [Operation] = readsSettings ? [.describe, .describeConfigs] : [.describe]
             // The command line shows the lag of every group, and reads the oldest waiting record for its age.
             let isWatched = service == .storekeeper && !route.readers.isEmpty
             if isWatched || route.readers.contains(service) { operations.append(.read) }

@@ -7,8 +7,8 @@ import struct Foundation.Date
 import struct Foundation.UUID
 
 extension LedgerEntry {
-    /// From what we say to each other to what the ledger keeps and the state learns.
-    /// - Throws: `PayloadFault` where this build cannot read what the verifier passed.
+    /// Reads the ledger row and the event from a verified notification.
+    /// - Throws: `PayloadFault` where this build cannot read a payload that the verifier passed.
     public init(_ notification: VerifiedNotification, position: LogPosition) throws {
         let payload = try DecodedNotification(decoded: notification.decoded)
         self.init(notification, event: PurchaseEvent(notification, payload), position: position)
@@ -16,12 +16,13 @@ extension LedgerEntry {
 }
 
 extension PurchaseEvent {
-    /// From Apple's words to what we believe; nil where the notification is about no single purchase.
+    /// Reads the event from a decoded payload; nil where the notification is about no single purchase.
     ///
-    /// What has no date of its own is as old as the part that has one, and as old as its arrival where none has.
+    /// A notification without `signedDate` has the date of its transaction or renewal info, and without those the time of
+    /// its arrival.
     init?(_ notification: VerifiedNotification, _ payload: DecodedNotification) {
         guard let originalTransactionId = notification.originalTransactionId else { return nil }
-        // A notification's status is signed; beside a part that stood alone is what Apple's API answered.
+        // A notification's own status is signed; Apple's API returned the status of a transaction signed by itself.
         let unsigned = SignedPart(rawValue: notification.notificationType) == nil ? nil : payload.unsignedStatus
         let signedDate =
             notification.signedDate ?? payload.transaction?.signedDate ?? payload.renewalInfo?.signedDate
@@ -46,8 +47,8 @@ extension PurchaseEvent {
 }
 
 extension TransactionFacts {
-    /// Nil where Apple left out what every transaction has: the facts of such a one are not to be believed.
-    /// - Parameter signedDate: of the news, where the transaction has none of its own.
+    /// Nil where the payload lacks the transaction id or product id, which every transaction of Apple has.
+    /// - Parameter signedDate: the date of the event, for a transaction without `signedDate`.
     public init?(_ transaction: JWSTransactionDecodedPayload, signedDate: Date) {
         guard let transactionId = transaction.transactionId, let productId = transaction.productId else { return nil }
         self.init(
@@ -75,8 +76,8 @@ extension TransactionFacts {
 }
 
 extension RenewalFacts {
-    /// From Apple's words to what we believe.
-    /// - Parameter signedDate: of the news, where the renewal info has none of its own.
+    /// Reads the stored fields of a renewal info.
+    /// - Parameter signedDate: the date of the event, for a renewal info without `signedDate`.
     public init(_ renewal: JWSRenewalInfoDecodedPayload, signedDate: Date) {
         self.init(
             autoRenewStatus: renewal.autoRenewStatus.flatMap { $0.isKnown ? $0 == .on : nil },
@@ -95,7 +96,7 @@ extension RenewalFacts {
 }
 
 extension DecodedNotification {
-    /// Account tokens that are no UUID. Apple takes no others, so such a one is of no account: it counts as missing.
+    /// Paths of account tokens that are no UUID. Apple accepts only UUIDs, so any other token counts as missing.
     fileprivate var unreadableTokens: [String] {
         [
             ("signedTransactionInfo", transaction?.appAccountToken),
@@ -107,7 +108,7 @@ extension DecodedNotification {
 }
 
 extension String {
-    /// Lower case, so that two spellings are one token; nil where it is no UUID.
+    /// The UUID in lower case, so that two spellings are one token; nil where the text is no UUID.
     fileprivate var uuidText: String? { UUID(uuidString: self)?.uuidString.lowercased() }
 }
 

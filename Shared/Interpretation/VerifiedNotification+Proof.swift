@@ -5,7 +5,8 @@ import struct Foundation.Date
 import struct Foundation.UUID
 
 extension VerifiedNotification {
-    /// From what Apple signed to what we say to each other; nil where the environment is none of ours.
+    /// Builds the message for `notifications.verified` from a proven payload; nil where the environment is neither
+    /// Production nor Sandbox.
     public init?(_ proven: ProvenPart, _ received: ReceivedNotification) {
         guard let environment = (proven.environment?.rawValue).flatMap(StoreEnvironment.init) else { return nil }
         switch proven {
@@ -39,14 +40,14 @@ extension VerifiedNotification {
         }
     }
 
-    /// A notification without a signature: it names no purchase, so that it can change none.
-    public init?(_ told: Version1Notification, _ received: ReceivedNotification) {
-        guard let environment = StoreEnvironment(rawValue: told.environment.rawValue) else { return nil }
+    /// Builds the message of an unsigned version 1 notification without its purchase, so that it changes no state.
+    public init?(_ version1: Version1Notification, _ received: ReceivedNotification) {
+        guard let environment = StoreEnvironment(rawValue: version1.environment.rawValue) else { return nil }
         self.init(
-            notificationUUID: told.identifier, notificationType: Version1Notification.storedType,
-            subtype: told.notificationType, environment: environment, bundleId: told.bundleId, appAppleId: nil,
+            notificationUUID: version1.identifier, notificationType: Version1Notification.storedType,
+            subtype: version1.notificationType, environment: environment, bundleId: version1.bundleId, appAppleId: nil,
             originalTransactionId: nil, transactionId: nil, signedDate: nil, receivedAt: received.receivedAt,
-            source: received.source, traceparent: received.traceparent, decoded: told.json, signedPayload: [])
+            source: received.source, traceparent: received.traceparent, decoded: version1.json, signedPayload: [])
     }
 
     private init?(
@@ -65,7 +66,7 @@ extension VerifiedNotification {
 }
 
 extension ReceivedNotification {
-    /// In the words in which it is stored.
+    /// The fetched status in the form in which it is stored.
     fileprivate var unsignedStatus: UnsignedStatus? {
         status.map { UnsignedStatus(status: SubscriptionStatus(rawValue: $0.status), date: $0.date) }
     }

@@ -14,7 +14,7 @@ final class DeliveryPump: Sendable {
         var phase = Phase.running
         var fatal: KafkaError?
         var reportsServed = 0
-        var timed: [(end: ContinuousClock.Instant, delivery: Delivery)] = []
+        var timed: [(end: ContinuousClock.Instant, delivery: PendingSend)] = []
         var waitingForRoom: [CheckedContinuation<Void, Never>] = []
         var waitingForEnd: [CheckedContinuation<Void, Never>] = []
 
@@ -61,7 +61,7 @@ final class DeliveryPump: Sendable {
     }
 
     /// The lock is held while a record is enqueued: none may be enqueued after the end of the thread that would report it.
-    func enqueue(_ record: ProducerRecord, for delivery: Delivery, index: Int = 0) throws {
+    func enqueue(_ record: ProducerRecord, for delivery: PendingSend, index: Int = 0) throws {
         try state.withLock { state in
             if let fatal = state.fatal { throw fatal }
             guard state.phase == .running, let handle = state.handle else { throw KafkaError.closed("producer") }
@@ -75,7 +75,7 @@ final class DeliveryPump: Sendable {
     }
 
     /// Ends the sender's wait, not the delivery: the record may still be written.
-    func expire(_ delivery: Delivery, after deadline: Duration) {
+    func expire(_ delivery: PendingSend, after deadline: Duration) {
         state.withLock { $0.timed.append((.now + deadline, delivery)) }
     }
 

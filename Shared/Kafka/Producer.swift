@@ -55,7 +55,7 @@ public final class Producer: Sendable {
     public func send(_ record: ProducerRecord, deadline: Duration? = nil) async throws -> TopicPartitionOffset {
         try checkVerified()
         let pump = try runningPump()
-        let delivery = Delivery()
+        let delivery = PendingSend()
         delivery.expect()
         try pump.enqueue(record, for: delivery)
         delivery.seal()
@@ -81,7 +81,7 @@ public final class Producer: Sendable {
         guard !records.isEmpty else { return [:] }
         try checkVerified()
         let pump = try runningPump()
-        let delivery = Delivery()
+        let delivery = PendingSend()
         for (index, record) in records.enumerated() {
             delivery.expect()
             do {
@@ -107,7 +107,7 @@ public final class Producer: Sendable {
     }
 
     private func handOver(
-        _ record: ProducerRecord, to pump: DeliveryPump, for delivery: Delivery, index: Int
+        _ record: ProducerRecord, to pump: DeliveryPump, for delivery: PendingSend, index: Int
     ) async throws {
         while true {
             let served = pump.reportsServed

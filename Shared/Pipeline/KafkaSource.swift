@@ -14,6 +14,8 @@ public actor KafkaSource: Source {
     private let checkInterval: Duration
     private var nextCheck: ContinuousClock.Instant
     private let logger: Logger
+    /// Those of the topic, to ask how far the whole group is.
+    private let all: [TopicPartition]
     private var assigned: [TopicPartition] = []
     /// The first offset that is not settled, of the partitions in which it is known.
     private var unsettled: [TopicPartition: Place] = [:]
@@ -32,16 +34,19 @@ public actor KafkaSource: Source {
     ///   - starting: where a partition is read from when it is assigned and after a rewind.
     ///   - limit: maximum number of records in a batch.
     ///   - wait: how long ``next()`` waits for the first record.
+    ///   - all: the topic's partitions, for the lag of the group while this member has none.
     ///   - checkInterval: how often an idle source checks whether its stored position was changed.
     public init(
         _ consumer: Consumer, for worker: String, startingAt starting: any StartingPositions, limit: Int = 500,
-        wait: Duration = .milliseconds(200), checkInterval: Duration = .seconds(5), logger: Logger
+        wait: Duration = .milliseconds(200), of all: [TopicPartition] = [], checkInterval: Duration = .seconds(5),
+        logger: Logger
     ) {
         self.consumer = consumer
         self.worker = worker
         self.starting = starting
         self.limit = limit
         self.wait = wait
+        self.all = all
         self.checkInterval = checkInterval
         nextCheck = .now + checkInterval
         self.logger = logger
@@ -140,6 +145,25 @@ extension KafkaSource {
             lags.append(Lag(partition: partition, records: records, seconds: records > 0 ? age : 0))
         }
         return lags
+    }
+
+    /// Whether the group has given it partitions.
+    var hasPartitions: Bool { !assigned.isEmpty }
+
+    /// What waits for the whole group, asked of the brokers; nil where nothing does.
+    func groupBacklog() async throws -> StallDetector.Backlog? {
+        guard let topic = all.first?.topic else { return nil }
+        let committed = try await consumer.committed(all)
+        var backlog = StallDetector.Backlog(topic: topic, partitions: 0, records: 0, settledByGroup: 0)
+        for (partition, position) in zip(all, committed) {
+            let (low, high) = try await consumer.watermarks(partition)
+            let settled = max(position?.offset ?? low, low)
+            backlog.settledByGroup = (backlog.settledByGroup ?? 0) + settled
+            guard high > settled else { continue }
+            backlog.partitions += 1
+            backlog.records += high - settled
+        }
+        return backlog.records > 0 ? backlog : nil
     }
 
     /// The error that the client reported since it last delivered a record, and retries by itself.

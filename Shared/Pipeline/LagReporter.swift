@@ -62,9 +62,23 @@ public struct LagReporter: Service {
                 Metric.lagRecords.gauge(labels.0, labels.1, labels.2).record(lag.records)
                 Metric.lagSeconds.gauge(labels.0, labels.1, labels.2).record(lag.seconds)
             }
-            progress.observed(StallDetector.Backlog(lags), clientError: await source.clientError)
+            if await source.hasPartitions {
+                progress.observed(StallDetector.Backlog(lags), clientError: await source.clientError)
+            } else if askingBroker {
+                await observeGroup()
+            } else {
+                progress.ownsNothing()
+            }
         }
         Metric.workerStalled.gauge(worker).record(progress.stalled / .seconds(1))
+    }
+
+    private func observeGroup() async {
+        do {
+            progress.observed(try await source.groupBacklog(), clientError: await source.clientError)
+        } catch {
+            progress.ownsNothing()
+        }
     }
 }
 

@@ -3,12 +3,18 @@
 /// An unavailable dependency makes attempts fail, repeatedly and visibly; a restart would not help, and a
 /// supervisor that keeps restarting waits longer each time. So attempts that fail are given ten minutes. Silence, with no
 /// record processed and no attempt failed, is a hang, and is given one.
+///
+/// A worker without partitions has nothing to process, and is content as long as the others of its group settle records. Where
+/// none does, it may be the one that the group has lost: it complains after a minute too, and is given ten before a restart,
+/// because the others may be waiting for a dependency.
 struct StallDetector {
-    /// What waits in the partitions of a worker.
+    /// What waits in the partitions that a worker owns; for one that owns none, in those of its whole group.
     struct Backlog: Equatable, Sendable {
         var topic: String
         var partitions: Int
         var records: Int64
+        /// How far the group has settled, summed over all partitions, where the worker owns none of them.
+        var settledByGroup: Int64?
     }
 
     /// Without a processed record or a failed attempt.
@@ -39,11 +45,20 @@ struct StallDetector {
         failure = (error, now)
     }
 
-    /// - Parameter backlog: nil where nothing waits, or the worker owns no partition.
+    /// - Parameter backlog: nil where nothing waits.
     mutating func observed(_ backlog: Backlog?, clientError: String? = nil, at now: ContinuousClock.Instant) {
+        // Another instance settles records, or partitions came or went: counted from now.
+        if backlog?.settledByGroup != self.backlog?.settledByGroup { since = nil }
         self.backlog = backlog
         self.clientError = clientError
         since = backlog == nil ? nil : since ?? now
+    }
+
+    /// What waited in its former partitions is for other instances to process.
+    mutating func ownsNothing() {
+        guard backlog?.settledByGroup == nil else { return }
+        backlog = nil
+        since = nil
     }
 
     /// How long no record was processed although some wait; zero during a batch.
@@ -52,9 +67,10 @@ struct StallDetector {
         return since.duration(to: now)
     }
 
-    /// How long there has been neither a processed record nor a failed attempt although records wait.
+    /// How long there has been neither a processed record nor a failed attempt although records wait in its own partitions.
     func silence(at now: ContinuousClock.Instant) -> Duration {
-        min(duration(at: now), failure.map { $0.at.duration(to: now) } ?? duration(at: now))
+        guard backlog?.settledByGroup == nil else { return .zero }
+        return min(duration(at: now), failure.map { $0.at.duration(to: now) } ?? duration(at: now))
     }
 
     /// Whether a restart helps.
@@ -65,6 +81,11 @@ struct StallDetector {
     /// A message for operators, with the cause as far as it is known; nil within a minute.
     func complaint(at now: ContinuousClock.Instant) -> String? {
         guard let backlog, duration(at: now) > Self.silenceLimit else { return nil }
+        guard backlog.settledByGroup == nil else {
+            return "owns no partition although \(backlog.records) records wait in \(backlog.topic), of which no "
+                + "instance has settled any for \(duration(at: now).components.seconds) s"
+                + (clientError.map { "; the Kafka client last reported: \($0)" } ?? "")
+        }
         return "has processed no record for \(duration(at: now).components.seconds) s although \(backlog.records) wait "
             + "in \(backlog.partitions) partitions of \(backlog.topic); \(cause(at: now))"
     }

@@ -17,6 +17,7 @@ public struct WorkerConnection: Sendable {
     private let producerService: ProducerService
     private let isProducerShared: Bool
     private let worker: String
+    private let route: Route
     private let limit: Int
     private let rejectionLimit: RejectionLimit
     private let monitor: WorkerMonitor
@@ -50,6 +51,7 @@ public struct WorkerConnection: Sendable {
             logger: context.logger)
         rejectionLimit = context.settings.rejectionLimit
         self.limit = limit ?? context.settings.batch
+        self.route = route
         now = context.clock.now
         logger = context.logger
         if !seal.isOn, stage.believesRecords {
@@ -67,7 +69,8 @@ public struct WorkerConnection: Sendable {
         startingAt starting: (any StartingPositions)? = nil
     ) -> [any Service] where S.Input: TopicMessage {
         let source = KafkaSource(
-            consumer, for: worker, startingAt: starting ?? CommittedPositions(consumer), limit: limit, logger: logger)
+            consumer, for: worker, startingAt: starting ?? CommittedPositions(consumer), limit: limit,
+            of: (0..<Int32(route.partitions)).map { TopicPartition(topic: route.name, partition: $0) }, logger: logger)
         let loop = Worker(
             warmUp: { [producer] in try await producer.warmUp() }, source: source,
             stage: stage, settlement: settlement, rejectionLimit: rejectionLimit, seal: seal,

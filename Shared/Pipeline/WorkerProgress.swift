@@ -35,6 +35,8 @@ public final class WorkerProgress: Sendable {
         detector.withLock { $0.observed(backlog, clientError: clientError, at: now) }
     }
 
+    func ownsNothing() { detector.withLock { $0.ownsNothing() } }
+
     /// How long no record was processed although some wait.
     var stalled: Duration {
         let now = instant()

@@ -59,6 +59,11 @@ public actor PostgresConnection {
         try connected().backendProcess
     }
 
+    /// How the connection travels; connects where it has not.
+    public func transport() throws(PostgresError) -> PostgresTransport {
+        try connected().transport
+    }
+
     /// Closes the connection; a later use opens another.
     public func close() {
         handle = nil

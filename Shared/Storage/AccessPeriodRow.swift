@@ -11,13 +11,13 @@ struct AccessPeriodRow: Sendable, Hashable {
     var bundleId: String
     var productId: String
     var startsAt: Date
-    /// Nil where it does not end.
+    /// The first moment without access; nil where access has no end.
     var endsAt: Date?
     var reason: String
     var transactionId: String?
     var notificationUUID: UUID?
 
-    /// All but the period, which is one column in SQL.
+    /// All columns except the period, whose two properties are one column in SQL.
     static let columns: [Column<AccessPeriodRow>] = [
         Column("environment", \.key.environment),
         Column("original_transaction_id", \.key.originalTransactionId),
@@ -30,7 +30,7 @@ struct AccessPeriodRow: Sendable, Hashable {
     static let bounds: [Column<AccessPeriodRow>] = [Column("starts_at", \.startsAt), Column("ends_at", \.endsAt)]
     static let selected = "\(columns.selected()), lower(period) as starts_at, upper(period) as ends_at"
 
-    /// Of a statement that selects ``selected`` first.
+    /// - Parameter row: of a statement that selects ``selected`` first.
     static func read(_ row: Row) throws -> AccessPeriodRow {
         try (columns + bounds).read(row, into: empty)
     }
@@ -41,7 +41,7 @@ struct AccessPeriodRow: Sendable, Hashable {
 }
 
 extension AccessPeriodRow {
-    /// A period as the database keeps it.
+    /// A period with its dates at the precision of Postgres.
     init(_ period: AccessPeriod, of subscription: Subscription) throws {
         self.init(
             key: subscription.key, bundleId: subscription.bundleId, productId: period.productId,
@@ -54,7 +54,7 @@ extension AccessPeriodRow {
 }
 
 extension Sequence<AccessPeriodRow> {
-    /// Whether there is access at a moment, and until when without a break; nil where it does not end.
+    /// Whether there is access at a moment, and its end after all adjoining periods; nil where it has no end.
     func access(at moment: Date) -> (isGiven: Bool, until: Date?) {
         let ahead = sorted { $0.startsAt < $1.startsAt }
         guard let first = ahead.firstIndex(where: { $0.contains(moment) }) else { return (false, nil) }

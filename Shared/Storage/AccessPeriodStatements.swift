@@ -1,9 +1,9 @@
 import Postgres
 import Subscriptions
 
-/// The statements of the one transaction that concern access periods. Only rows that differ are written.
+/// The statements on access periods in the transaction of `LedgerStore.apply`. Only rows that differ are written.
 enum AccessPeriodStatements {
-    /// Asked for when the purchases are locked.
+    /// Runs after the purchases are locked.
     static let ofPurchases = Statement(
         "access-period-of-purchases",
         unsafeSQL: """
@@ -11,7 +11,7 @@ enum AccessPeriodStatements {
             \(PurchaseKeys.lookingUp("access_period"))
             """)
 
-    /// Of one purchase no two periods begin at the same time.
+    /// The start identifies a period of a purchase.
     static let remove = Statement(
         "access-period-remove",
         """
@@ -39,7 +39,7 @@ enum AccessPeriodStatements {
         Command(ofPurchases, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId))
     }
 
-    /// What makes `before` into `after`; removed before inserted, so that no two overlap at any time.
+    /// The commands that turn `before` into `after`; deletes come before inserts, so that no two periods overlap at any time.
     static func commands(from before: Set<AccessPeriodRow>, to after: Set<AccessPeriodRow>) -> [Command] {
         let gone = Array(before.subtracting(after))
         let new = Array(after.subtracting(before))

@@ -5,33 +5,34 @@ import Subscriptions
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// Computes access again of what was bought before the duration of its product was set, portion by portion.
+/// Recalculates, in batches, the access of purchases made before the duration of their product was set.
 ///
-/// Each portion is one transaction that also remembers how far it came, so another process continues where one was
-/// interrupted. A purchase whose access changes gets a row in the timeline and a message, as if a notification had said so.
+/// Each batch is one transaction that also stores its progress, so another process continues where one was interrupted. A
+/// purchase whose access changes gets a row in the timeline and a message, as after a notification.
 public struct AccessRecalculation: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// What one transaction came to.
-    public struct Portion: Sendable, Equatable {
-        /// The app.
+    /// The result of one batch.
+    public struct Batch: Sendable, Equatable {
+        /// The app's bundle identifier.
         public var bundleId: String
-        /// The product.
+        /// The product id.
         public var productId: String
-        /// How many purchases were looked at; zero where the product is done.
+        /// Number of purchases recalculated; zero where the product is done.
         public var purchases: Int
-        /// Of them, those whose access changed.
+        /// Number of them whose access changed.
         public var changed: Int
     }
 
     /// The name of the event in the timeline and in its message.
     public static let eventName = "PRODUCT_DURATION_SET"
 
-    /// The next purchases of a product whose duration was set; nil where none waits, or another process is at work.
-    public func next(limit: Int = 500, at now: Date) async throws -> Portion? {
+    /// Recalculates the next purchases of a product whose duration was set.
+    /// - Returns: nil where no purchase is left, or another process recalculates the product.
+    public func next(limit: Int = 500, at now: Date) async throws -> Batch? {
         try await repeating {
             try await connection.transaction { transaction in
                 guard let product = try transaction.execute(Self.pending).first else { return nil }
@@ -49,17 +50,17 @@ public struct AccessRecalculation: Sendable {
                 }
                 guard let last = keys.last else {
                     _ = try transaction.execute(Self.done, bundleId, productId)
-                    return Portion(bundleId: bundleId, productId: productId, purchases: 0, changed: 0)
+                    return Batch(bundleId: bundleId, productId: productId, purchases: 0, changed: 0)
                 }
                 let changed = try Self.recalculate(keys.sorted(), at: now, in: transaction)
                 _ = try transaction.execute(
                     Self.move, bundleId, productId, last.environment.rawValue, last.originalTransactionId)
-                return Portion(bundleId: bundleId, productId: productId, purchases: keys.count, changed: changed)
+                return Batch(bundleId: bundleId, productId: productId, purchases: keys.count, changed: changed)
             }
         }
     }
 
-    /// - Returns: how many changed.
+    /// - Returns: number of purchases whose access changed.
     private static func recalculate(
         _ keys: [SubscriptionKey], at now: Date, in transaction: PostgresTransaction
     ) throws -> Int {
@@ -78,7 +79,7 @@ public struct AccessRecalculation: Sendable {
 
     static let statements = [pending, purchases, move, done]
 
-    /// Locked until the portion is written, so that one process at a time is at work on a product.
+    /// Locks the product until the batch is committed, so that one process at a time recalculates it.
     static let pending = Statement(
         "recalculation-pending",
         """

@@ -5,7 +5,7 @@ import Subscriptions
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// When purchases give access, as the one transaction has written it.
+/// Reads the access periods that `LedgerStore.apply` has written.
 public struct AccessStore: Sendable {
     private let connection: PostgresConnection
 
@@ -14,29 +14,29 @@ public struct AccessStore: Sendable {
 
     /// A period of access.
     public struct Period: Sendable, Equatable {
-        /// The purchase that gives it.
+        /// The purchase that grants the access.
         public var key: SubscriptionKey
-        /// The app.
+        /// The app's bundle identifier.
         public var bundleId: String
         /// The product that may be used.
         public var productId: String
-        /// Its beginning.
+        /// The first moment of access.
         public var startsAt: Date
-        /// Its end, which is no part of it; nil where it does not end.
+        /// The first moment without access; nil where access has no end.
         public var endsAt: Date?
-        /// Why there is access, by the names of `AccessPeriod`.
+        /// Why there is access, by the names of `AccessPeriod.Reason`.
         public var reason: String
-        /// The transaction that was paid for; nil where Apple says that it runs and the transaction is not known.
+        /// The transaction that paid; nil where Apple's status grants access and no known transaction explains it.
         public var transactionId: String?
-        /// The notification that decided; nil where the transaction did.
+        /// The notification that decided; nil where a transaction did.
         public var notificationUUID: UUID?
 
-        /// Whether a moment is in it.
+        /// Whether a moment is in the period.
         public func contains(_ moment: Date) -> Bool { startsAt <= moment && endsAt.map { moment < $0 } ?? true }
     }
 
-    /// The periods of one purchase, in time order; empty for one that gives no access. That a purchase is not known at all
-    /// says `SubscriptionStore`.
+    /// The periods of one purchase, in time order; empty for one that gives no access or is unknown. `SubscriptionStore`
+    /// distinguishes the two.
     public func periods(of key: SubscriptionKey) async throws -> [Period] {
         try await connection.execute(
             AccessPeriodStatements.ofPurchases, [key.environment.rawValue], [key.originalTransactionId]
@@ -48,13 +48,14 @@ public struct AccessStore: Sendable {
         try await connection.execute(Self.all).map { row in Period(try AccessPeriodRow.read(row)) }
     }
 
-    /// What an account may use at a moment, of the purchases that are its own and those that it is served.
+    /// The access of an account at a moment, by its own purchases and those shared with it.
     /// - Parameters:
-    ///   - token: in any spelling; one that is no UUID throws.
+    ///   - token: the account's UUID in any spelling.
     ///   - bundleId: the app.
-    ///   - moment: past or future: what we know now about then.
-    /// - Returns: nil where no purchase of this app and environment ever named the account, which is not the same as
-    ///   having nothing.
+    ///   - moment: past or future; the answer uses the facts known now.
+    /// - Returns: nil where no purchase of this app and environment ever named the account; empty where the account is known
+    ///   and has no access.
+    /// - Throws: `NoAccountToken` where the token is no UUID.
     public func access(
         ofAccount token: String, of bundleId: String, in environment: StoreEnvironment, at moment: Date
     ) async throws -> [Period]? {
@@ -104,14 +105,14 @@ extension AccessStore.Period {
 }
 
 extension Subscription {
-    /// The state at a moment, by the stored periods of the purchase.
+    /// The state at a moment, by the stored access periods of the purchase.
     package func state(at moment: Date, in periods: [AccessStore.Period]) -> SubscriptionState {
         let period = periods.first { $0.contains(moment) }
         return state(at: moment, access: period.flatMap { AccessPeriod.Reason(rawValue: $0.reason) })
     }
 }
 
-/// A text that is no account token.
+/// A text that is no account token, because it is no UUID.
 public struct NoAccountToken: Error, Equatable, CustomStringConvertible {
     /// The text.
     public var text: String
@@ -123,7 +124,7 @@ public struct NoAccountToken: Error, Equatable, CustomStringConvertible {
 }
 
 extension UUID {
-    /// - Throws: `NoAccountToken` where it is none.
+    /// - Throws: `NoAccountToken` where the text is no UUID.
     init(accountToken text: String) throws {
         guard let uuid = UUID(uuidString: text) else { throw NoAccountToken(text: text) }
         self = uuid

@@ -2,15 +2,15 @@ import Contracts
 import Postgres
 import Subscriptions
 
-/// What contradicts itself in what Apple signed about a purchase. Written by `LedgerStore.apply` only.
+/// Reads the anomalies of purchases. Only `LedgerStore.apply` writes them.
 public struct AnomalyStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// The kinds of anomalies of one purchase, in the order of ``Anomaly``; those that only a newer build knows are left
-    /// out. That several apps spoke of it is read from the ledger.
+    /// The anomalies of one purchase, in the order of `Anomaly`, without those that only a newer build knows. `otherApp` is
+    /// read from the ledger.
     public func anomalies(of key: SubscriptionKey) async throws -> [Anomaly] {
         let names = try await Set(
             connection.execute(
@@ -68,7 +68,7 @@ struct FoundAnomaly: Sendable {
         Column("transaction_id", \.transactionId),
     ]
 
-    /// What contradicts itself in some events, of each purchase and kind the newest: a statement writes no row twice.
+    /// The anomalies of some events, the newest of each purchase and kind: a statement writes no row twice.
     static func newest(in events: some Sequence<PurchaseEvent>) -> [FoundAnomaly] {
         var newest: [SubscriptionKey: [String: FoundAnomaly]] = [:]
         for event in events {

@@ -4,10 +4,10 @@ import Subscriptions
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// The statements of the one transaction that concern the app's accounts.
+/// The statements on the app's accounts in the transaction of `LedgerStore.apply`.
 enum ClaimStatements {
-    /// Of each claim the earliest moment, of that moment what was signed last, and of Apple's ids the least: any order of
-    /// arrival ends the same.
+    /// Keeps the earliest time of each claim, the last signed date of that time, and the lowest of Apple's ids, so that any
+    /// order of arrival ends in the same row.
     static let upsert = Statement(
         "claim-upsert",
         """
@@ -34,9 +34,9 @@ enum ClaimStatements {
             or (held.app_transaction_id is null and excluded.app_transaction_id is not null)
         """)
 
-    /// Looks at the Apple accounts of a batch after its purchases and claims were written. An account that joins them
-    /// through a purchase of another batch is found with the next event of either, one that joins them over a third of
-    /// Apple's ids is not; the view `shared_account` is always exact.
+    /// Finds shared Apple accounts of a batch after its purchases and claims were written. An account that joins them through
+    /// a purchase of another batch is found with the next event of either; one that joins them through a third of Apple's ids
+    /// is not. The view `shared_account` is always exact.
     static let notice = Statement(
         "claim-notice",
         """
@@ -88,7 +88,7 @@ enum ClaimStatements {
             order by environment, bundle_id, first_account_token, app_account_token, original_transaction_id
             on conflict do nothing
             returning *
-        ), told as (
+        ), reported as (
             -- Once per notification and purchase, as every row of the timeline.
             select noticed.environment, noticed.original_transaction_id, noticed.bundle_id, noticed.notification_uuid,
                 given.event_at, given.event, given.traceparent,
@@ -103,39 +103,39 @@ enum ClaimStatements {
             group by 1, 2, 3, 4, 5, 6, 7
         ), amended as (
             update timeline
-            set changes = timeline.changes || told.changes
-            from told
-            where timeline.environment = told.environment
-                and timeline.original_transaction_id = told.original_transaction_id
-                and timeline.notification_uuid = told.notification_uuid
+            set changes = timeline.changes || reported.changes
+            from reported
+            where timeline.environment = reported.environment
+                and timeline.original_transaction_id = reported.original_transaction_id
+                and timeline.notification_uuid = reported.notification_uuid
             returning timeline.notification_uuid, timeline.original_transaction_id
         ), revised as (
             -- Of messages about a purchase the one with the greater revision is the newer. Its row was locked with the batch.
             update subscription held
             set revision = held.revision + 1
-            from told
-            where held.environment = told.environment
-                and held.original_transaction_id = told.original_transaction_id
+            from reported
+            where held.environment = reported.environment
+                and held.original_transaction_id = reported.original_transaction_id
                 and not exists (
                     select
                     from amended
-                    where amended.notification_uuid = told.notification_uuid
-                        and amended.original_transaction_id = told.original_transaction_id)
+                    where amended.notification_uuid = reported.notification_uuid
+                        and amended.original_transaction_id = reported.original_transaction_id)
             returning held.environment, held.original_transaction_id, held.revision, held.status, held.is_auto_renewing,
                 held.product_id
         ), added as (
             insert into timeline (
                 occurred_at, learned_at, revision, status, access_until, notification_uuid, environment, has_access,
                 is_auto_renewing, original_transaction_id, bundle_id, event, product_id, changes, traceparent)
-            select told.event_at, $1::timestamptz, revised.revision, revised.status, upper(access.period),
-                told.notification_uuid, told.environment, access.period is not null, revised.is_auto_renewing,
-                told.original_transaction_id, told.bundle_id, told.event, coalesce(access.product_id, revised.product_id),
-                told.changes, told.traceparent
-            from told
+            select reported.event_at, $1::timestamptz, revised.revision, revised.status, upper(access.period),
+                reported.notification_uuid, reported.environment, access.period is not null, revised.is_auto_renewing,
+                reported.original_transaction_id, reported.bundle_id, reported.event, coalesce(access.product_id, revised.product_id),
+                reported.changes, reported.traceparent
+            from reported
             join revised using (environment, original_transaction_id)
             left join access_period access
-                on access.environment = told.environment
-                and access.original_transaction_id = told.original_transaction_id and $1::timestamptz <@ access.period
+                on access.environment = reported.environment
+                and access.original_transaction_id = reported.original_transaction_id and $1::timestamptz <@ access.period
         )
         select environment::text as environment, bundle_id, original_transaction_id,
             app_account_token::text as app_account_token, first_account_token::text as first_account_token,
@@ -144,17 +144,17 @@ enum ClaimStatements {
         """)
 
     static func command(claiming claims: [AccountClaim], source: ClaimSource) -> Command {
-        // A token that is no UUID is of no account; what reads Apple's payloads lets none through.
+        // `PurchaseEvent` drops tokens that are no UUID; this is a safeguard.
         let claims = claims.compactMap { claim in UUID(uuidString: claim.appAccountToken).map { (claim, token: $0) } }
         return Command(
             upsert, source.rawValue, claims.map(\.0.key.environment.rawValue),
             claims.map(\.0.key.originalTransactionId), claims.map(\.0.bundleId), claims.map(\.token),
-            claims.map(\.0.since), claims.map(\.0.toldAt), claims.map(\.0.appTransactionId))
+            claims.map(\.0.since), claims.map(\.0.signedAt), claims.map(\.0.appTransactionId))
     }
 
     /// - Parameters:
-    ///   - entries: of the batch, in its order; of each purchase the last that holds a transaction is named.
-    ///   - purchases: after it. Apple's ids of the customers are theirs and those of the events.
+    ///   - entries: the entries of the batch, in order; the last one of each purchase with a transaction is named in the notice.
+    ///   - purchases: the purchases after the batch. Apple's ids of the customers come from them and from the events.
     static func command(
         noticingSharingIn entries: [LedgerEntry], purchases: [SubscriptionKey: PurchaseInBatch], at time: Date
     ) -> Command {
@@ -182,15 +182,15 @@ enum ClaimStatements {
     }
 }
 
-/// That an account of the app was found on an Apple account which another account of the app lives on.
+/// A notice that two accounts of the app use one Apple account.
 public struct SharedAccountNotice: Sendable, Equatable {
-    /// The purchase whose event showed it.
+    /// The purchase whose event revealed it.
     public var key: SubscriptionKey
-    /// The app.
+    /// The app's bundle identifier.
     public var bundleId: String
     /// The account that claimed later.
     public var appAccountToken: String
-    /// The account that claimed first, as far as is known.
+    /// The account with the earliest known claim.
     public var firstAccountToken: String
 
     init(_ row: Row) throws {
@@ -201,10 +201,10 @@ public struct SharedAccountNotice: Sendable, Equatable {
     }
 }
 
-/// How one of the app's accounts came to claim a purchase.
+/// The source of an account's claim to a purchase.
 public enum ClaimSource: String, Sendable, CaseIterable {
-    /// Its token is in a transaction that Apple signed.
+    /// The account's token is in a transaction that Apple signed.
     case transaction
-    /// It uploaded one.
+    /// The account uploaded a transaction.
     case upload
 }

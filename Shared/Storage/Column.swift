@@ -4,13 +4,13 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// One column of a table and the property of `Root` that it holds: its name in every statement, its parameter and its
-/// decoding are made from this one line.
+/// One column of a table and the property of `Root` that it holds. Its name in every statement, its parameter and its
+/// decoding come from this one declaration.
 struct Column<Root: Sendable>: Sendable {
     let name: String
-    /// How it is read.
+    /// The expression in a select list.
     let selected: String
-    /// The type of an array of it, as `unnest` is given one.
+    /// The SQL type of an array of values, for `unnest`.
     fileprivate let arrayType: String
     fileprivate let parameter: @Sendable ([Root?]) -> any PostgresParameter
     fileprivate let read: @Sendable (Row, Int, inout Root) throws -> Void
@@ -42,7 +42,7 @@ struct Column<Root: Sendable>: Sendable {
             set: { $0[keyPath: path] = $1?.text })
     }
 
-    /// For what no key path leads to.
+    /// A column without a key path.
     init<Value: ColumnValue>(
         _ name: StaticString, as type: Value.Type, get: @escaping @Sendable (Root) -> Value?,
         set: @escaping @Sendable (inout Root, Value?) -> Void
@@ -61,13 +61,13 @@ struct Column<Root: Sendable>: Sendable {
 /// A Swift type that a column holds.
 protocol ColumnValue: Sendable {
     associatedtype Stored: PostgresValue & PostgresElement
-    /// The type of what is sent and read.
+    /// The SQL type of parameters and results.
     static var sqlType: String { get }
-    /// The type of the column, where that is another one.
+    /// The SQL type of the column, where it differs from ``sqlType``.
     static var sqlCast: String? { get }
     var stored: Stored { get }
     init(stored: Stored) throws
-    /// Why the database would refuse it.
+    /// Why the database cannot store the value; nil where it can.
     var fault: String? { get }
 }
 
@@ -120,7 +120,7 @@ extension StoreEnvironment: ColumnValue {
     }
 }
 
-/// A newer build wrote an environment this one does not know.
+/// A newer build wrote an environment that this build does not know.
 struct UnknownEnvironment: Error, CustomStringConvertible {
     let name: String
     var description: String {
@@ -132,7 +132,7 @@ extension Array {
     /// `a, b, c`
     func names<Root>() -> String where Element == Column<Root> { map(\.name).joined(separator: ", ") }
 
-    /// `a, b, c`, each as it is read.
+    /// `a, b, c`, with the casts of a select list.
     func selected<Root>() -> String where Element == Column<Root> { map(\.selected).joined(separator: ", ") }
 
     /// `$3::text[], $4::bigint[]`, for `unnest`.
@@ -150,7 +150,7 @@ extension Array {
         map { $0.parameter(rows) }
     }
 
-    /// Why the database would refuse a root, with the column; nil where it would not.
+    /// Why the database cannot store a root, with the name of the column; nil where it can.
     func fault<Root>(of root: Root) -> String? where Element == Column<Root> {
         for column in self {
             if let fault = column.fault(root) { return "\(column.name): \(fault)" }
@@ -160,8 +160,8 @@ extension Array {
 
     /// A root from the columns of a row.
     /// - Parameters:
-    ///   - empty: to be filled.
-    ///   - first: where the first column of this list stands in the row.
+    ///   - empty: the value whose properties are set.
+    ///   - first: the index of the first column of this list in the row.
     func read<Root>(_ row: Row, into empty: Root, from first: Int = 0) throws -> Root where Element == Column<Root> {
         var root = empty
         for (place, column) in enumerated() { try column.read(row, first + place, &root) }

@@ -4,7 +4,7 @@ import Subscriptions
 
 import struct Foundation.Date
 
-/// Which of the app's accounts claim which purchases, and which of them share an Apple account.
+/// The claims of the app's accounts to purchases, and the Apple accounts that several of them share.
 public struct CustomerStore: Sendable {
     private let connection: PostgresConnection
 
@@ -18,37 +18,37 @@ public struct CustomerStore: Sendable {
         }
     }
 
-    /// Claims that do not come from a transaction; those of transactions are written with the ledger. Safe to repeat.
+    /// Adds claims that do not come from a transaction; `LedgerStore.apply` writes those of transactions. Idempotent.
     ///
-    /// Sharing that an upload brings about is noticed with the next event of the purchase.
+    /// A shared Apple account that an upload creates is noticed with the next event of the purchase.
     public func add(_ claims: [AccountClaim], from source: ClaimSource) async throws {
         _ = try await repeating {
             try await connection.pipeline([ClaimStatements.command(claiming: claims, source: source)])
         }
     }
 
-    /// An Apple account that several of the app's accounts live on.
+    /// An Apple account that several of the app's accounts use.
     public struct SharedAccount: Sendable, Equatable {
-        /// Apple's id of the customer within the app, or a name made of a purchase where Apple tells none.
+        /// Apple's id of the customer within the app, or a name derived from a purchase where the transactions have none.
         public var customer: String
-        /// The app.
+        /// The app's bundle identifier.
         public var bundleId: String
         /// The app's accounts, the earliest claim first.
         public var accounts: [Account]
 
         /// One of the app's accounts.
         public struct Account: Sendable, Equatable {
-            /// Its token.
+            /// The account's token, lower-case UUID text.
             public var appAccountToken: String
-            /// Its first claim.
+            /// The time of its first claim.
             public var since: Date
-            /// Whether it may use what the Apple account bought.
+            /// Whether it may use the purchases of the Apple account.
             public var isServed: Bool
         }
     }
 
-    /// All Apple accounts that are shared, with who is served.
-    /// - Parameter bundleId: nil asks for all apps.
+    /// All shared Apple accounts, with the accounts that may use their purchases.
+    /// - Parameter bundleId: nil means all apps.
     public func sharedAccounts(
         of bundleId: String? = nil, in environment: StoreEnvironment
     ) async throws -> [SharedAccount] {
@@ -90,6 +90,6 @@ extension AccountClaim {
                 environment: environment, originalTransactionId: try row.value("original_transaction_id")),
             bundleId: bundleId, appTransactionId: try row.optional("app_transaction_id"),
             appAccountToken: try row.value("app_account_token"), since: try row.value("since"),
-            toldAt: try row.value("told_at"))
+            signedAt: try row.value("told_at"))
     }
 }

@@ -10,20 +10,20 @@ struct Gaps: Sendable {
         var gap: LifecycleGap
     }
 
-    /// The known events whose earlier neighbour is another one now: what was recorded before them is replaced.
+    /// The known events whose earlier neighbour has changed: the gaps recorded before them are replaced.
     private(set) var revised: [(key: SubscriptionKey, before: UUID)] = []
-    /// The statuses that are explained now, or told again.
+    /// The statuses that transactions explain now, or that are recorded again.
     private(set) var explained: [(key: SubscriptionKey, before: UUID)] = []
-    /// What is missing before the new events and the revised ones.
+    /// The gaps before the new events and the revised ones.
     private(set) var found: [Found] = []
 
     /// - Parameters:
     ///   - added: new lifecycle events, each once, of any purchases.
-    ///   - neighbours: of each of them the nearest known ones on both sides, perhaps repeated, perhaps more.
+    ///   - neighbours: the nearest known ones on both sides of each new event; may hold duplicates and further events.
     init(added: [PurchaseEvent], neighbours: [PurchaseEvent]) {
         let new = Set(added.map(\.version.notificationUUID))
         let events = neighbours + added
-        // Places instead of events, which are long to copy; of a repeated one the last counts.
+        // Indexes instead of events, which are expensive to copy; the last of duplicates counts.
         var purchases: [SubscriptionKey: [UUID: Int]] = [:]
         for (place, event) in events.enumerated() {
             purchases[event.key, default: [:]][event.version.notificationUUID] = place
@@ -33,7 +33,7 @@ struct Gaps: Sendable {
             for place in (purchases[key] ?? [:]).values.sorted(by: { events[$0].version < events[$1].version }) {
                 let later = events[place]
                 let isNew = new.contains(later.version.notificationUUID)
-                // Two known ones may have others between them; nothing changed there.
+                // Further known events may lie between two known ones; nothing changed there.
                 if isNew || earlier.map({ new.contains($0.version.notificationUUID) }) ?? false {
                     if !isNew { revised.append((key, later.version.notificationUUID)) }
                     found += LifecycleGap.between(earlier, later).map { Found(key: key, gap: $0) }
@@ -43,9 +43,9 @@ struct Gaps: Sendable {
         }
     }
 
-    /// Notes whether Apple's status of a purchase is explained by what is known.
+    /// Records whether known transactions explain Apple's status of a purchase.
     mutating func join(_ purchase: PurchaseInBatch) {
-        guard let subscription = purchase.subscription, let told = subscription.statusVersion else { return }
+        guard let subscription = purchase.subscription, let statusVersion = subscription.statusVersion else { return }
         let (before, after) = (purchase.readPeriods.unexplainedStatus, purchase.periods.unexplainedStatus)
         guard before != after else { return }
         if let before { explained.append((subscription.key, before)) }
@@ -54,13 +54,13 @@ struct Gaps: Sendable {
                 Found(
                     key: subscription.key,
                     gap: LifecycleGap(
-                        kind: .transaction, after: nil, before: after, from: nil, to: told.signedDate)))
+                        kind: .transaction, after: nil, before: after, from: nil, to: statusVersion.signedDate)))
         }
     }
 }
 
 extension Set<AccessPeriodRow> {
-    /// The notification that says that the purchase runs, where no known transaction explains it.
+    /// The notification with an active status that no known transaction explains.
     fileprivate var unexplainedStatus: UUID? {
         first { $0.reason == AccessPeriod.Reason.status.rawValue }?.notificationUUID
     }

@@ -1,43 +1,43 @@
 import Postgres
 
-/// The database roles and what each may do, from `Migrations/grants.sql`.
+/// The database roles and their privileges, from `Migrations/grants.sql`.
 public struct Grants: Sendable {
     private let connection: PostgresConnection
 
     /// Works on the schema the connection is configured for.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// What a database user is given to do one kind of work.
+    /// The database roles, one for each kind of work.
     public enum Role: String, Sendable, Hashable, CaseIterable {
-        /// Sees everything.
+        /// Reads every table.
         case reader = "storekeeper_reader"
-        /// The scheduler's, and for what an operator puts in motion.
+        /// For the scheduler, and for operators' commands that change rows.
         case scheduler = "storekeeper_scheduler"
-        /// The API service's: reads what its answers are made of, writes its own tables.
+        /// For the API service: reads the tables of its answers, writes its own tables.
         case api = "storekeeper_api"
-        /// The deduplicator's.
+        /// For the deduplicator.
         case deduplicator = "storekeeper_deduplicator"
-        /// The state-updater's.
+        /// For the state-updater.
         case stateUpdater = "storekeeper_state_updater"
-        /// Recovery's.
+        /// For recovery.
         case recovery = "storekeeper_recovery"
         /// Owns everything.
         case migrator = "storekeeper_migrator"
     }
 
-    /// Those as which this user may act (`set role`): all that there are for a superuser, else those it was given.
+    /// The roles that this user may assume (`set role`): all existing ones for a superuser, else those granted to it.
     public func available() async throws -> Set<Role> {
         Set(
             try await connection.execute(Self.settable, Role.allCases.map(\.rawValue))
                 .compactMap { row in Role(rawValue: try row.value("role")) })
     }
 
-    /// Makes the roles as far as the user may, and grants. Everything or nothing; repeating it changes nothing.
-    /// - Returns: the roles that are still missing because this user may not create any.
+    /// Creates the roles if the user may, and grants the privileges, in one transaction. Idempotent.
+    /// - Returns: the roles that are still missing because this user may not create roles.
     public func apply() async throws -> [Role] {
         let script = String(decoding: PackageResources.grants_sql, as: UTF8.self)
         return try await connection.transaction { transaction in
-            // One setup at a time, also beside a migration.
+            // One setup or migration at a time.
             _ = try transaction.pipeline([
                 Command(MigratorStatements.setting, "lock_timeout", "0"), Command(MigratorStatements.lock),
             ])
@@ -47,7 +47,7 @@ public struct Grants: Sendable {
         }
     }
 
-    /// What ``apply()`` would change, one sentence each; everything is rolled back.
+    /// The changes that ``apply()`` would make, one sentence each; they are rolled back.
     public func differences() async throws -> [String] {
         struct RolledBack: Error { var differences: [String] }
         let script = String(decoding: PackageResources.grants_sql, as: UTF8.self)
@@ -94,7 +94,7 @@ public struct Grants: Sendable {
     static let missing = Statement(
         "grants-missing", "select role from unnest($1::text[]) as given (role) where to_regrole(role) is null")
 
-    /// Since Postgres 16 a member of a role need not be allowed to become it.
+    /// Since Postgres 16 membership of a role does not imply the right to assume it.
     static let settable = Statement(
         "grants-settable",
         """

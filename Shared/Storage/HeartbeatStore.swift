@@ -3,11 +3,11 @@ import Postgres
 
 import struct Foundation.Date
 
-/// Which minutes a receiver was alive, and what it answered.
+/// The minutes in which receivers were alive, and the answers that they sent.
 ///
-/// A row a minute for each receiver. They are read from where an app's coverage is planned until, minutes ago as a rule, so
-/// the scheduler keeps them for a fixed time and no setting: forgotten too early they make a silence of what was none, which
-/// costs a question about that time and hides nothing.
+/// One row a minute for each receiver. The scheduler reads them from the end of an app's planned coverage, usually minutes
+/// ago, so it keeps them for a fixed time without a setting. Deleting them too early would look like an outage, which costs a
+/// request for that time and hides nothing.
 public struct HeartbeatStore: Sendable {
     private let connection: PostgresConnection
 
@@ -16,19 +16,18 @@ public struct HeartbeatStore: Sendable {
 
     /// A minute in which at least one receiver was alive.
     public struct Minute: Sendable, Hashable {
-        /// Its first moment.
+        /// The first moment of the minute.
         public var start: Date
-        /// Answers of 500 and above, of all receivers: Apple sends those again.
+        /// Number of answers of 500 and above from all receivers; Apple retries those notifications.
         public var unavailable: Int64
 
-        /// All fields.
-        public init(start: Date, unavailable: Int64 = 0) {
+        package init(start: Date, unavailable: Int64 = 0) {
             self.start = start
             self.unavailable = unavailable
         }
     }
 
-    /// Keeps heartbeats; a later one of the same instance and minute replaces the earlier.
+    /// Stores heartbeats; a later one of the same instance and minute replaces the earlier.
     public func record(_ heartbeats: [IngestHeartbeat]) async throws {
         struct Key: Hashable {
             var instance: String
@@ -55,12 +54,13 @@ public struct HeartbeatStore: Sendable {
         }
     }
 
-    /// Forgets heartbeats of before a time.
-    public func forget(before time: Date) async throws -> Int {
-        try await repeating { try await connection.execute(Self.forget, time).affected }
+    /// Deletes heartbeats before a time.
+    /// - Returns: number of rows.
+    public func delete(before time: Date) async throws -> Int {
+        try await repeating { try await connection.execute(Self.delete, time).affected }
     }
 
-    static let statements = [upsert, minutes, forget]
+    static let statements = [upsert, minutes, delete]
 
     static let upsert = Statement(
         "heartbeat-upsert",
@@ -85,5 +85,5 @@ public struct HeartbeatStore: Sendable {
         limit $2::bigint
         """)
 
-    static let forget = Statement("heartbeat-forget", "delete from ingest_heartbeat where minute < $1::timestamptz")
+    static let delete = Statement("heartbeat-delete", "delete from ingest_heartbeat where minute < $1::timestamptz")
 }

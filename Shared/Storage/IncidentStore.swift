@@ -2,22 +2,21 @@ import Postgres
 
 import struct Foundation.Date
 
-/// What somebody asks first when something seems wrong: figures that an index answers, so that they may be asked every
-/// second of an incident.
+/// Figures for the first minutes of an incident. Each is one index look-up, so that they may be read every second.
 public struct IncidentStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// The newest notification, by the time we recorded it; nil while there is none.
+    /// The notification recorded last; nil for an empty ledger.
     public func newest() async throws -> (receivedAt: Date, recordedAt: Date)? {
         try await connection.execute(Self.newest).first.map { row in
             (try row.value("received_at"), try row.value("recorded_at"))
         }
     }
 
-    /// How many dead letters were indexed since a time, by stage and reason, the most frequent first.
+    /// Number of dead letters indexed since a time, by stage and reason, the most frequent first.
     public func rejections(since: Date) async throws -> [(stage: String, reason: String, count: Int)] {
         try await connection.execute(Self.rejections, since).map { row in
             (try row.value("stage"), try row.value("reason"), Int(try row.value("count", as: Int64.self)))
@@ -26,17 +25,17 @@ public struct IncidentStore: Sendable {
 
     /// A receiver's heartbeats since a time.
     public struct Receiver: Sendable, Equatable {
-        /// Its name.
+        /// The instance of ingest.
         public var instance: String
-        /// Start of the minute it told of last.
+        /// Start of the minute of its last heartbeat.
         public var lastMinute: Date
-        /// Requests answered 200 since the time asked for.
+        /// Number of requests answered 200 since the given time.
         public var accepted: Int64
-        /// Requests answered otherwise since the time asked for.
+        /// Number of requests answered otherwise since the given time.
         public var refused: Int64
     }
 
-    /// Every receiver that gave a sign since a time, by name.
+    /// Every receiver with a heartbeat since a time, by name.
     public func receivers(since: Date) async throws -> [Receiver] {
         try await connection.execute(Self.receivers, since).map { row in
             Receiver(
@@ -45,8 +44,8 @@ public struct IncidentStore: Sendable {
         }
     }
 
-    /// Since when the line can have worked: its last `setup`, or its first notification if that is later. Nil where a
-    /// receiver has ever told of a minute.
+    /// The earliest time at which the pipeline can have worked: the last `setup`, or the first notification if that is
+    /// later. Nil where a receiver has ever sent a heartbeat.
     public func beginning() async throws -> Date? {
         try await connection.execute(Self.beginning).first.flatMap { try $0.optional("beginning") }
     }

@@ -11,7 +11,7 @@ extension JSONText {
         self.init(String(decoding: json.bytes, as: UTF8.self))
     }
 
-    /// The texts of an array; nil where it is something else.
+    /// The texts of a JSON array of strings; nil for any other JSON.
     var texts: [String]? {
         (try? JSONDocument(Array(text.utf8)))?.root.elements.compactMap(\.string)
     }

@@ -2,29 +2,29 @@ import Postgres
 
 import struct Foundation.UUID
 
-/// Work that one process at a time does. A row with an end, not a lock of a session, so that it works behind a pooler and
-/// a process that hangs is replaced.
+/// Leases for jobs that one process at a time runs. A lease is a row with an end and no lock of a session, so that it works
+/// behind a connection pooler and another process takes over from one that hangs.
 ///
-/// Nothing may depend on a lease for its correctness: who held it may wake up after its end and go on for a moment.
+/// No job may depend on a lease for its correctness: its holder may be suspended past the end of the lease and then continue.
 public struct LeaseStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Takes the lease or keeps it, by the clock of the database.
-    /// - Returns: false where another one has it.
-    public func take(_ name: String, for holder: UUID, seconds: Int64) async throws -> Bool {
-        try await repeating { try await connection.execute(Self.take, name, holder, seconds).affected == 1 }
+    /// Acquires or extends the lease, by the clock of the database.
+    /// - Returns: false where another holder has it.
+    public func acquire(_ name: String, for holder: UUID, seconds: Int64) async throws -> Bool {
+        try await repeating { try await connection.execute(Self.acquire, name, holder, seconds).affected == 1 }
     }
 
-    /// Gives the lease up, if it is the holder's.
-    public func give(_ name: String, of holder: UUID) async throws {
-        _ = try await connection.execute(Self.give, name, holder)
+    /// Releases the lease; does nothing where another holder has it.
+    public func release(_ name: String, of holder: UUID) async throws {
+        _ = try await connection.execute(Self.release, name, holder)
     }
 
-    static let take = Statement(
-        "lease-take",
+    static let acquire = Statement(
+        "lease-acquire",
         """
         insert into lease (name, holder, held_until)
         values ($1::text, $2::uuid, statement_timestamp() + $3::bigint * interval '1 second')
@@ -33,6 +33,6 @@ public struct LeaseStore: Sendable {
         where lease.holder = excluded.holder or lease.held_until <= statement_timestamp()
         """)
 
-    static let give = Statement(
-        "lease-give", "delete from lease where name = $1::text and holder = $2::uuid")
+    static let release = Statement(
+        "lease-release", "delete from lease where name = $1::text and holder = $2::uuid")
 }

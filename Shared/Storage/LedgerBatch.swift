@@ -4,11 +4,11 @@ import Subscriptions
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// What a batch means, given what is known: the part of the one transaction that needs no database.
+/// The effects of a batch on the stored state: the part of `LedgerStore.apply` that needs no database.
 struct LedgerBatch: Sendable {
-    /// First of its uuid, with dates as the database keeps them, in batch order.
+    /// The first entry of each uuid, in batch order, with dates at the precision of Postgres.
     let entries: [LedgerEntry]
-    /// Later ones of a uuid that occurs earlier in the batch.
+    /// Entries whose uuid occurs earlier in the batch.
     let copies: [LedgerEntry]
 
     init(_ batch: [LedgerEntry]) throws {
@@ -24,20 +24,20 @@ struct LedgerBatch: Sendable {
         }
         self.entries = entries
         self.copies = copies
-        lifecycleEvents = entries.compactMap { entry in entry.event.flatMap { $0.isStep ? $0 : nil } }
+        lifecycleEvents = entries.compactMap { entry in entry.event.flatMap { $0.isLifecycleEvent ? $0 : nil } }
     }
 
     var uuids: [UUID] { entries.map(\.uuid) }
 
-    /// The purchases it speaks of, each once, sorted.
+    /// The purchases of the batch, each once, sorted.
     var keys: [SubscriptionKey] { Set(entries.compactMap { $0.event?.key }).sorted() }
 
-    /// Its lifecycle events, for which the known neighbours are asked.
+    /// The lifecycle events of the batch, whose stored neighbours are needed.
     let lifecycleEvents: [PurchaseEvent]
 
-    /// What the batch adds, whatever is known of its purchases.
+    /// The rows that the batch adds independently of the stored state.
     struct Additions: Sendable {
-        /// New to the ledger.
+        /// Entries new to the ledger.
         var entries: [LedgerEntry] = []
         var lifecycleEvents: [PurchaseEvent] = []
         var anomalies: [FoundAnomaly] = []
@@ -45,7 +45,7 @@ struct LedgerBatch: Sendable {
         var transactions: [StoredTransaction] = []
     }
 
-    /// - Parameter recorded: which of the uuids the ledger has; they have had their effects.
+    /// - Parameter recorded: the uuids that the ledger has already; they have no effect again.
     func additions(recorded: Set<UUID>) -> Additions {
         var additions = Additions()
         var versions: [TransactionKey: StoredTransaction] = [:]
@@ -69,25 +69,25 @@ struct LedgerBatch: Sendable {
         return additions
     }
 
-    /// What the batch does to the state.
+    /// The effects of the batch on the stored state.
     struct Effects: Sendable {
-        /// New to the ledger.
+        /// Rows new to the ledger.
         var lines: [LedgerLine] = []
         /// The purchases that changed, by their keys.
         var written: [PurchaseInBatch] = []
         var gaps: Gaps
-        /// All purchases of the batch after it, those that were not written included.
+        /// All purchases of the batch after it, changed or not.
         var purchases: [SubscriptionKey: PurchaseInBatch] = [:]
         var timeline: [TimelineRow] = []
         var applied = Applied()
     }
 
     /// - Parameters:
-    ///   - additions: of this batch.
-    ///   - known: the purchases as they stand.
-    ///   - durations: of non-renewing products.
-    ///   - neighbours: the nearest known lifecycle events around those of the batch.
-    ///   - now: by our clock.
+    ///   - additions: the additions of this batch.
+    ///   - known: the stored purchases.
+    ///   - durations: the configured durations of non-renewing products.
+    ///   - neighbours: the nearest stored lifecycle events around those of the batch.
+    ///   - now: the clock of this process.
     func effects(
         of additions: Additions, known: [SubscriptionKey: PurchaseInBatch], durations: ProductDurations,
         neighbours: [PurchaseEvent], at now: Date
@@ -99,7 +99,7 @@ struct LedgerBatch: Sendable {
                 effects.lines.append(LedgerLine(entry, hasAdvanced: false, recordedAt: now))
                 continue
             }
-            // Taken out while it is changed, so that it is changed in place.
+            // Removed from the dictionary, so that it is changed in place and not copied.
             var purchase = effects.purchases.removeValue(forKey: event.key) ?? PurchaseInBatch()
             let outcome = try purchase.apply(
                 event, durations: durations, traceparent: entry.notification.traceparent, at: now)

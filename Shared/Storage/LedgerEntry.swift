@@ -4,16 +4,16 @@ import Subscriptions
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// One proven notification, what it says about a purchase, and where its record stands in Kafka.
+/// One verified notification with its event and the position of its record in Kafka.
 public struct LedgerEntry: Sendable {
     /// The notification.
     public var notification: VerifiedNotification
-    /// What it says about a purchase; nil for a TEST, a summary and the like.
+    /// The event of the purchase; nil for a notification that is about no single purchase, such as `TEST`.
     public var event: PurchaseEvent?
-    /// Where its record stands.
+    /// Topic, partition and offset of its record.
     public var position: LogPosition
 
-    /// - Parameter event: of this notification.
+    /// - Parameter event: the event of this notification; nil where it is about no single purchase.
     public init(_ notification: VerifiedNotification, event: PurchaseEvent?, position: LogPosition) {
         self.notification = notification
         self.event = event
@@ -24,8 +24,8 @@ public struct LedgerEntry: Sendable {
 }
 
 extension LedgerEntry {
-    /// Why the database would refuse this entry; nil where it would not. Ask before `apply`, because one refused value
-    /// refuses the whole batch without saying whose it was.
+    /// Why the database cannot store this entry; nil where it can. Check it before `apply`, because one such value makes the
+    /// whole batch fail without naming its entry.
     public var fault: String? {
         if let fault = keyFault { return fault }
         let line = LedgerLine(self, hasAdvanced: false, recordedAt: notification.receivedAt)
@@ -35,7 +35,7 @@ extension LedgerEntry {
         return notification.decoded.contains(0) ? "decoded: \(String.nulFault)" : nil
     }
 
-    /// Texts that stand in keys: an index takes no long ones, and Apple's have a few dozen bytes.
+    /// The texts that are part of keys: an index row has a maximum size, and Apple's ids have a few dozen bytes.
     private var keyFault: String? {
         let keys = [
             ("notificationType", notification.notificationType), ("subtype", notification.subtype),
@@ -47,43 +47,44 @@ extension LedgerEntry {
         ]
         for (name, text) in keys {
             guard let count = text?.utf8.count, count > Self.longestKey else { continue }
-            return "\(name) has \(count) bytes, but the database keeps at most \(Self.longestKey) of a name; "
-                + "the record is among the dead letters, whole"
+            return "\(name) has \(count) bytes, but a key of the database holds at most \(Self.longestKey); "
+                + "the whole record is in the dead-letter topic"
         }
         return nil
     }
 
-    /// Three of them and more fit into the third of a page that an index takes.
+    /// Bytes. A few of them fit into an index row, at most a third of a page.
     static let longestKey = 512
 }
 
-/// What became of a batch.
+/// The outcome of applying a batch.
 public enum ApplyOutcome: Sendable, Equatable {
     /// Committed.
     case applied(Applied)
-    /// Nothing was done: these partitions do not stand where the batch began. Read the positions and go there.
+    /// Nothing was written: the stored offsets of these partitions are not where the batch began. Read the stored offsets and
+    /// continue from them.
     case fenced([PositionMove])
 }
 
-/// Counts of one batch, for the metrics.
+/// Row counts of one batch, for the metrics.
 public struct Applied: Sendable, Equatable {
-    /// New in the ledger.
+    /// Notifications new to the ledger.
     public var inserted = 0
-    /// In the ledger already, or twice in the batch: without effect.
+    /// Notifications in the ledger already, or twice in the batch; they have no effect.
     public var repeated = 0
-    /// Of the repeated ones: those whose content differs from what is kept.
+    /// Repeated notifications whose content differs from the stored one.
     public var conflicting = 0
-    /// Of the inserted ones: those which changed a state.
+    /// Inserted notifications that changed the state of a purchase.
     public var advanced = 0
-    /// Of the inserted ones: those which came after something newer.
+    /// Inserted notifications whose facts were stored in newer versions already.
     public var stale = 0
-    /// Lifecycle gaps that the batch made visible.
+    /// Lifecycle gaps that the batch revealed.
     public var gaps = 0
-    /// Rows of the timeline: notifications that changed something.
+    /// Rows added to the timeline, one for each notification that changed something.
     public var changes = 0
-    /// Accounts of the app that were found to share an Apple account, each pair once and for all.
+    /// Pairs of the app's accounts found on one Apple account; each pair is reported once.
     public var shared: [SharedAccountNotice] = []
 
-    /// Nothing yet.
+    /// All counts zero.
     public init() {}
 }

@@ -7,35 +7,35 @@ import struct Foundation.UUID
 
 /// A row of the ledger without its payload.
 public struct LedgerLine: Sendable, Equatable {
-    /// Apple's id; the same in every repetition.
+    /// Apple's id of the notification; the same in every delivery of it.
     public var notificationUUID: UUID
-    /// Apple's word, raw, so that an unknown one is kept.
+    /// Apple's `notificationType`, raw, so that an unknown one is kept.
     public var notificationType = ""
-    /// Apple's word, raw; nil where there is none.
+    /// Apple's `subtype`, raw; nil where the notification has none.
     public var subtype: String?
-    /// Where the purchase was made.
+    /// Apple's environment of the notification.
     public var environment: StoreEnvironment
-    /// The app, by its bundle identifier.
+    /// The app's bundle identifier.
     public var bundleId = ""
-    /// The app, by Apple's number; the sandbox has none.
+    /// Apple's id of the app; nil in the sandbox.
     public var appAppleId: Int64?
-    /// The purchase it is about; nil for a TEST and the like.
+    /// The purchase that the notification is about; nil where it is about none, such as `TEST`.
     public var originalTransactionId: String?
-    /// The transaction it holds, if any.
+    /// The id of the transaction in the notification; nil where it has none.
     public var transactionId: String?
-    /// By Apple's clock; where Apple gave no date, that of its newest part, else its arrival.
+    /// When Apple signed it; without `signedDate`, the date of its transaction or renewal info, else of its arrival.
     public var signedDate: Date?
-    /// When ingest took it.
+    /// When ingest received it.
     public var receivedAt: Date
     /// When it was committed to the ledger.
     public var recordedAt: Date
-    /// How it came to us.
+    /// How it arrived: a raw value of `NotificationSource`.
     public var source = ""
-    /// False where something newer was known already.
+    /// Whether it changed the state; false where newer versions of all its facts were stored already.
     public var hasAdvanced = false
-    /// How often the same uuid came again with other content.
+    /// Number of other contents that arrived under the same uuid.
     public var contentConflicts = 0
-    /// Apple's status, if it holds one.
+    /// Apple's status (1 active … 5 revoked); nil where the notification has none.
     public var status: Int?
     var partition: Int32 = 0
     var offset: Int64 = 0
@@ -76,7 +76,7 @@ extension LedgerLine {
         Column("is_in_billing_retry", \.isInBillingRetry),
     ]
 
-    /// Of a statement that selects ``columns`` first.
+    /// - Parameter row: of a statement that selects ``columns`` first.
     static func read(_ row: Row) throws -> LedgerLine { try columns.read(row, into: empty) }
 
     private static let empty = LedgerLine(
@@ -89,19 +89,19 @@ extension LedgerLine {
             subtype: notification.subtype, environment: notification.environment,
             bundleId: entry.event?.bundleId ?? notification.bundleId,
             appAppleId: notification.appAppleId, originalTransactionId: notification.originalTransactionId,
-            // What cannot be made use of is no transaction of the purchase.
+            // A transaction that the event could not use is not counted as one of the purchase.
             transactionId: event == nil ? notification.transactionId : event?.transaction?.transactionId,
             signedDate: event?.version.signedDate ?? notification.signedDate, receivedAt: notification.receivedAt,
             recordedAt: recordedAt, source: notification.source.rawValue, hasAdvanced: hasAdvanced,
             status: event?.status, partition: entry.position.partition, offset: entry.position.offset,
-            isLifecycleEvent: event?.isStep ?? false, purchasedAt: event?.transaction?.purchaseDate,
+            isLifecycleEvent: event?.isLifecycleEvent ?? false, purchasedAt: event?.transaction?.purchaseDate,
             expiresAt: event?.transaction?.expiresDate, isAutoRenewing: event?.renewal?.autoRenewStatus,
             isInBillingRetry: event?.renewal?.isInBillingRetry)
     }
 
-    /// What the search for gaps and the questions about cancellations, prices and reasons of expiry read of it; nil where
-    /// it is about no purchase. Of transaction and renewal info only the dates and flags are there that these need: one
-    /// that needs more adds a column, and the tests that compare with the events in memory say so.
+    /// The event with the fields that gap detection, cancellations, price consents and reasons of expiry need; nil where the
+    /// notification is about no purchase. Transaction and renewal info hold only the dates and flags of the columns. A rule
+    /// that needs another field needs another column; tests that compare with events in memory fail without it.
     var event: PurchaseEvent? {
         guard let originalTransactionId, let signedDate else { return nil }
         return PurchaseEvent(

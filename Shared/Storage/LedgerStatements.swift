@@ -4,13 +4,13 @@ import Subscriptions
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// The statements of the one transaction that concern the ledger itself.
+/// The statements on the ledger in the transaction of `LedgerStore.apply`.
 enum LedgerStatements {
     static let recorded = Statement(
         "ledger-recorded",
         "select notification_uuid from notification where notification_uuid = any ($1::uuid[])")
 
-    /// Almost always there already; then nothing is written.
+    /// Inserts missing certificate chains; almost always all are stored already.
     static let keepChains = Statement(
         "ledger-keep-chains",
         """
@@ -32,7 +32,7 @@ enum LedgerStatements {
             on conflict (notification_uuid) do nothing
             """)
 
-    /// Of each given version the nearest lifecycle events of its purchase on both sides. Asked for when the purchases are
+    /// The nearest lifecycle events of the same purchase on both sides of each given version. Runs after the purchases are
     /// locked, so that no other writer adds one.
     static let neighbours = Statement(
         "ledger-neighbours",
@@ -71,10 +71,9 @@ enum LedgerStatements {
             events.map(\.version.signedDate), events.map(\.version.notificationUUID))
     }
 
-    /// Does not ask which of them `insert` took: where another writer was faster, the transaction is undone, so nothing
-    /// more than an error must be avoided here.
-    /// `places` are those of a payload's headers among all of the batch, each a text, because arrays in an array would have
-    /// to be of one length. Each header is digested once.
+    /// Ignores conflicts with another writer: in that case `insert` makes the caller roll the transaction back, so this
+    /// statement only must not fail. `places` are the indexes of a payload's headers among those of the batch, each list as
+    /// one text, because arrays within an array must have the same length. Each header is digested once.
     static let insertPayloads = Statement(
         "ledger-insert-payloads",
         """
@@ -94,9 +93,9 @@ enum LedgerStatements {
         on conflict do nothing
         """)
 
-    /// Keeps what repeats say that say something else than what is kept, each content once, and counts the contents. Told
-    /// by the words and by the signed bytes together: a later build may decode the same bytes otherwise, and Apple may
-    /// sign the same words again; neither is another content.
+    /// Stores the content of redelivered notifications that differs from the stored one, each content once, and counts them.
+    /// Content differs if both the decoded text and the signed bytes differ: a later build may decode the same bytes
+    /// differently, and Apple may sign the same text again.
     static let keepConflicts = Statement(
         "ledger-keep-conflicts",
         """
@@ -114,14 +113,14 @@ enum LedgerStatements {
             returning notification_uuid
         )
         update notification
-        set content_conflicts = content_conflicts + told.contents
+        set content_conflicts = content_conflicts + conflict.contents
         from (
             select notification_uuid, count(*)::integer as contents
             from kept
             group by notification_uuid
             order by notification_uuid
-        ) as told
-        where notification.notification_uuid = told.notification_uuid
+        ) as conflict
+        where notification.notification_uuid = conflict.notification_uuid
         """)
 
     static func command(keepingConflictsOf repeated: [LedgerEntry], recordedAt: Date) -> Command {
@@ -134,7 +133,7 @@ enum LedgerStatements {
 
     static let transactionId = Statement("ledger-transaction-id", "select pg_current_xact_id()::text as id")
 
-    /// Null where the transaction is so old, or of another server, that nobody knows.
+    /// Null where the transaction is of another server, or too old for the server to know its outcome.
     static let transactionStatus = Statement(
         "ledger-transaction-status", "select pg_xact_status($1::text::xid8) as status")
 
@@ -142,7 +141,7 @@ enum LedgerStatements {
         Command(insert, all: LedgerLine.columns.parameters(of: lines))
     }
 
-    /// The headers first, which the payloads refer to.
+    /// Inserts the headers first, because the payloads refer to them.
     static func commands(insertingPayloadsOf entries: [LedgerEntry], recordedAt: Date) -> [Command] {
         let originals = entries.map { SignedOriginal(encoding: $0.notification.signedPayload) }
         let headers = SignedOriginal.distinctHeaders(of: originals)

@@ -6,8 +6,7 @@ import Synchronization
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// The one transaction everything rests on: the ledger, the state, the timeline and the position in the log move together
-/// or not at all.
+/// Writes the ledger, the state, the timeline and the stored Kafka offsets of a batch in one transaction.
 public struct LedgerStore: Sendable {
     private let connection: PostgresConnection
 
@@ -16,13 +15,13 @@ public struct LedgerStore: Sendable {
 
     /// Applies a batch in three round trips, whatever its size.
     ///
-    /// Of several entries with one uuid, here or in the ledger, the first has effects and the others have none. An
-    /// interrupted call may be repeated: what was done is not done again.
+    /// The first entry of a uuid has effects; further ones, here or in the ledger, have none. An interrupted call may be
+    /// repeated: committed effects are not applied again.
     /// - Parameters:
-    ///   - batch: in the order of the log.
+    ///   - batch: in the order of the partitions.
     ///   - moves: one per partition of the batch.
-    ///   - recordedAt: now.
-    /// - Throws: `.refusedValue` where an entry has a `fault`; otherwise what the world did, and nothing was changed.
+    ///   - recordedAt: the clock of this process.
+    /// - Throws: `.refusedValue` where an entry has a `fault`; otherwise the error of the database, and nothing was changed.
     public func apply(
         _ batch: [LedgerEntry], moving moves: [PositionMove], recordedAt: Date
     ) async throws -> ApplyOutcome {
@@ -39,7 +38,7 @@ public struct LedgerStore: Sendable {
                 } catch let fence as Fence {
                     return .fenced(fence.moves)
                 } catch let error as PostgresError where error.sqlState == "23P01" {
-                    // Another worker wrote the first periods of the same purchase since we looked; look again.
+                    // Another worker wrote the first periods of the same purchase after the read; read again.
                     throw PostgresError.overtaken
                 }
             }
@@ -49,28 +48,30 @@ public struct LedgerStore: Sendable {
         }
     }
 
-    /// A transaction on its way to COMMIT.
+    /// A transaction that has sent COMMIT or is about to.
     private struct Attempt {
         var transactionId: String
         var applied: Applied
     }
 
-    /// Whether a COMMIT nobody answered has happened.
+    /// Whether a COMMIT without an answer took effect.
     ///
-    /// Asks for the transaction itself. The stored position tells less: another worker may have moved it with the same
-    /// batch. While the server is still busy with it the answer is no; the caller tries again and is fenced if it was yes.
+    /// Asks the server for the status of the transaction. The stored offset does not answer this: another worker may have
+    /// moved it with the same batch. While the server still executes the COMMIT the answer is no; the caller retries and is
+    /// fenced if the COMMIT took effect.
     private func hasCommitted(_ transactionId: String) async throws -> Bool {
         let answer = try await connection.execute(LedgerStatements.transactionStatus, transactionId)
         return try answer.first?.optional("status", as: String.self) == "committed"
     }
 
-    /// Some positions were elsewhere. Thrown inside only, to roll back.
+    /// Some stored offsets were not as expected. Thrown internally, to roll back.
     private struct Fence: Error {
         var moves: [PositionMove]
     }
 
-    /// Statements go to the server as soon as they are known, and while it works on them the next ones are made. So what
-    /// needs no state goes first, and the originals, which take longest to pack, are packed while states are written.
+    /// Sends each statement as soon as its parameters are known and prepares the next while the server executes it. So
+    /// statements that need no state go first, and the signed originals, which take longest to pack, are packed while the
+    /// state is written.
     private static func apply(
         _ batch: LedgerBatch, moving moves: [PositionMove], recordedAt: Date, in transaction: PostgresTransaction
     ) throws -> Attempt {
@@ -81,7 +82,7 @@ public struct LedgerStore: Sendable {
                     LedgerStatements.command(neighboursOf: batch.lifecycleEvents),
                     Command(LedgerStatements.transactionId),
                 ])
-        // Almost always nothing is recorded; then this is the time to see what the batch adds.
+        // Almost always no uuid is recorded, so the additions are computed while the server executes the reads.
         var additions = batch.additions(recorded: [])
         let read = try transaction.receive()
         try check(moves, moved: read[0])
@@ -97,7 +98,7 @@ public struct LedgerStore: Sendable {
         try writing.keepConflicts(
             of: batch.entries.filter { recorded.contains($0.uuid) } + batch.copies, recordedAt: recordedAt)
         let written = try writing.results()
-        // Somebody wrote the same notification or the first of the same purchase since we looked; look again.
+        // Another worker wrote the same notification, or the first one of the same purchase, after the read; read again.
         guard written[LedgerStatements.insert]?.affected ?? 0 == effects.lines.count,
             (written[SubscriptionStatements.insert]?.affected ?? 0)
                 + (written[SubscriptionStatements.update]?.affected ?? 0) == effects.written.count
@@ -119,7 +120,7 @@ public struct LedgerStore: Sendable {
 }
 
 extension LedgerStore {
-    /// Which of these notifications are in the ledger: one row for each.
+    /// Selects a row for each of the notifications that the ledger holds.
     package static func command(recorded notifications: [UUID]) -> Command {
         Command(LedgerStatements.recorded, notifications)
     }

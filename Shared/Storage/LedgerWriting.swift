@@ -2,8 +2,8 @@ import Postgres
 
 import struct Foundation.Date
 
-/// What the one transaction writes, sent piece by piece in the same order by every writer, so that two who write the same
-/// rows wait for each other and never in a circle. Of the larger statements those that have nothing to do are not sent.
+/// The writes of `LedgerStore.apply`. Every writer sends them in the same order, so that two writers of the same rows wait
+/// for each other without a deadlock. Larger statements without rows are not sent.
 struct LedgerWriting {
     private let transaction: PostgresTransaction
     private var sent: [Statement] = []
@@ -15,7 +15,7 @@ struct LedgerWriting {
         sent.append(command.statement)
     }
 
-    /// What is written whatever is known of the purchases.
+    /// The writes that do not depend on the stored state.
     mutating func add(_ additions: LedgerBatch.Additions) throws {
         if !additions.anomalies.isEmpty { try send(AnomalyStore.command(upserting: additions.anomalies)) }
         if !additions.transactions.isEmpty { try send(TransactionStore.command(upserting: additions.transactions)) }
@@ -52,12 +52,13 @@ struct LedgerWriting {
         }
     }
 
-    /// Behind the payloads, which it reads: a copy may repeat what this very batch brought. Sent with nothing to do as well.
+    /// Runs after the payloads are written, because it reads them: a copy may repeat an entry of the same batch. Sent without
+    /// copies as well.
     mutating func keepConflicts(of repeated: [LedgerEntry], recordedAt: Date) throws {
         try send(LedgerStatements.command(keepingConflictsOf: repeated, recordedAt: recordedAt))
     }
 
-    /// What each statement came to.
+    /// The results of the statements.
     func results() throws -> [Statement: Rows] {
         Dictionary(zip(sent, try transaction.receive()), uniquingKeysWith: { first, _ in first })
     }

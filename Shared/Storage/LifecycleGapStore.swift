@@ -4,14 +4,14 @@ import Subscriptions
 
 import struct Foundation.Date
 
-/// What the notifications of a purchase show to be missing. Written by `LedgerStore.apply` only.
+/// Reads the lifecycle gaps of purchases. Only `LedgerStore.apply` writes them.
 public struct LifecycleGapStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// What is missing among the notifications of one purchase, in Apple's order.
+    /// The lifecycle gaps of one purchase, in Apple's order.
     public func gaps(of key: SubscriptionKey) async throws -> [LifecycleGap] {
         try await connection.execute(Self.find, key.environment.rawValue, key.originalTransactionId).map { row in
             let kind: String = try row.value("kind")
@@ -57,7 +57,7 @@ public struct LifecycleGapStore: Sendable {
         on conflict do nothing
         """)
 
-    /// Once per purchase and gap: what was asked for is not asked for again, though the gap be found again.
+    /// Inserts one request per purchase and gap, and none again for a gap that is found again.
     static let request = Statement(
         "lifecycle-gap-request",
         """
@@ -72,7 +72,7 @@ public struct LifecycleGapStore: Sendable {
         on conflict (environment, original_transaction_id, before_uuid) do nothing
         """)
 
-    /// - Parameter purchases: say for which app to ask.
+    /// - Parameter purchases: they hold the app of each request.
     static func commands(
         for gaps: Gaps, purchases: [SubscriptionKey: PurchaseInBatch], noticedAt: Date
     ) -> [Command] {
@@ -95,7 +95,7 @@ public struct LifecycleGapStore: Sendable {
     }
 }
 
-/// A newer build wrote a kind of gap this one does not know.
+/// A newer build wrote a kind of gap that this build does not know.
 struct UnknownLifecycleGap: Error, CustomStringConvertible {
     let kind: String
     var description: String {

@@ -1,6 +1,6 @@
-/// One step of the schema, from `Migrations/`, embedded in the binary so that a binary stands alone.
+/// One schema migration from `Migrations/`, embedded in the binary so that no file is needed at run time.
 public struct Migration: Sendable, Equatable {
-    /// The number its file name begins with.
+    /// The number at the start of its file name.
     public let version: Int32
     /// The rest of the file name.
     public let name: String
@@ -12,7 +12,7 @@ public struct Migration: Sendable, Equatable {
         self.sql = sql
     }
 
-    /// All there are, in order. A migration that was released is never edited again; its successor repairs it.
+    /// All migrations, in order. A released migration is never edited; a later one corrects it.
     public static let all = [
         Migration(1, "pipeline", PackageResources._001_pipeline_sql),
         Migration(2, "ledger", PackageResources._002_ledger_sql),

@@ -1,9 +1,9 @@
 import Postgres
 
-/// Brings the schema up to what this build knows. Forward only.
+/// Migrates the schema to the version of this build. Forward only.
 ///
-/// Everything happens in one transaction under one lock of that transaction, so that several may try at once and a
-/// failed step leaves nothing behind.
+/// All migrations run in one transaction under one advisory lock, so that several processes may try at once and a failed
+/// migration leaves nothing behind.
 public struct Migrator: Sendable {
     private let connection: PostgresConnection
     private let migrations: [Migration]
@@ -14,19 +14,19 @@ public struct Migrator: Sendable {
         self.migrations = migrations
     }
 
-    /// Why the schema was left as it is.
-    public enum Refusal: Error, Equatable, CustomStringConvertible {
+    /// Why the schema was not migrated, or is not the one that this build needs.
+    public enum Failure: Error, Equatable, CustomStringConvertible {
         /// The file of a migration differs from the one that was applied.
         case changed(Int32, String)
         /// The migration of this number has another name: the schema is from before the first release.
         case otherSchema(Int32, found: String, known: String)
-        /// A newer build was here.
+        /// A newer build has migrated the schema.
         case newer(Int32, known: Int32)
         case serverTooOld(String)
-        /// Of the migrations that a build needs, these are not there.
+        /// Migrations of this build that were not applied.
         case missing([Int32])
 
-        /// What happened and what to do, in one sentence.
+        /// What failed, why, and what to do.
         public var description: String {
             switch self {
             case .changed(let version, let name):
@@ -34,25 +34,25 @@ public struct Migrator: Sendable {
                     + "restore its file and put the change into a new migration"
             case .otherSchema(let version, let found, let known):
                 "the schema is from before the first release and cannot be migrated (its migration \(version) is “\(found)”, "
-                    + "here it is “\(known)”). Start over: stop all services, drop the schema (drop schema … cascade) or give "
-                    + "an empty database, run setup, then storekeeper offsets reset, so that what Kafka still has is applied "
-                    + "again, and storekeeper backfill for what is older"
+                    + "in this build “\(known)”). Start over: stop all services, drop the schema (drop schema … cascade) or use "
+                    + "an empty database, run setup, then storekeeper offsets reset, which applies the records in Kafka "
+                    + "again, and storekeeper backfill for older purchases"
             case .newer(let version, let known):
                 "this database has migration \(version), but this build knows only \(known); use a build at least as new"
             case .serverTooOld(let version):
                 "this database server is Postgres \(version); Postgres 15 or newer is needed"
             case .missing(let versions):
-                "the schema lacks what this build needs (migrations \(versions.map(String.init).joined(separator: ", "))): "
-                    + "run setup of the same build, and see that STOREKEEPER_DATABASE_SCHEMA names the same schema"
+                "the schema lacks migrations of this build (\(versions.map(String.init).joined(separator: ", "))): "
+                    + "run setup of the same build, and check that STOREKEEPER_DATABASE_SCHEMA names the same schema"
             }
         }
     }
 
-    /// Applies what is missing.
+    /// Applies the missing migrations.
     /// - Returns: the migrations applied, in order; empty where the schema was current.
     public func migrate() async throws -> [Migration] {
         try await connection.transaction { [migrations] transaction in
-            // Waiting for another setup, or for a big table, is no fault here.
+            // No timeout: another setup, or a migration of a big table, may take long.
             _ = try transaction.pipeline([
                 Command(MigratorStatements.setting, "lock_timeout", "0"),
                 Command(MigratorStatements.setting, "statement_timeout", "0"),
@@ -60,7 +60,7 @@ public struct Migrator: Sendable {
             ])
             let server = try transaction.execute(MigratorStatements.server)[0]
             guard try server.value("number", as: Int32.self) >= 150_000 else {
-                throw Refusal.serverTooOld(try server.value("version"))
+                throw Failure.serverTooOld(try server.value("version"))
             }
             try transaction.run(unsafeScript: MigratorStatements.ground)
             let missing = try Self.missing(of: migrations, in: transaction)
@@ -73,9 +73,9 @@ public struct Migrator: Sendable {
         }
     }
 
-    /// Asks whether everything this build needs is there; what a newer build has added is no fault.
+    /// Checks that all migrations of this build were applied; those of a newer build are ignored.
     ///
-    /// - Throws: ``Refusal/missing(_:)``; otherwise `PostgresError`.
+    /// - Throws: ``Failure/missing(_:)``; otherwise `PostgresError`.
     public func check() async throws {
         var applied: [Int32: String] = [:]
         if try await connection.execute(MigratorStatements.isThere)[0].value("is_there") {
@@ -85,10 +85,10 @@ public struct Migrator: Sendable {
         }
         for migration in migrations {
             guard let found = applied[migration.version], found != migration.name else { continue }
-            throw Refusal.otherSchema(migration.version, found: found, known: migration.name)
+            throw Failure.otherSchema(migration.version, found: found, known: migration.name)
         }
         let missing = migrations.map(\.version).filter { applied[$0] == nil }
-        guard missing.isEmpty else { throw Refusal.missing(missing) }
+        guard missing.isEmpty else { throw Failure.missing(missing) }
     }
 
     private static func missing(
@@ -100,13 +100,13 @@ public struct Migrator: Sendable {
         for row in try transaction.execute(MigratorStatements.applied) {
             let version: Int32 = try row.value("version")
             guard let (migration, digest) = known.removeValue(forKey: version) else {
-                throw Refusal.newer(version, known: migrations.map(\.version).max() ?? 0)
+                throw Failure.newer(version, known: migrations.map(\.version).max() ?? 0)
             }
             let name: String = try row.value("name")
             guard name == migration.name else {
-                throw Refusal.otherSchema(version, found: name, known: migration.name)
+                throw Failure.otherSchema(version, found: name, known: migration.name)
             }
-            guard try row.value("digest") == digest else { throw Refusal.changed(version, migration.name) }
+            guard try row.value("digest") == digest else { throw Failure.changed(version, migration.name) }
         }
         return known.values.map { (migration: $0.0, digest: $0.1) }.sorted {
             $0.migration.version < $1.migration.version
@@ -117,7 +117,7 @@ public struct Migrator: Sendable {
 enum MigratorStatements {
     static let setting = Statement("migrator-setting", "select set_config($1::text, $2::text, true)")
 
-    /// The number only has to differ from the advisory locks of others in the same database.
+    /// An arbitrary number that differs from other advisory locks in the same database.
     static let lock = Statement("migrator-lock", "select pg_advisory_xact_lock(7381420950213)")
 
     static let server = Statement(
@@ -144,8 +144,8 @@ enum MigratorStatements {
         );
         """
 
-    /// Postgres lets everyone execute a new function. Ours are for the roles of ``Grants`` and for their owner, so that a
-    /// migration cannot forget it. Those of an extension stay as the extension made them.
+    /// Postgres lets every role execute a new function. This revokes that right from all functions of the schema, so that no
+    /// migration has to; ``Grants`` gives it to single roles. Functions of extensions keep their privileges.
     static let close = """
         do $$
         declare

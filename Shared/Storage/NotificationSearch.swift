@@ -4,30 +4,30 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// What somebody looks for in the ledger. A field that is nil restricts nothing.
+/// A search of the ledger. A field that is nil restricts nothing.
 public struct NotificationSearch: Sendable, Equatable {
-    /// Apple's word.
+    /// Apple's `notificationType`.
     public var notificationType: String?
-    /// Apple's word.
+    /// Apple's `subtype`.
     public var subtype: String?
-    /// Where the purchase was made.
+    /// Apple's environment.
     public var environment: StoreEnvironment?
-    /// The app, by its bundle identifier.
+    /// The app's bundle identifier.
     public var bundleId: String?
-    /// How it came to us.
+    /// How the notification arrived: a raw value of `NotificationSource`.
     public var source: NotificationSource?
-    /// Recorded at or after.
+    /// Recorded at or after this time.
     public var from: Date?
-    /// Recorded before.
+    /// Recorded before this time.
     public var to: Date?
 
-    /// Everything.
+    /// A search without restrictions.
     public init() {}
 }
 
 extension NotificationStore {
-    /// What was found, the one recorded last first. Reads backwards by time until it has enough: a rare kind without a
-    /// `from` reads the whole ledger.
+    /// The matching notifications, the one recorded last first. Reads backwards by time until `limit` rows match: a search
+    /// for a rare type without `from` reads the whole ledger.
     public func newest(_ limit: Int, where search: NotificationSearch) async throws -> [LedgerLine] {
         try await connection.execute(
             Self.search, search.notificationType, search.subtype, search.environment?.rawValue, search.bundleId,
@@ -35,7 +35,7 @@ extension NotificationStore {
         ).map { row in try LedgerLine.read(row) }
     }
 
-    /// How many were recorded within a time, and of how many of them was dropped by age what they said.
+    /// Number of notifications recorded within a time, and number of them whose payload retention has dropped.
     public func count(
         from: Date, to: Date, environment: StoreEnvironment?, bundleId: String?
     ) async throws -> (all: Int, dropped: Int) {
@@ -45,7 +45,7 @@ extension NotificationStore {
         )
     }
 
-    /// Those recorded within a time, page by page in the order of their uuids.
+    /// The uuids recorded within a time, page by page in their order.
     /// - Parameter uuid: the last one of the page before.
     public func uuids(
         from: Date, to: Date, environment: StoreEnvironment?, bundleId: String?, after uuid: UUID?, limit: Int
@@ -55,7 +55,7 @@ extension NotificationStore {
         ).map { row in try row.value("notification_uuid") }
     }
 
-    /// Those of some uuids that the ledger has.
+    /// The given uuids that the ledger holds.
     public func known(_ uuids: [UUID]) async throws -> Set<UUID> {
         guard !uuids.isEmpty else { return [] }
         return try Set(
@@ -63,7 +63,7 @@ extension NotificationStore {
         )
     }
 
-    /// The line of one notification; nil where the ledger has none.
+    /// The row of one notification; nil where the ledger does not hold it.
     public func line(_ uuid: UUID) async throws -> LedgerLine? {
         try await connection.execute(Self.one, uuid).first.map { row in try LedgerLine.read(row) }
     }

@@ -5,7 +5,7 @@ import Subscriptions
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// Reads the ledger.
+/// Reads notifications from the ledger.
 public struct NotificationStore: Sendable {
     let connection: PostgresConnection
 
@@ -18,7 +18,7 @@ public struct NotificationStore: Sendable {
         try await connection.execute(Self.page, uuid ?? .zero, Int64(limit)).map { row in try LedgerLine.read(row) }
     }
 
-    /// Hands the whole ledger over, page by page, each page in a snapshot of its own.
+    /// Passes each row of the ledger to `body`, page by page, each page in a snapshot of its own.
     public func forEach(_ body: (LedgerLine) throws -> Void) async throws {
         var last: UUID?
         while true {
@@ -35,31 +35,31 @@ public struct NotificationStore: Sendable {
             .map { row in try LedgerLine.read(row) }
     }
 
-    /// What the notifications of one purchase said, in Apple's order, as far as it outlives their payloads: for the
-    /// questions of cancellations, prices and reasons of expiry.
+    /// The events of one purchase, in Apple's order, with the fields that outlive the payloads: for cancellations, price
+    /// consents and reasons of expiry.
     public func events(of key: SubscriptionKey) async throws -> [PurchaseEvent] {
         try await lines(of: key).compactMap(\.event)
     }
 
-    /// The payload as JSON text; nil where the ledger has no such notification, or has dropped by age what it said.
+    /// The payload as JSON text; nil where the ledger has no such notification, or retention has dropped its payload.
     public func decoded(_ uuid: UUID) async throws -> String? {
         try await connection.execute(Self.decoded, uuid).first?.value("decoded", as: JSONText.self).text
     }
 
-    /// The signed original, byte for byte; nil where the ledger has no such notification, or has dropped it by age.
+    /// The signed original, byte for byte; nil where the ledger has no such notification, or retention has dropped it.
     public func original(_ uuid: UUID) async throws -> [UInt8]? {
         guard let row = try await connection.execute(Self.original, uuid).first else { return nil }
         return try SignedOriginal(blob: try row.value("signed_original"), headers: try row.value("headers")).original()
     }
 
-    /// What else came under a uuid, each content once, oldest first.
+    /// The other contents that arrived under a uuid, each once, oldest first.
     public func conflicts(with uuid: UUID) async throws -> [(decoded: String, signedOriginal: [UInt8])] {
         try await connection.execute(Self.conflicts, uuid).map { row in
             (try row.value("decoded", as: JSONText.self).text, try row.value("signed_original"))
         }
     }
 
-    /// The nil uuid, after which the first page begins, belongs to no notification.
+    /// The nil uuid, before all others; no notification has it.
     static let page = Statement(
         "notification-page",
         unsafeSQL: """

@@ -2,21 +2,20 @@ import Postgres
 
 import struct Foundation.Date
 
-/// One thing that somebody did by hand.
+/// One entry of the audit log.
 public struct OperatorAction: Sendable, Equatable {
-    /// When.
+    /// The time of the action.
     public var actedAt: Date
-    /// Who, as the operating system knows the person or as they called themselves.
+    /// The operator: the user of the operating system, or the name given to the command.
     public var actor: String
-    /// What, by the command's name.
+    /// The name of the command.
     public var action: String
-    /// To what.
+    /// The object of the command, such as a dead letter's position.
     public var subject: String
-    /// Why, in the person's words.
+    /// The operator's reason.
     public var note: String?
 
-    /// All fields.
-    public init(actedAt: Date, actor: String, action: String, subject: String, note: String?) {
+    package init(actedAt: Date, actor: String, action: String, subject: String, note: String?) {
         self.actedAt = actedAt
         self.actor = actor
         self.action = action
@@ -25,33 +24,33 @@ public struct OperatorAction: Sendable, Equatable {
     }
 }
 
-/// The trail of what people did by hand. Rows are only ever added.
+/// The audit log of operators. Rows are only added.
 public struct OperatorActionStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Writes down what was done.
+    /// Adds entries.
     public func record(_ actions: [OperatorAction]) async throws {
         guard !actions.isEmpty else { return }
         _ = try await connection.pipeline([Self.command(recording: actions)])
     }
 
-    /// For what must not be done without being written down.
+    /// Adds an entry within a transaction, for actions that must not happen without one.
     static func command(recording actions: [OperatorAction]) -> Command {
         Command(
             insert, actions.map(\.actedAt), actions.map(\.actor), actions.map(\.action), actions.map(\.subject),
             actions.map(\.note))
     }
 
-    /// What was done to some subjects, oldest first.
+    /// The entries about some subjects, oldest first.
     public func actions(on subjects: [String]) async throws -> [OperatorAction] {
         guard !subjects.isEmpty else { return [] }
         return try await connection.execute(Self.bySubject, subjects).map { row in try Self.action(row) }
     }
 
-    /// What was done last, newest first.
+    /// The latest entries, newest first.
     public func newest(_ limit: Int) async throws -> [OperatorAction] {
         try await connection.execute(Self.newest, Int64(limit)).map { row in try Self.action(row) }
     }

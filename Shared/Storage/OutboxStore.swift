@@ -3,10 +3,10 @@ import Postgres
 
 import struct Foundation.Date
 
-/// What waits to be published: changes of the timeline, and requests for recovery.
+/// The outbox: changes of the timeline and recovery requests that are not published yet.
 ///
-/// Ids do not commit in their order, so nobody remembers “the last one”: what is unpublished is asked for each time. Of
-/// one purchase they do commit in order, because its row is locked while they are given.
+/// Ids do not commit in their order, so no publisher remembers the last id: each read selects the unpublished rows. Ids of
+/// one purchase do commit in order, because its row is locked while they are assigned.
 public struct OutboxStore: Sendable {
     private let connection: PostgresConnection
 
@@ -15,13 +15,13 @@ public struct OutboxStore: Sendable {
 
     /// A message and the row it comes from.
     public struct Waiting<Message: Sendable>: Sendable {
-        /// For marking it as published.
+        /// The id by which it is marked as published.
         public var id: Int64
-        /// What to send.
+        /// The message to send.
         public var message: Message
     }
 
-    /// The oldest changes that are not published, in order. Send them in this order, all, before marking any.
+    /// The oldest unpublished changes, in order. Send all of them in this order before marking any.
     public func changes(limit: Int = 500) async throws -> [Waiting<SubscriptionChanged>] {
         try await connection.execute(Self.changes, Int64(limit)).map { row in
             let row = try TimelineRow.read(row)
@@ -29,14 +29,14 @@ public struct OutboxStore: Sendable {
         }
     }
 
-    /// Marks changes that are in Kafka.
+    /// Marks changes as published, after Kafka has acknowledged them.
     public func markPublished(changes ids: [Int64], at time: Date) async throws {
         _ = try await repeating { try await connection.execute(Self.changesPublished, ids, time) }
     }
 
-    /// Requests that are due. Those whose gap has closed meanwhile are forgotten instead; what was asked for by hand has no gap
-    /// and is due at once.
-    /// - Parameter time: younger ones wait, because most gaps are notifications that overtook each other.
+    /// The recovery requests that are due. Requests whose gap has closed are skipped. An operator's request has no gap and is
+    /// due at once.
+    /// - Parameter time: requests noticed later wait, because most gaps are notifications out of order.
     public func requests(noticedBefore time: Date, limit: Int = 500) async throws -> [Waiting<RecoveryRequest>] {
         try await repeating {
             try await connection.pipeline([
@@ -47,7 +47,7 @@ public struct OutboxStore: Sendable {
         }
     }
 
-    /// Marks requests that are in Kafka.
+    /// Marks requests as published, after Kafka has acknowledged them.
     public func markPublished(requests ids: [Int64], at time: Date) async throws {
         _ = try await repeating { try await connection.execute(Self.requestsPublished, ids, time) }
     }
@@ -104,7 +104,7 @@ public struct OutboxStore: Sendable {
 }
 
 extension SubscriptionChanged {
-    /// A row of the timeline as it is published.
+    /// The message of a row of the timeline.
     init(_ row: TimelineRow) {
         self.init(
             environment: row.key.environment, originalTransactionId: row.key.originalTransactionId,
@@ -115,7 +115,7 @@ extension SubscriptionChanged {
 }
 
 extension FactChange {
-    /// A record of Kafka has room for a megabyte, and a text of Apple's may have it alone.
+    /// Kafka's default limit of a record is 1 MB, and a single text of Apple's may be as long.
     fileprivate var cut: FactChange {
         FactChange(
             fact: fact, from: from.map { String($0.prefix(4096)) }, to: to.map { String($0.prefix(4096)) },

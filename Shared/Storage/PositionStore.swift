@@ -1,9 +1,9 @@
 import Contracts
 import Postgres
 
-/// The step of one partition that belongs to a batch.
+/// The move of one partition's stored offset by a batch.
 public struct PositionMove: Sendable, Hashable {
-    /// Kafka's id of the cluster; positions of another one mean nothing.
+    /// Kafka's id of the cluster; offsets are valid within one cluster only.
     public var cluster: String
     /// The consumer group.
     public var group: String
@@ -11,12 +11,12 @@ public struct PositionMove: Sendable, Hashable {
     public var topic: String
     /// The partition.
     public var partition: Int32
-    /// Where the batch began; the move fails where the stored offset differs.
+    /// The offset at which the batch began; the move fails where the stored offset differs.
     public var expected: Int64
-    /// Where the next batch begins.
+    /// The offset at which the next batch begins.
     public var next: Int64
 
-    /// All fields.
+    /// Creates the move of one partition.
     public init(cluster: String, group: String, topic: String, partition: Int32, expected: Int64, next: Int64) {
         self.cluster = cluster
         self.group = group
@@ -27,14 +27,14 @@ public struct PositionMove: Sendable, Hashable {
     }
 }
 
-/// Where consumer groups go on. Moved by `LedgerStore.apply` only.
+/// The stored offsets of consumer groups. Only `LedgerStore.apply` moves them.
 public struct PositionStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// The stored positions of some partitions; a partition never worked on is missing.
+    /// The stored offsets of some partitions, without partitions that the group has never read.
     public func positions(
         cluster: String, group: String, partitions: [(topic: String, partition: Int32)]
     ) async throws -> [LogPosition] {
@@ -43,9 +43,9 @@ public struct PositionStore: Sendable {
         return try rows.map { row in try Self.position(row) }
     }
 
-    /// The stored positions of newly assigned partitions; one never worked on is stored at its low watermark first, so
-    /// that there is a row to compare with.
-    /// - Parameter lowWatermarks: the oldest record of each partition.
+    /// The stored offsets of newly assigned partitions. For a partition that the group has never read, the low watermark is
+    /// stored first, because moves compare with a stored row.
+    /// - Parameter lowWatermarks: the offset of the oldest record of each partition.
     public func establish(cluster: String, group: String, lowWatermarks: [LogPosition]) async throws -> [LogPosition] {
         guard !lowWatermarks.isEmpty else { return [] }
         let rows = try await repeating {
@@ -59,15 +59,15 @@ public struct PositionStore: Sendable {
         return try rows.map { row in try Self.position(row) }
     }
 
-    /// All stored positions of a cluster and group, for an operator's eyes.
+    /// All stored offsets of a cluster and group.
     public func all(cluster: String, group: String) async throws -> [LogPosition] {
         try await connection.execute(Self.list, cluster, group).map { row in try Self.position(row) }
     }
 
-    /// Forgets where a group stood in a topic, so that it begins again at the earliest record the log has. Harmless: what
-    /// is in the ledger has no effect a second time.
-    /// - Returns: how many partitions were forgotten.
-    public func forget(cluster: String, group: String, topic: String) async throws -> Int {
+    /// Deletes a group's offsets in a topic, so that it begins again at the earliest record. Harmless, because a notification
+    /// in the ledger has no effect a second time.
+    /// - Returns: number of partitions.
+    public func delete(cluster: String, group: String, topic: String) async throws -> Int {
         try await connection.execute(Self.remove, cluster, group, topic).affected
     }
 
@@ -109,8 +109,8 @@ public struct PositionStore: Sendable {
         "position-remove",
         "delete from consumer_position where cluster = $1::text and consumer_group = $2::text and topic = $3::text")
 
-    /// Compare-and-set. Rows are locked in order first, because an UPDATE of several rows promises none; whoever waited
-    /// for a row compares with what it holds afterwards.
+    /// Compare-and-set. Locks the rows in order first, because an UPDATE of several rows has no defined order; after waiting
+    /// for a row it compares with the new value.
     static let move = Statement(
         "position-move",
         """

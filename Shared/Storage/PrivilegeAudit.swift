@@ -1,15 +1,15 @@
 import Postgres
 
-/// Compares the privileges in the database with what ``Grants`` gives, and names what goes beyond it.
+/// Compares the privileges in the database with those of ``Grants`` and names every further one.
 public struct PrivilegeAudit: Sendable {
-    /// One privilege too many.
+    /// One privilege beyond ``Grants``.
     public struct Finding: Sendable, Equatable, CustomStringConvertible {
-        /// What is open, for example `PUBLIC may execute function drop_payload_month(text)`.
+        /// The privilege, for example `PUBLIC may execute function drop_payload_month(text)`.
         public var problem: String
-        /// The statement that closes it, for the owner of the object or an administrator.
+        /// The statement that revokes it, for the owner of the object or an administrator.
         public var remedy: String
 
-        /// Problem and remedy in one line.
+        /// The privilege and the statement that revokes it, in one line.
         public var description: String { "\(problem); run: \(remedy)" }
     }
 
@@ -18,16 +18,16 @@ public struct PrivilegeAudit: Sendable {
     /// Works on the schema the connection is configured for.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Everything that is open, in a stable order; empty where the privileges are as meant.
+    /// All privileges beyond ``Grants``, in a stable order; empty where there are none.
     public func findings() async throws -> [Finding] {
         try await connection.execute(Self.open).map { row in
             Finding(problem: try row.value("problem"), remedy: try row.value("remedy"))
         }
     }
 
-    /// A function that runs with its owner's rights is safe only if its caller can neither choose what a name in it means
-    /// (`search_path` of our schema with `pg_temp` behind it; `pg_catalog` is then searched first) nor call it unless
-    /// meant to. Functions of extensions are the extensions' business.
+    /// A `security definer` function is safe only if its caller cannot choose the meaning of a name in it (`search_path` is
+    /// this schema and then `pg_temp`; Postgres searches `pg_catalog` first) and only the intended roles may execute it.
+    /// Functions of extensions are not checked.
     private static let limitedRoles = Grants.Role.allCases.filter { $0 != .migrator }.map { "'\($0.rawValue)'" }
         .joined(separator: ", ")
 

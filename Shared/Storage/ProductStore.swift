@@ -1,15 +1,15 @@
 import Postgres
 import Subscriptions
 
-/// What operators say about the products of an app, because Apple tells no server.
+/// Operators' settings of the products of an app, which Apple sends to no server.
 public struct ProductStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Sets the level of products within their groups, 1 being the highest; others stay as they are.
-    /// - Parameter levels: by product id; nil takes the level back, so that the product counts as below all that have one.
+    /// Sets the level of products within their groups, 1 being the highest; other products keep their level.
+    /// - Parameter levels: by product id; nil removes the level, so that the product ranks below all that have one.
     public func setLevels(_ levels: [String: Int32?], ofApp bundleId: String) async throws {
         let levels = levels.sorted { $0.key < $1.key }
         _ = try await repeating {
@@ -17,23 +17,23 @@ public struct ProductStore: Sendable {
         }
     }
 
-    /// The level of each product of an app that has one.
+    /// The configured levels of an app, by product id.
     public func levels(ofApp bundleId: String) async throws -> [String: Int32] {
         try await connection.execute(Self.levels, bundleId).reduce(into: [:]) { levels, row in
             levels[try row.value("product_id")] = try row.value("level", as: Int32.self)
         }
     }
 
-    /// Sets how long purchases of non-renewing products give access; others stay as they are.
+    /// Sets how long purchases of non-renewing products give access; other products keep their duration.
     ///
-    /// What is bought from now on ends by it at once. The state-updater computes access of what was bought before again,
-    /// see ``AccessRecalculation``.
+    /// It applies to new purchases at once. The state-updater recalculates the access of earlier ones, see
+    /// ``AccessRecalculation``.
     /// - Parameter durations: by product id; nil makes the duration unknown, and access has no end.
     public func setDurations(_ durations: [String: ProductDuration?], ofApp bundleId: String) async throws {
         let durations = durations.sorted { $0.key < $1.key }
         try await repeating {
             try await connection.transaction { transaction in
-                // Waits for every batch that has read the table, so that none decides by the old duration after this.
+                // Waits for every batch that has read the table, so that no later commit uses the old duration.
                 _ = try transaction.pipeline([
                     Command(.lockTimeout), Command(Self.lock),
                     Command(
@@ -45,20 +45,20 @@ public struct ProductStore: Sendable {
 
     /// A product whose duration was set, or that needs one.
     public struct DurationSetting: Sendable, Equatable {
-        /// The app.
+        /// The app's bundle identifier.
         public var bundleId: String
-        /// The product.
+        /// The product id.
         public var productId: String
-        /// As ISO 8601 writes it; nil where it is unknown.
+        /// The duration as ISO 8601 text; nil where it is unknown.
         public var duration: String?
-        /// Purchases whose access has no end because the duration is unknown.
+        /// Number of purchases whose access has no end because the duration is unknown.
         public var endless: Int
-        /// Purchases whose access was computed by an earlier duration and will be computed again.
+        /// Number of purchases whose access was computed by an earlier duration and is to be recalculated.
         public var waiting: Int
     }
 
     /// The products with a duration, and those without one that were bought.
-    /// - Parameter bundleId: nil asks for all apps.
+    /// - Parameter bundleId: nil means all apps.
     public func durations(ofApp bundleId: String? = nil) async throws -> [DurationSetting] {
         try await connection.execute(Self.durations, bundleId).map { row in
             DurationSetting(
@@ -68,7 +68,7 @@ public struct ProductStore: Sendable {
         }
     }
 
-    /// Those of one app that are set, by product id.
+    /// The configured durations of one app, by product id.
     package func durations(configuredFor bundleId: String) async throws -> [String: ProductDuration] {
         try ProductDurations(try await connection.execute(Self.configured))[bundleId] ?? [:]
     }
@@ -103,7 +103,7 @@ public struct ProductStore: Sendable {
         where product.duration is distinct from excluded.duration
         """)
 
-    /// Of every app: read by the one transaction. Few rows, and none where no non-renewing product is sold.
+    /// The durations of all apps, which `LedgerStore.apply` reads: few rows, and none without non-renewing products.
     static let configured = Statement(
         "product-configured", "select bundle_id, product_id, duration from product where duration is not null")
 
@@ -144,7 +144,7 @@ public struct ProductStore: Sendable {
 typealias ProductDurations = [String: [String: ProductDuration]]
 
 extension ProductDurations {
-    /// Of ``ProductStore/configured``.
+    /// - Parameter rows: of ``ProductStore/configured``.
     init(_ rows: Rows) throws {
         self = try rows.reduce(into: [:]) { durations, row in
             let product: String = try row.value("product_id")

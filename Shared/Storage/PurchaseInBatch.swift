@@ -5,24 +5,25 @@ import Subscriptions
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// A purchase while a batch is applied to it: as it was read, and as it is by now.
+/// A purchase while a batch is applied to it: the stored state and the state after the events so far.
 struct PurchaseInBatch: Sendable {
-    /// As it is; nil before its first event.
+    /// The state after the events so far; nil before the first event.
     private(set) var subscription: Subscription?
-    /// The newest version of each of its transactions.
+    /// The newest version of each transaction.
     private var transactions: [String: TransactionVersion] = [:]
-    /// When it gives access.
+    /// The access periods after the events so far.
     private(set) var periods: Set<AccessPeriodRow> = []
-    /// How often it changed; what it was read with and what it is by now.
+    /// The stored revision: how often the purchase has changed.
     private(set) var readRevision: Int64 = 0
+    /// The revision after the events so far.
     private(set) var revision: Int64 = 0
-    /// As they were read.
+    /// The stored access periods.
     private(set) var readPeriods: Set<AccessPeriodRow> = []
 
-    /// A purchase that nothing is known of.
+    /// A purchase that is not stored.
     init() {}
 
-    /// As it was read.
+    /// A stored purchase.
     init(_ known: SubscriptionRevision, transactions: [TransactionVersion], periods: Set<AccessPeriodRow>) {
         subscription = known.subscription
         (readRevision, revision) = (known.revision, known.revision)
@@ -30,23 +31,23 @@ struct PurchaseInBatch: Sendable {
         (readPeriods, self.periods) = (periods, periods)
     }
 
-    /// The newest version of each of its transactions, in no order.
+    /// The newest version of each transaction, in no order.
     var versions: [TransactionVersion] { Array(transactions.values) }
 
     var isWritten: Bool { revision != readRevision }
 
-    /// What an event did.
+    /// The effect of an event.
     struct Outcome {
-        /// False where everything that it says was known in a newer version.
+        /// False where newer versions of all facts of the event were stored already.
         var hasAdvanced: Bool
-        /// What it changed; nil where nothing did.
+        /// The row of the timeline with its changes; nil where nothing changed.
         var row: TimelineRow?
     }
 
     /// Applies an event.
     /// - Parameters:
-    ///   - durations: of non-renewing products.
-    ///   - now: by our clock.
+    ///   - durations: the configured durations of non-renewing products.
+    ///   - now: the clock of this process.
     mutating func apply(
         _ event: PurchaseEvent, durations: ProductDurations, traceparent: String?, at now: Date
     ) throws -> Outcome {
@@ -54,7 +55,7 @@ struct PurchaseInBatch: Sendable {
         let isNewVersion = keep(event.transaction.map { TransactionVersion($0, version: event.version) })
         let isChanged = transition.subscription != subscription
         subscription = transition.subscription
-        guard isChanged || isNewVersion else { return Outcome(hasAdvanced: transition.isAdvance) }
+        guard isChanged || isNewVersion else { return Outcome(hasAdvanced: transition.didChange) }
         var changes = transition.changes.map { FactChange(fact: $0.fact.rawValue, from: $0.from, to: $0.to) }
         if isNewVersion, let earlier = EarlierTransaction(event, of: transition.subscription, at: now) {
             changes.append(
@@ -64,22 +65,22 @@ struct PurchaseInBatch: Sendable {
         let known = periods
         if let change = try decideAccess(transition.subscription, durations, at: now) { changes.append(change) }
         if isChanged || !changes.isEmpty || periods != known { revision += 1 }
-        guard !changes.isEmpty else { return Outcome(hasAdvanced: transition.isAdvance) }
+        guard !changes.isEmpty else { return Outcome(hasAdvanced: transition.didChange) }
         return Outcome(
-            hasAdvanced: transition.isAdvance,
+            hasAdvanced: transition.didChange,
             row: row(
                 event.eventName, event.version, changes, transition.subscription, traceparent: traceparent, at: now))
     }
 
-    /// Decides access again, because the duration of a product was set.
-    /// - Returns: nil where access now is what it was.
+    /// Recalculates access after the duration of a product was set.
+    /// - Returns: the row of the timeline; nil where access at `now` did not change.
     mutating func recalculate(durations: ProductDurations, at now: Date) throws -> TimelineRow? {
         guard let subscription else { return nil }
         let known = periods
         let change = try decideAccess(subscription, durations, at: now)
         if periods != known { revision += 1 }
         guard let change else { return nil }
-        // No notification told: the event has an id of its own.
+        // No notification caused the event, so it gets a new id.
         let version = EventVersion(signedDate: now, notificationUUID: UUID())
         return row(AccessRecalculation.eventName, version, [change], subscription, traceparent: nil, at: now)
     }
@@ -92,7 +93,7 @@ struct PurchaseInBatch: Sendable {
         return true
     }
 
-    /// - Returns: what that changes now; nil where nothing.
+    /// - Returns: the change of access at `now`; nil where it did not change.
     private mutating func decideAccess(
         _ subscription: Subscription, _ durations: ProductDurations, at now: Date
     ) throws -> FactChange? {
@@ -129,8 +130,8 @@ struct PurchaseInBatch: Sendable {
 }
 
 extension PurchaseInBatch {
-    /// Read purchases with all that decides about their access; for ``read(_:)``.
-    /// - Parameter isLocking: whether they are locked until the transaction ends.
+    /// The commands that read purchases with everything that decides their access; ``read(_:)`` decodes their results.
+    /// - Parameter isLocking: whether the purchases are locked until the transaction ends.
     static func commands(reading keys: [SubscriptionKey], isLocking: Bool = true) -> [Command] {
         [
             isLocking ? SubscriptionStatements.command(locking: keys) : SubscriptionStatements.command(reading: keys),
@@ -139,8 +140,7 @@ extension PurchaseInBatch {
         ]
     }
 
-    /// The purchases as they stand, and the durations of non-renewing products; a purchase that is not known has neither
-    /// transactions nor periods.
+    /// The stored purchases, and the configured durations of non-renewing products.
     static func read(
         _ answers: ArraySlice<Rows>
     ) throws -> (known: [SubscriptionKey: PurchaseInBatch], durations: ProductDurations) {

@@ -4,39 +4,39 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// A dead letter, without its bytes, which stay in the log.
+/// A row of the dead-letter index; the bytes stay in Kafka.
 public struct RejectedRow: Sendable, Equatable {
-    /// The cluster the position belongs to.
+    /// Kafka's id of the cluster.
     public var cluster: String
-    /// Where the dead letter stands.
+    /// The position of the dead letter in its topic.
     public var position: LogPosition
-    /// The stage that refused it.
+    /// The stage that rejected the record.
     public var stage: String
-    /// The stage's reason, as in the metrics.
+    /// The stage's reason, spelled as in the metrics.
     public var reason: String
-    /// One sentence for people.
+    /// One sentence for operators.
     public var message: String
-    /// When it was refused.
+    /// When the stage rejected the record.
     public var rejectedAt: Date
 
-    /// What it claims of itself.
+    /// The unproven fields of the payload.
     public var claims: Claims
 
-    /// What can be read in a dead letter. The source and the time of receipt are ours; anybody can write the rest.
+    /// Fields read from a dead letter. Ingest sets the source and the time of receipt; the other fields are unproven, because
+    /// any client can post them.
     public struct Claims: Sendable, Hashable {
-        /// How it came to us.
+        /// How the record arrived.
         public var source: NotificationSource?
-        /// When we first held it.
+        /// When ingest received it.
         public var receivedAt: Date?
-        /// The id it claims.
+        /// The `notificationUUID` in the payload.
         public var notificationUUID: UUID?
-        /// The environment it claims, raw.
+        /// The environment in the payload, raw.
         public var environment: String?
-        /// The app it claims.
+        /// The bundle identifier in the payload.
         public var bundleId: String?
 
-        /// All fields.
-        public init(
+        package init(
             source: NotificationSource? = nil, receivedAt: Date? = nil, notificationUUID: UUID? = nil,
             environment: String? = nil, bundleId: String? = nil
         ) {
@@ -48,8 +48,7 @@ public struct RejectedRow: Sendable, Equatable {
         }
     }
 
-    /// All fields.
-    public init(
+    package init(
         cluster: String, position: LogPosition, stage: String, reason: String, message: String, rejectedAt: Date,
         claims: Claims = Claims()
     ) {
@@ -63,15 +62,15 @@ public struct RejectedRow: Sendable, Equatable {
     }
 }
 
-/// Index of the dead letters.
+/// The index of dead letters.
 public struct RejectedStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Adds dead letters; one that is known stays as it is.
-    /// - Returns: how many were new.
+    /// Adds dead letters; rows that exist are not changed.
+    /// - Returns: number of new rows.
     public func record(_ rows: [RejectedRow]) async throws -> Int {
         guard !rows.isEmpty else { return 0 }
         return try await repeating {
@@ -84,7 +83,7 @@ public struct RejectedStore: Sendable {
         }
     }
 
-    /// The latest ones, newest first.
+    /// The latest dead letters, newest first.
     public func newest(_ limit: Int) async throws -> [RejectedRow] {
         try await connection.execute(Self.newest, Int64(limit)).map { row in
             RejectedRow(
@@ -102,17 +101,17 @@ public struct RejectedStore: Sendable {
         }
     }
 
-    /// How many there are, by stage and reason.
+    /// Number of dead letters by stage and reason.
     public func counts() async throws -> [(stage: String, reason: String, count: Int)] {
         try await connection.execute(Self.counts).map { row in
             (try row.value("stage"), try row.value("reason"), Int(try row.value("count", as: Int64.self)))
         }
     }
 
-    /// Forgets dead letters that were refused before a time. Their bytes are in the log, as long as it keeps them.
-    /// - Returns: how many.
-    public func forget(refusedBefore time: Date) async throws -> Int {
-        try await repeating { try await connection.execute(Self.forget, time).affected }
+    /// Deletes rows of dead letters that were rejected before a time. Kafka keeps their bytes for the topic's retention.
+    /// - Returns: number of rows.
+    public func delete(refusedBefore time: Date) async throws -> Int {
+        try await repeating { try await connection.execute(Self.delete, time).affected }
     }
 
     static let insert = Statement(
@@ -152,5 +151,5 @@ public struct RejectedStore: Sendable {
         order by count desc, stage, reason
         """)
 
-    static let forget = Statement("rejected-forget", "delete from rejected where rejected_at < $1::timestamptz")
+    static let delete = Statement("rejected-delete", "delete from rejected where rejected_at < $1::timestamptz")
 }

@@ -1,10 +1,10 @@
 import Postgres
 
-/// Does again what the server undid in favour of another transaction. Everything else is the caller's to judge.
+/// Repeats a transaction that the server rolled back in favour of another one. The caller handles all other errors.
 ///
-/// Thirty-two attempts, without waiting: whoever won has committed by the time we hear of it, so each attempt meets a
-/// later state of the world. Two who write the same rows in small batches on a busy machine were seen to lose eight
-/// times in a row; more than this is not bad luck but a fault that must be seen.
+/// Up to 32 attempts, without a pause: the other transaction has committed by then, so each attempt meets a later state.
+/// Two writers of the same rows in small batches on a busy machine were seen to lose eight times in a row; more than 32 is a
+/// fault that must be reported.
 func repeating<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
     for _ in 1..<32 {
         do {
@@ -17,6 +17,7 @@ func repeating<Value: Sendable>(_ work: () async throws -> Value) async throws -
 }
 
 extension Statement {
-    /// Before a lock on a whole table: behind one that waits every other user of it waits, too. A wait that ends so is repeatable.
+    /// Before a lock on a whole table, because every other statement on the table waits behind a waiting lock. The transaction
+    /// may be repeated after this timeout.
     static let lockTimeout = Statement(unsafeSQL: "set local lock_timeout = '2s'")
 }

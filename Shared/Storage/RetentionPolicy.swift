@@ -1,23 +1,23 @@
 import struct Foundation.Date
 
-/// How long things are kept that only grow.
+/// Retention of the tables that grow without bound.
 public struct RetentionPolicy: Sendable, Equatable {
-    /// What notifications said, in days, with the signed originals. Not below ``leastLedgerDays``.
+    /// Days for which payloads and signed originals are kept. Not below ``leastLedgerDays``.
     public var ledgerDays: Int
-    /// Who saw a notification first, in days. Not below ``leastSeenDays``.
+    /// Days for which seen notifications are kept. Not below ``leastSeenDays``.
     public var seenDays: Int
 
-    /// Apple's history reaches back 180 days, and what it lists has to be compared with what we hold.
+    /// Apple's history reaches back 180 days, and its notifications have to be compared with the ledger.
     public static let leastLedgerDays = 200
-    /// Apple's last repetition comes 157 hours after the first attempt.
+    /// Apple's last retry comes 157 hours after the first attempt.
     public static let leastSeenDays = 7
 
-    /// All fields; what is below the least is lifted to it.
+    /// Values below the minimum are raised to it.
     public init(ledgerDays: Int, seenDays: Int) {
         self.ledgerDays = max(ledgerDays, Self.leastLedgerDays)
         self.seenDays = max(seenDays, Self.leastSeenDays)
     }
 
-    /// What was sighted before goes.
+    /// Notifications first seen before this time are deleted.
     public func oldestSeen(now: Date) -> Date { now.addingTimeInterval(-Double(seenDays) * 86_400) }
 }

@@ -3,31 +3,31 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// The months of the ledger: made ahead of time, dropped whole when they are over for long enough.
+/// The monthly partitions of the payloads: created ahead of time, and dropped when they are old enough.
 public struct RetentionStore: Sendable {
-    /// A month of what notifications said.
+    /// One monthly partition of the payloads.
     public struct Month: Sendable, Equatable {
-        /// Of the partition, such as `notification_payload_2026_11`.
+        /// The name of the partition, such as `notification_payload_2026_11`.
         public var name: String
-        /// The moment after its last, UTC.
+        /// The first moment of the next month, UTC.
         public var endsAt: Date
-        /// On disk, with its index.
+        /// Bytes on disk, with its index.
         public var bytes: Int64
     }
 
-    /// What a run did.
+    /// The changes of one run.
     public struct Report: Sendable, Equatable {
-        /// Months for which there is a partition now, and was none.
+        /// Months whose partition was created.
         public var made: [String] = []
-        /// Months that have no partition yet, because somebody held what making one needs. What comes in them is kept in
-        /// the rest and moves when they are made.
+        /// Months without a partition, because another transaction held the lock. Their payloads are in the default
+        /// partition and move when the month is created.
         public var unmade: [String] = []
-        /// Months that are gone.
+        /// Months whose partition was dropped.
         public var dropped: [Month] = []
-        /// Months that should be gone and are there yet, because somebody reads the ledger. The next run tries again.
+        /// Expired months whose partition was not dropped, because another transaction held the lock. The next run retries.
         public var left: [Month] = []
-        /// Sightings that are gone.
-        public var forgotten = 0
+        /// Number of seen notifications that were deleted.
+        public var deletedSeenNotifications = 0
     }
 
     private let connection: PostgresConnection
@@ -35,15 +35,15 @@ public struct RetentionStore: Sendable {
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// How many months ahead there is a partition.
+    /// Number of months ahead for which a partition is created.
     static let monthsAhead: Int64 = 2
 
-    /// Makes the partitions of this month and the next ones, and drops the months and sightings that the policy does not
-    /// keep. May be run again at any time.
+    /// Creates the partitions of this month and the next ones, drops expired months and deletes expired seen notifications.
+    /// Idempotent.
     ///
-    /// Nothing is tried twice: whoever waits for the lock on the ledger makes the line wait behind it. So what is held for
-    /// two seconds, by a backup or a long report, is left for the next run, and with it what needs the same lock.
-    /// - Throws: what the world did, after every step that does not depend on it.
+    /// Each lock is tried once, because the pipeline waits behind a transaction that waits for a lock on the ledger. Work
+    /// whose lock another transaction, such as a backup or a long report, holds for two seconds is left for the next run.
+    /// - Throws: the error of the database, after all work that does not depend on the failed part.
     public func run(_ policy: RetentionPolicy, now: Date) async throws -> Report {
         var report = Report()
         var failure: (any Error)?
@@ -51,21 +51,22 @@ public struct RetentionStore: Sendable {
         do {
             for month in try await expired(policy, now: now) { try await drop(month, &report) }
         } catch { failure = failure ?? error }
-        report.forgotten = try await SeenNotificationStore(connection).forget(before: policy.oldestSeen(now: now))
+        report.deletedSeenNotifications = try await SeenNotificationStore(connection).delete(
+            before: policy.oldestSeen(now: now))
         if let failure { throw failure }
         return report
     }
 
-    /// Makes the partitions of this month, of the next ones, and of those that the rest holds something of. Leaves what is
-    /// held, as ``run(_:now:)`` does.
-    /// - Parameter portion: how many rows are copied out of the rest in one transaction.
+    /// Creates the partitions of this month, of the next ones, and of the months with rows in the default partition. Leaves
+    /// partitions whose lock is held to the next run, as ``run(_:now:)`` does.
+    /// - Parameter portion: number of rows that one transaction copies from the default partition.
     public func prepare(now: Date, portion: Int = 2000) async throws -> Report {
         var report = Report()
         let months = try await connection.execute(Self.missing, now, Self.monthsAhead).map { row in
             try row.value("month", as: String.self)
         }
         guard !months.isEmpty else { return report }
-        // Beside the line, however much there is; what comes meanwhile the making takes.
+        // Copied without blocking the pipeline; the rows that arrive meanwhile move when the partition is attached.
         for month in months { try await copy(month, portion) }
         if try await isFree({ _ = try await connection.execute(Self.make, months) }) {
             report.made = months
@@ -88,13 +89,13 @@ public struct RetentionStore: Sendable {
     private func drop(_ month: Month, _ report: inout Report) async throws {
         guard report.left.isEmpty else { return report.left.append(month) }
         let isDropped = try await isFree {
-            // A month that the function refuses is none of ours to drop: neither dropped nor left.
+            // The function refused to drop the month: it counts neither as dropped nor as left.
             if try await connection.execute(Self.drop, month.name)[0].value("is_done") { report.dropped.append(month) }
         }
         if !isDropped { report.left.append(month) }
     }
 
-    /// False where somebody else held what `work` needs.
+    /// - Returns: false where another transaction held a lock that `work` needs.
     private func isFree(_ work: () async throws -> Void) async throws -> Bool {
         do {
             try await work()
@@ -104,13 +105,13 @@ public struct RetentionStore: Sendable {
         }
     }
 
-    /// The months that a run would drop.
+    /// The months that ``run(_:now:)`` would drop.
     public func expired(_ policy: RetentionPolicy, now: Date) async throws -> [Month] {
         let end = now.addingTimeInterval(-Double(policy.ledgerDays) * 86_400)
         return try await months().filter { $0.endsAt <= end }
     }
 
-    /// Every month there is, the oldest first.
+    /// All months with a partition, the oldest first.
     public func months() async throws -> [Month] {
         try await connection.execute(Self.months).map { row in
             Month(name: try row.value("name"), endsAt: try row.value("ends_at"), bytes: try row.value("bytes"))

@@ -4,21 +4,21 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// A notification seen at a place in the log.
+/// A notification with the position of the record that delivered it.
 public struct SeenNotification: Sendable, Equatable {
-    /// Apple's id; the same in every repetition.
+    /// Apple's id of the notification; the same in every delivery of it.
     public var notificationUUID: UUID
-    /// Where its record stands in the log.
+    /// Topic, partition and offset of its record.
     public var position: LogPosition
-    /// By our clock.
+    /// When the deduplicator read the record, by the clock of its process.
     public var seenAt: Date
-    /// Recovery or an operator put the record back: it takes the notification over from whoever has it.
+    /// Whether recovery or an operator sent the record again: it takes the notification over from the earlier record.
     public var isRedelivery: Bool
-    /// A digest of what it says; nil where nobody asks. Apple gives no uuid twice, so one that says something else is no
-    /// copy: it passes, for the ledger to flag.
+    /// A digest of the content; nil where it is not compared. Other content under the same uuid is no copy: it passes, so that
+    /// the ledger flags it.
     public var content: Int64?
 
-    /// All fields.
+    /// Creates the value from a record's position and content.
     public init(
         notificationUUID: UUID, position: LogPosition, seenAt: Date, isRedelivery: Bool, content: Int64? = nil
     ) {
@@ -30,18 +30,18 @@ public struct SeenNotification: Sendable, Equatable {
     }
 }
 
-/// Who saw a notification first.
+/// The deduplicator's filter: which record delivered a notification first.
 public struct SeenNotificationStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Claims notifications by the coordinates of their records.
+    /// Marks notifications as seen by the positions of their records.
     ///
-    /// Idempotent: a record that claimed once claims again, whoever reads it, so that a crash after claiming loses
-    /// nothing; any copy of it fails forever.
-    /// - Returns: for each notification, whether it passes: the notification is its own, or its content is another.
+    /// Idempotent: the record that was first passes again, in any process, so that a crash afterwards loses nothing; copies
+    /// of it never pass.
+    /// - Returns: for each notification, whether it passes: its record is the first, or its content differs from the first.
     public func markSeen(_ notifications: [SeenNotification]) async throws -> [Bool] {
         guard !notifications.isEmpty else { return [] }
         let claims = Self.claims(of: notifications)
@@ -51,7 +51,7 @@ public struct SeenNotificationStore: Sendable {
                     Self.claimFirst, claims.map(\.notificationUUID), claims.map(\.position.topic),
                     claims.map(\.position.partition), claims.map(\.position.offset), claims.map(\.seenAt),
                     claims.filter(\.isRedelivery).map(\.notificationUUID), claims.map(\.content)),
-                // A statement of its own, because only a later one sees what others committed while ours waited.
+                // A second statement, because only a later one sees rows that others committed while the first waited.
                 Command(Self.owners, claims.map(\.notificationUUID)),
             ])[1]
         }
@@ -70,28 +70,28 @@ public struct SeenNotificationStore: Sendable {
         }
     }
 
-    /// Forgets what was first seen before a time. Later copies meet the ledger's key.
+    /// Deletes notifications first seen before a time. The ledger's key drops later copies.
     ///
-    /// The oldest first, in portions, each in a transaction of its own: however many have gathered, no statement meets
-    /// its timeout, no row stays locked for long, and what was forgotten before an error stays so.
-    /// - Parameter portion: how many go at once.
-    /// - Returns: how many were forgotten.
-    public func forget(before time: Date, portion: Int = 20_000) async throws -> Int {
-        var forgotten = 0
+    /// Deletes the oldest first, in batches of one transaction each, so that no statement reaches its timeout, no row stays
+    /// locked for long, and an error does not undo earlier batches.
+    /// - Parameter portion: number of rows per transaction.
+    /// - Returns: number of rows.
+    public func delete(before time: Date, portion: Int = 20_000) async throws -> Int {
+        var deleted = 0
         while true {
             try Task.checkCancellation()
-            let gone = try await connection.execute(Self.forget, time, Int64(portion)).affected
-            guard gone > 0 else { return forgotten }
-            forgotten += gone
+            let gone = try await connection.execute(Self.delete, time, Int64(portion)).affected
+            guard gone > 0 else { return deleted }
+            deleted += gone
         }
     }
 
-    /// How many ``forget(before:portion:)`` would forget, counted by the index and no further than a limit.
+    /// Number of rows that ``delete(before:portion:)`` would delete, counted by the index up to a limit.
     public func count(before time: Date, limit: Int = 1_000_000) async throws -> Int {
         Int(try await connection.execute(Self.countBefore, time, Int64(limit))[0].value("count", as: Int64.self))
     }
 
-    /// One per notification: the last redelivery, else the first.
+    /// One record per notification: the last redelivery, else the first record.
     private static func claims(of notifications: [SeenNotification]) -> [SeenNotification] {
         var claims: [UUID: SeenNotification] = [:]
         for notification in notifications
@@ -131,9 +131,9 @@ public struct SeenNotificationStore: Sendable {
         from (select from seen_notification where seen_at < $1::timestamptz order by seen_at limit $2::bigint) as oldest
         """)
 
-    /// Asks for the time again, because a row may be claimed anew between the search and the deletion.
-    static let forget = Statement(
-        "seen-notification-forget",
+    /// Compares the time again, because a redelivery may take a row over between the search and the deletion.
+    static let delete = Statement(
+        "seen-notification-delete",
         """
         delete from seen_notification
         where ctid = any (array(

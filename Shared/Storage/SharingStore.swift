@@ -5,16 +5,16 @@ import Subscriptions
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// What operators decided about Apple accounts that several of the app's accounts live on.
+/// Operators' settings for Apple accounts that several of the app's accounts use.
 ///
-/// Kept in the database rather than in a file, so that every process and every query answers alike at once.
+/// Stored in the database and not in a file, so that every process and every query uses them at once.
 public struct SharingStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// The policy of every app that has one of its own, by bundle identifier; the others have `SharingPolicy.standard`.
+    /// The configured policies, by bundle identifier; other apps have `SharingPolicy.standard`.
     public func policies() async throws -> [String: SharingPolicy] {
         try Self.policies(try await connection.execute(Self.policies))
     }
@@ -26,7 +26,7 @@ public struct SharingStore: Sendable {
         }
     }
 
-    /// Takes effect at once, for all that is asked from now on.
+    /// Sets the policy of an app; every later query uses it.
     public func setPolicy(_ policy: SharingPolicy, of bundleId: String, at time: Date) async throws {
         _ = try await repeating {
             try await connection.execute(Self.setPolicy, bundleId, policy.rawValue, time)
@@ -41,7 +41,7 @@ public struct SharingStore: Sendable {
             })
     }
 
-    /// From now on this account is served where it shares an Apple account, and others there only if chosen as well.
+    /// Chooses an account: on a shared Apple account it is entitled, and other accounts only if chosen as well.
     public func choose(
         _ token: String, of bundleId: String, in environment: StoreEnvironment, at time: Date
     ) async throws {
@@ -51,8 +51,8 @@ public struct SharingStore: Sendable {
         }
     }
 
-    /// Takes a choice back; the policy decides again.
-    /// - Returns: whether there was one.
+    /// Removes the choice of an account, so that the policy decides again.
+    /// - Returns: whether the account was chosen.
     public func unchoose(
         _ token: String, of bundleId: String, in environment: StoreEnvironment
     ) async throws -> Bool {

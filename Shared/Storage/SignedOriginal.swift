@@ -1,15 +1,15 @@
-/// The signed original of a notification in its compact form, restorable byte for byte.
+/// The signed original of a notification in a compact form, restorable byte for byte.
 ///
-/// Of the 20 KB that arrive 17 are copies of one header segment (the certificate chain), and the rest is base64 inside
-/// base64. Here a header stands once, by reference, and payloads stand decoded. What does not come back exactly (a
-/// spelling of base64 that is not canonical, not a JWS at all) is kept verbatim.
+/// Of 20 KB per notification 17 are copies of one header segment (the certificate chain), and the rest is base64 inside
+/// base64. The compact form refers to a header once and holds payloads decoded. Bytes that would not be restored exactly
+/// (base64 that is not canonical, or no JWS at all) are stored verbatim.
 public struct SignedOriginal: Sendable, Equatable {
     /// A format byte, then the verbatim bytes or the compact form.
     public var blob: [UInt8]
     /// The long header segments, as text, each once, in the order the blob refers to them.
     public var headers: [[UInt8]]
 
-    /// As the database gave it back.
+    /// An original as read from the database.
     public init(blob: [UInt8], headers: [[UInt8]]) {
         self.blob = blob
         self.headers = headers
@@ -28,13 +28,13 @@ public struct SignedOriginal: Sendable, Equatable {
         self.init(blob: [SignedOriginalFormat.verbatim] + original, headers: [])
     }
 
-    /// What was stored is not what this type writes.
+    /// The stored bytes are not in the format that this type writes.
     public struct Damage: Error, CustomStringConvertible {
-        /// What happened and what to do, in one sentence.
+        /// What failed, in one sentence.
         public let description: String
     }
 
-    /// The original, exactly.
+    /// The original, byte for byte.
     public func original() throws(Damage) -> [UInt8] {
         switch blob.first {
         case SignedOriginalFormat.verbatim: return Array(blob.dropFirst())
@@ -60,13 +60,13 @@ extension SignedOriginal {
 }
 
 extension [[UInt8]] {
-    /// Where the first of these bytes stands.
+    /// The index of the first occurrence of a byte.
     func place(of header: ArraySlice<UInt8>) -> Int? { firstIndex { $0[...].isSame(as: header) } }
 }
 
 extension ArraySlice<UInt8> {
-    /// Whether the bytes are the same; `==` stops at the first difference and so looks at them one by one, which for the
-    /// 40 KB that are compared per notification takes ten times as long.
+    /// Whether the bytes are equal. `==` compares them one by one, which takes ten times as long for the 40 KB that are
+    /// compared per notification.
     func isSame(as other: ArraySlice<UInt8>) -> Bool {
         guard count == other.count else { return false }
         return withUnsafeBufferPointer { mine in
@@ -82,8 +82,8 @@ extension ArraySlice<UInt8> {
 enum SignedOriginalFormat {
     static let verbatim: UInt8 = 0
     static let compact: UInt8 = 1
-    /// Shorter headers cost less than a reference and the lookup behind it.
+    /// Bytes. A shorter header costs less than a reference and its look-up.
     static let shortestSharedHeader = 200
-    /// The envelope, and what is signed inside of it.
+    /// The maximum nesting: the envelope, and the signed objects in it.
     static let deepest = 2
 }

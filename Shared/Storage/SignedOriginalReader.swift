@@ -1,6 +1,6 @@
 import Signatures
 
-/// Reads what `SignedOriginalWriter` wrote; anything else is damage, never a crash.
+/// Reads the format of `SignedOriginalWriter`. Any other bytes throw `SignedOriginal.Damage` and never crash.
 struct SignedOriginalReader {
     var rest: ArraySlice<UInt8>
     let headers: [[UInt8]]
@@ -51,7 +51,7 @@ struct SignedOriginalReader {
 
     private mutating func varint() throws(SignedOriginal.Damage) -> Int {
         var number = 0
-        // Eight bytes are 56 bits: more than any length, less than an overflow.
+        // Eight bytes hold 56 bits: enough for any length, without overflow.
         for shift in stride(from: 0, to: 56, by: 7) {
             guard let byte = rest.popFirst() else { break }
             number |= Int(byte & 0x7f) << shift

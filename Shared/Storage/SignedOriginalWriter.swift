@@ -5,9 +5,9 @@ struct SignedOriginalWriter {
     private(set) var bytes: [UInt8] = [SignedOriginalFormat.compact]
     private(set) var headers: [[UInt8]] = []
 
-    /// - Returns: false where these bytes have no compact form; what was appended is useless then.
+    /// - Returns: false where these bytes have no compact form; the caller discards the appended bytes then.
     mutating func append(jws: ArraySlice<UInt8>, depth: Int) -> Bool {
-        // Dots are looked for from both ends, where they are near; a third one is no digit and fails below.
+        // The search for dots starts at both ends, where they are near; a third dot is no digit and fails below.
         guard let first = jws.firstIndex(of: UInt8(ascii: ".")), let last = jws.lastIndex(of: UInt8(ascii: ".")),
             first < last, let payload = Base64.decode(jws[(first + 1)..<last], .url),
             let signature = Base64.decode(jws[(last + 1)...], .url)
@@ -58,7 +58,7 @@ struct SignedOriginalWriter {
     }
 }
 
-/// Finds what looks like a compact JWS between quotation marks.
+/// Finds texts between quotation marks that look like a compact JWS.
 enum NestedJWS {
     static func ranges(in payload: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
@@ -105,7 +105,7 @@ enum NestedJWS {
 }
 
 extension [UInt8] {
-    /// Seven bits per byte, lowest first.
+    /// Appends a number with seven bits per byte, lowest first.
     fileprivate mutating func append(varint number: Int) {
         var rest = UInt(number)
         while rest >= 0x80 {

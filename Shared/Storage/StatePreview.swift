@@ -5,28 +5,28 @@ import Subscriptions
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// What the state will be once the pipeline has written events that are proven and not written yet.
+/// The state after verified events that the pipeline has not written yet.
 ///
-/// The state is the greatest of all facts in an order that the events decide, so it can be told before it is written: stored
-/// facts and new ones are joined by the code that the ledger runs. Nothing is written and nothing is locked.
+/// The state is the greatest of all facts in an order that the events decide, so it can be computed before it is written:
+/// the code of `LedgerStore.apply` joins stored facts and new ones. The preview writes and locks nothing.
 public struct StatePreview: Sendable {
-    /// One purchase, as it will be.
+    /// One purchase after the events.
     public struct Purchase: Sendable {
-        /// Its newest facts.
+        /// The newest facts of the purchase.
         public var subscription: Subscription
-        /// The newest version of each of its transactions, in no order.
+        /// The newest version of each transaction, in no order.
         public var transactions: [TransactionVersion]
-        /// When it gives access, in time order.
+        /// The access periods, in time order.
         public var periods: [AccessStore.Period]
-        /// How often it will have been written.
+        /// The revision after the events.
         public var revision: Int64
-        /// Whether the events speak of it; false where it only belongs to the same Apple account.
+        /// Whether an event is about it; false where it only belongs to the same Apple account.
         public var isNamed: Bool
     }
 
-    /// Those that the events speak of, and all others of the Apple accounts and of the account that was asked for.
+    /// The purchases of the events, and all others of their Apple accounts and of the given account.
     public let purchases: [SubscriptionKey: Purchase]
-    /// What the uploading account claims. Written by the caller with `CustomerStore`, not by the pipeline.
+    /// The claims of the uploading account. The caller writes them with `CustomerStore`; the pipeline does not.
     public let claims: [AccountClaim]
 
     private let bundleId: String
@@ -35,7 +35,7 @@ public struct StatePreview: Sendable {
     private let policy: SharingPolicy
     private let chosen: Set<String>
 
-    /// What an account may use at a moment, as `AccessStore` will answer.
+    /// The access of an account at a moment, as `AccessStore` will answer after the events are written.
     /// - Returns: nil where no purchase of the app names the account.
     public func access(ofAccount token: UUID, at moment: Date) -> [AccessStore.Period]? {
         guard accounts.contains(where: { $0.concerns(token.lowercasedText) }) else { return nil }
@@ -90,16 +90,16 @@ public struct StatePreview: Sendable {
     }
 }
 
-/// That an account of the app uploads purchases, and which of them it claims by that.
+/// An upload of purchases by an account of the app, which claims them.
 public struct UploadClaim: Sendable {
-    /// The account.
+    /// The account of the app.
     public var appAccountToken: UUID
-    /// When it uploads.
+    /// The time of the upload.
     public var uploadedAt: Date
-    /// Whether it also claims purchases for which Apple names an account already, as a restore does.
+    /// Whether it also claims purchases whose payloads name another account, as a restore does.
     public var includesOwned: Bool
 
-    /// - Parameter includesOwned: whether it also claims purchases for which Apple names an account already.
+    /// - Parameter includesOwned: whether it also claims purchases whose payloads name another account.
     public init(appAccountToken: UUID, uploadedAt: Date, includesOwned: Bool) {
         self.appAccountToken = appAccountToken
         self.uploadedAt = uploadedAt
@@ -114,7 +114,7 @@ public struct UploadClaim: Sendable {
     }
 }
 
-/// Joins events with what is stored.
+/// Computes previews from events and the stored state.
 public struct StatePreviewStore: Sendable {
     private let connection: PostgresConnection
 
@@ -122,11 +122,11 @@ public struct StatePreviewStore: Sendable {
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// - Parameters:
-    ///   - entries: proven, none of which has a `fault`; what the ledger has already changes nothing.
-    ///   - app: whose accounts are looked at, and in which environment.
-    ///   - account: the account that will be asked for; nil where none will.
-    ///   - claim: of the account that uploads the entries.
-    ///   - now: by our clock.
+    ///   - entries: verified entries without a `fault`; those that the ledger holds already change nothing.
+    ///   - app: the app and environment of the accounts.
+    ///   - account: the account whose access the caller reads; nil for none.
+    ///   - claim: the claim of the account that uploads the entries.
+    ///   - now: the clock of this process.
     public func preview(
         of entries: [LedgerEntry], in app: CoverageStore.App, account: UUID? = nil, claiming claim: UploadClaim? = nil,
         at now: Date
@@ -165,10 +165,10 @@ public struct StatePreviewStore: Sendable {
         )
     }
 
-    /// The planner fears any recursion, and would compile for half a second what runs in one millisecond.
+    /// The planner overestimates recursive queries: JIT compilation would take half a second for a query of one millisecond.
     static let withoutCompiling = Statement("preview-without-compiling", "set local jit = off")
 
-    /// All purchases of the Apple accounts that the purchases of the entries belong to, or on which the account lives.
+    /// All purchases of the Apple accounts of the entries' purchases, and of those that the account uses.
     static let reached = Statement(
         "preview-reached",
         """
@@ -218,6 +218,6 @@ public struct StatePreviewStore: Sendable {
 }
 
 extension UUID {
-    /// As tokens are compared.
+    /// The spelling in which tokens are compared.
     fileprivate var lowercasedText: String { uuidString.lowercased() }
 }

@@ -2,40 +2,40 @@ import Postgres
 
 import struct Foundation.Date
 
-/// Figures for a live view.
+/// Row counts for a live view.
 public struct LedgerStatus: Sendable, Equatable {
     /// Notifications of one kind.
     public struct Kind: Sendable, Equatable {
-        /// Apple's word, raw, so that an unknown one is kept.
+        /// Apple's `notificationType`, raw, so that an unknown one is kept.
         public var notificationType: String
-        /// Apple's word, raw; nil where there is none.
+        /// Apple's `subtype`, raw; nil where there is none.
         public var subtype: String?
-        /// How they came to us.
+        /// How they arrived: a raw value of `NotificationSource`.
         public var source: String
-        /// How many.
+        /// Number of notifications.
         public var count: Int
     }
 
-    /// All notifications.
+    /// Number of notifications in the ledger.
     public var notifications: Int
-    /// Subscriptions and one-time purchases known.
+    /// Number of subscriptions and one-time purchases.
     public var subscriptions: Int
-    /// Dead letters indexed.
+    /// Number of indexed dead letters.
     public var rejected: Int
-    /// Most frequent first.
+    /// The notifications by type, subtype and source, the most frequent first.
     public var kinds: [Kind]
-    /// Arrival of the notification recorded last; nil while there is none.
+    /// When the notification recorded last was received; nil for an empty ledger.
     public var newestReceivedAt: Date?
 }
 
-/// Reads figures. Counting reads whole indexes: a second at ten million notifications, so not for every request.
+/// Counts rows. Counting reads whole indexes, which takes a second at ten million notifications: do not call it per request.
 public struct StatusStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// The figures of one moment.
+    /// All counts in one snapshot.
     public func status() async throws -> LedgerStatus {
         let answers = try await connection.pipeline([Command(Self.totals), Command(Self.kinds)])
         let kinds = try answers[1].map { row in
@@ -51,12 +51,12 @@ public struct StatusStore: Sendable {
             newestReceivedAt: try totals.optional("newest"))
     }
 
-    /// How many notifications the ledger holds.
+    /// Number of notifications in the ledger.
     public func notifications() async throws -> Int {
         Int(try await connection.execute(Self.count)[0].value("count", as: Int64.self))
     }
 
-    /// From the webhook to the committed state, in seconds, of the notifications recorded last, newest first.
+    /// Seconds from the webhook to the committed state of the notifications recorded last, newest first.
     public func latencies(ofLast limit: Int) async throws -> [Double] {
         try await connection.execute(Self.latencies, Int64(limit)).map { row in try row.value(at: 0) }
     }

@@ -2,7 +2,7 @@ import Postgres
 
 /// Every statement of this module, so that one test can prepare each of them against the migrated schema.
 public enum StorageStatements {
-    /// In no particular order.
+    /// All statements, in no particular order.
     public static let all: [Statement] =
         MigratorStatements.all + [
             Grants.missing, Grants.privileges, PrivilegeAudit.open, RetentionStore.missing, RetentionStore.copy,
@@ -11,7 +11,7 @@ public enum StorageStatements {
         ]
         + LedgerPages.statements + ledger + AccessRecalculation.statements + coverage + recovery + api
         + StatePreviewStore.statements + [
-            SeenNotificationStore.claimFirst, SeenNotificationStore.owners, SeenNotificationStore.forget,
+            SeenNotificationStore.claimFirst, SeenNotificationStore.owners, SeenNotificationStore.delete,
             SeenNotificationStore.countBefore,
             PositionStore.read, PositionStore.insert, PositionStore.list, PositionStore.remove,
             PositionStore.move,
@@ -24,7 +24,7 @@ public enum StorageStatements {
             AccessStore.all, AccessStore.ofAccount, AccessStore.isKnown,
             LifecycleGapStore.find, LifecycleGapStore.remove, LifecycleGapStore.insert, LifecycleGapStore.request,
             TimelineStore.newest, TimelineStore.ofPurchase, TimelineStore.insert,
-            LeaseStore.take, LeaseStore.give, OutboxStore.changes, OutboxStore.changesPublished,
+            LeaseStore.acquire, LeaseStore.release, OutboxStore.changes, OutboxStore.changesPublished,
             OutboxStore.withdraw, OutboxStore.requests, OutboxStore.requestsPublished,
             ProductStore.levels, ProductStore.setLevels, ProductStore.lock, ProductStore.setDurations,
             ProductStore.configured, ProductStore.durations,
@@ -33,7 +33,7 @@ public enum StorageStatements {
             SharingStore.unchoose,
             NotificationStore.page, NotificationStore.ofPurchase, NotificationStore.decoded, NotificationStore.original,
             NotificationStore.conflicts,
-            RejectedStore.insert, RejectedStore.newest, RejectedStore.counts, RejectedStore.forget,
+            RejectedStore.insert, RejectedStore.newest, RejectedStore.counts, RejectedStore.delete,
             NotificationStore.search, NotificationStore.one, NotificationStore.countBetween,
             NotificationStore.uuidsBetween,
             IncidentStore.newest, IncidentStore.beginning, IncidentStore.rejections, IncidentStore.receivers,

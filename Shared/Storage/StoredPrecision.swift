@@ -3,8 +3,8 @@ import Subscriptions
 
 import struct Foundation.Date
 
-/// Dates as the database keeps them, to the microsecond: what is learned from a notification and what is read back must
-/// compare alike, or order would depend on who asks.
+/// Dates rounded to microseconds, the precision of Postgres: a date from a notification and the same date read back must
+/// compare equal, or the order of events would depend on where they were read.
 extension LedgerEntry {
     func withEventAtPostgresPrecision() throws -> LedgerEntry {
         guard var event else { return self }

@@ -5,14 +5,14 @@ import Subscriptions
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// A subscription as the one transaction handles it.
+/// A stored subscription with its revision.
 struct SubscriptionRevision: Sendable {
     var subscription: Subscription
-    /// How often the row was written before; 0 where there is none.
+    /// How often the row was written; 0 where there is none.
     var revision: Int64
 }
 
-/// All columns of the table `subscription`, in three lists: its own, those of the newest transaction, those of the newest
+/// All columns of the table `subscription`, in three lists: its own, those of the newest transaction, and those of the newest
 /// renewal info.
 enum SubscriptionColumns {
     static let own: [Column<SubscriptionRevision>] =
@@ -27,7 +27,7 @@ enum SubscriptionColumns {
             Column("notification_uuid", \.subscription.version.notificationUUID),
             Column("status", \.subscription.status),
             Column("status_transaction_id", \.subscription.statusTransactionId),
-            // Follows from the others; for SQL.
+            // Derived from other columns, for SQL.
             Column(
                 "owner_account_token", as: UUID.self,
                 get: { $0.subscription.appAccountToken.flatMap { UUID(uuidString: $0) } }, set: { _, _ in }),
@@ -68,7 +68,8 @@ enum SubscriptionColumns {
         return known
     }
 
-    /// The two columns that say which event a part came from; both NULL where there is no such part.
+    /// The two columns with the version of the event that a status, transaction or renewal info came from; both NULL where
+    /// there is none.
     private static func version(
         _ at: StaticString, _ uuid: StaticString,
         _ path: any WritableKeyPath<SubscriptionRevision, EventVersion?> & Sendable
@@ -92,6 +93,6 @@ enum SubscriptionColumns {
 }
 
 extension UUID {
-    /// Before all others, and none of Apple's.
+    /// A version before all others, which no event of Apple's has.
     static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 }

@@ -22,7 +22,7 @@ enum SubscriptionStatements {
             limit $3::bigint
             """)
 
-    /// What purchases are like.
+    /// Reads purchases.
     static let ofPurchases = Statement(
         "subscription-of-purchases",
         unsafeSQL: """
@@ -30,7 +30,7 @@ enum SubscriptionStatements {
             \(PurchaseKeys.lookingUp("subscription"))
             """)
 
-    /// What the purchases of a batch were like before it, locked in the order given until the transaction ends.
+    /// Reads the purchases of a batch and locks them, in the given order, until the transaction ends.
     static let lock = Statement(
         "subscription-lock",
         unsafeSQL: """
@@ -38,7 +38,7 @@ enum SubscriptionStatements {
             \(PurchaseKeys.lookingUp("subscription", "for update"))
             """)
 
-    /// Of a purchase that was not known. The caller compares the number of rows written with the number of rows sent.
+    /// Inserts new purchases. The caller compares the number of rows written with the number of rows sent.
     static let insert = Statement(
         "subscription-insert",
         unsafeSQL: """
@@ -49,8 +49,8 @@ enum SubscriptionStatements {
             on conflict do nothing
             """)
 
-    /// A row is written over the revision its writer has read, or not at all; the version is checked too, in case a row was
-    /// ever restored by hand. The caller compares the number of rows written with the number of rows sent.
+    /// Updates a row only if it has the revision that the writer read; the version is compared too, in case an operator
+    /// restored a row. The caller compares the number of rows written with the number of rows sent.
     static let update = Statement(
         "subscription-update",
         unsafeSQL: """
@@ -72,7 +72,7 @@ enum SubscriptionStatements {
         Command(lock, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId))
     }
 
-    /// - Parameter purchases: known ones and new ones.
+    /// - Parameter purchases: stored and new ones.
     static func commands(writing purchases: [PurchaseInBatch]) -> [Command] {
         let new = purchases.filter { $0.readRevision == 0 }
         let known = purchases.filter { $0.readRevision != 0 }
@@ -91,7 +91,7 @@ enum SubscriptionStatements {
 }
 
 extension PurchaseInBatch {
-    /// As it is written.
+    /// The row to write.
     fileprivate var row: SubscriptionRevision? {
         subscription.map { SubscriptionRevision(subscription: $0, revision: revision) }
     }

@@ -5,20 +5,20 @@ import Subscriptions
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// The newest facts of each subscription or one-time purchase. Written by `LedgerStore.apply` only.
+/// Reads the newest facts of each subscription or one-time purchase. Only `LedgerStore.apply` writes them.
 public struct SubscriptionStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// What is known of one purchase.
+    /// The newest facts of one purchase; nil where no event of it is stored.
     public func find(_ key: SubscriptionKey) async throws -> Subscription? {
         try await connection.execute(SubscriptionStatements.find, key.environment.rawValue, key.originalTransactionId)
             .first.map { row in try SubscriptionColumns.read(row).subscription }
     }
 
-    /// Pages through all of one environment, in the order of their ids.
+    /// Pages through the purchases of one environment, in the order of their ids.
     /// - Parameter id: the original transaction id of the last one of the page before.
     public func page(
         of environment: StoreEnvironment, after id: String? = nil, limit: Int = 1000
@@ -28,7 +28,7 @@ public struct SubscriptionStore: Sendable {
         ).map { row in try SubscriptionColumns.read(row).subscription }
     }
 
-    /// All of all environments, for checks on a local machine; holds them in memory.
+    /// All purchases of all environments, for checks on a local machine; holds them in memory.
     public func all() async throws -> [Subscription] {
         var all: [Subscription] = []
         for environment in StoreEnvironment.allCases {

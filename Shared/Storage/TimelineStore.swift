@@ -5,36 +5,36 @@ import Subscriptions
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// What one notification changed of one purchase.
+/// The changes of one purchase by one notification.
 public struct TimelineRow: Sendable, Equatable {
-    /// Rises, but rows do not commit in its order.
+    /// Increases with each row, but rows do not commit in its order.
     public var id: Int64
     /// The purchase.
     public var key: SubscriptionKey
-    /// The app, by its bundle identifier.
+    /// The app's bundle identifier.
     public var bundleId: String
-    /// What happened, by Apple's type, or type and subtype.
+    /// Apple's type, or type and subtype.
     public var event: String
-    /// Everything that changed.
+    /// All changes.
     public var changes: [FactChange]
-    /// The purchase after it.
+    /// The state of the purchase after the notification.
     public var state: SubscriptionChanged.State
-    /// The revision of the purchase after it.
+    /// The revision of the purchase after the notification.
     public var revision: Int64
-    /// The notification that told.
+    /// The notification that changed the purchase.
     public var notificationUUID: UUID
-    /// By Apple's clock.
+    /// When Apple signed it.
     public var occurredAt: Date
-    /// By ours.
+    /// When it was applied, by the clock of the state-updater.
     public var learnedAt: Date
-    /// When its message was in Kafka; nil while it waits.
+    /// When its message was published; nil until then.
     public var publishedAt: Date?
     /// W3C trace context of the notification; nil once published.
     public var traceparent: String?
 }
 
 extension TimelineRow {
-    /// All but the id, which the database gives, and what publishing writes.
+    /// All columns except the id, which the database assigns, and those that the publisher writes.
     static let columns: [Column<TimelineRow>] = [
         Column("occurred_at", \.occurredAt),
         Column("learned_at", \.learnedAt),
@@ -55,7 +55,7 @@ extension TimelineRow {
             set: { $0.changes = $1?.changes ?? [] }),
     ]
 
-    /// Of a statement that selects ``columns``, then `id` and `published_at`.
+    /// - Parameter row: of a statement that selects ``columns``, then `id` and `published_at`.
     static func read(_ row: Row) throws -> TimelineRow {
         var change = try columns.read(row, into: empty)
         change.id = try row.value(at: columns.count)
@@ -71,7 +71,7 @@ extension TimelineRow {
         revision: 0, notificationUUID: .zero, occurredAt: .distantPast, learnedAt: .distantPast)
 }
 
-/// Changes as the column keeps them.
+/// Changes as JSON, for the column `changes`.
 private struct ChangesText: ColumnValue {
     var changes: [FactChange]
 
@@ -89,7 +89,7 @@ private struct ChangesText: ColumnValue {
     }
 }
 
-/// The column `changes` of the timeline holds something that is no array of changes: it was written by hand.
+/// The column `changes` of the timeline holds no array of changes: another program wrote it.
 struct UnreadableChanges: Error, CustomStringConvertible {
     let text: String
     var description: String {
@@ -97,7 +97,7 @@ struct UnreadableChanges: Error, CustomStringConvertible {
     }
 }
 
-/// What became of purchases, notification by notification. Written by `LedgerStore.apply` only.
+/// Reads the timeline: the changes of purchases, notification by notification. Only `LedgerStore.apply` writes it.
 public struct TimelineStore: Sendable {
     private let connection: PostgresConnection
 
@@ -109,7 +109,7 @@ public struct TimelineStore: Sendable {
         try await connection.execute(Self.newest, Int64(limit)).map { row in try TimelineRow.read(row) }
     }
 
-    /// All rows of one purchase, in the order in which we learned them.
+    /// All rows of one purchase, in the order in which they were applied.
     public func rows(of key: SubscriptionKey) async throws -> [TimelineRow] {
         try await connection.execute(Self.ofPurchase, key.environment.rawValue, key.originalTransactionId)
             .map { row in try TimelineRow.read(row) }
@@ -133,7 +133,7 @@ public struct TimelineStore: Sendable {
             order by id
             """)
 
-    /// In the order of the batch, so that the ids of one purchase rise with its revisions.
+    /// Inserts rows in the order of the batch, so that the ids of one purchase increase with its revisions.
     static let insert = Statement(
         "timeline-insert",
         unsafeSQL: """

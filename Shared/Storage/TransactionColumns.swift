@@ -4,8 +4,8 @@ import Subscriptions
 import struct Foundation.Date
 
 extension TransactionFacts {
-    /// The facts of a transaction as columns; the tables `transaction` and `subscription` name them alike.
-    /// - Parameter signedAt: the column that says when Apple signed them.
+    /// The facts of a transaction as columns, which have the same names in the tables `transaction` and `subscription`.
+    /// - Parameter signedAt: the name of the column with the signed date.
     static func columns(signedAt: StaticString) -> [Column<TransactionFacts>] {
         [
             Column(signedAt, \.signedDate),
@@ -43,7 +43,7 @@ extension TransactionFacts {
         ]
     }
 
-    /// To be filled from a row.
+    /// An empty value whose properties are set from a row.
     static let empty = TransactionFacts(transactionId: "", productId: "", productType: "", signedDate: .distantPast)
 }
 
@@ -74,6 +74,6 @@ extension RenewalFacts {
         Column("renewal_billing_plan_type", \.billingPlanType),
     ]
 
-    /// To be filled from a row.
+    /// An empty value whose properties are set from a row.
     static let empty = RenewalFacts(signedDate: .distantPast)
 }

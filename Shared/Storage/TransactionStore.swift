@@ -2,7 +2,7 @@ import Contracts
 import Postgres
 import Subscriptions
 
-/// The latest signed version of each transaction. Written by `LedgerStore.apply` only.
+/// Reads the latest signed version of each transaction. Only `LedgerStore.apply` writes it.
 public struct TransactionStore: Sendable {
     private let connection: PostgresConnection
 
@@ -14,7 +14,7 @@ public struct TransactionStore: Sendable {
         try await versions(of: key).map(\.facts)
     }
 
-    /// The same, each with the event that delivered it.
+    /// All transactions of a purchase, each with the version of the event that delivered it.
     public func versions(of key: SubscriptionKey) async throws -> [TransactionVersion] {
         try await connection.execute(Self.find, key.environment.rawValue, key.originalTransactionId)
             .map { row in try StoredTransaction.read(row).version }
@@ -29,7 +29,7 @@ public struct TransactionStore: Sendable {
             order by purchased_at desc nulls last, transaction_id desc
             """)
 
-    /// The transactions of the purchases of a batch; asked for when these are locked, so that no other writer adds one.
+    /// Reads the transactions of the purchases of a batch. Runs after these are locked, so that no other writer adds one.
     static let ofPurchases = Statement(
         "transaction-of-purchases",
         unsafeSQL: """
@@ -37,7 +37,7 @@ public struct TransactionStore: Sendable {
             \(PurchaseKeys.lookingUp("transaction"))
             """)
 
-    /// Whole versions replace each other, so the guard alone makes any order end the same, whoever else is writing.
+    /// A version replaces a whole row if it is newer, so that any order and any concurrent writer ends in the same row.
     static let upsert = Statement(
         "transaction-upsert",
         unsafeSQL: """
@@ -73,7 +73,7 @@ struct StoredTransaction: Sendable {
     var key: SubscriptionKey
     var bundleId: String
 
-    /// Where it came from. Behind it the ``facts``.
+    /// The columns of the event; the columns of the ``facts`` follow.
     static let columns: [Column<StoredTransaction>] = [
         Column("environment", \.key.environment),
         Column("original_transaction_id", \.key.originalTransactionId),

@@ -2,74 +2,75 @@ import Contracts
 
 import struct Foundation.Date
 
-/// What contradicts itself in what Apple signed. Recorded and shown; nothing is dropped on account of it but where
-/// said.
+/// A contradiction in a payload that Apple signed, or something in it that this release cannot explain.
+///
+/// Anomalies are recorded and shown to operators. The payload counts all the same; each case says how.
 public enum Anomaly: String, Sendable, Hashable, CaseIterable {
     /// The period ends before or when it begins: it gives no access.
     case expiryBeforePurchase
-    /// Taken back more than a day before it was bought: it is revoked all the same.
+    /// `revocationDate` is more than a day before `purchaseDate`: the transaction counts as revoked.
     case revocationBeforePurchase
-    /// A date outside of the years 2000 to 2199: believed as it stands.
+    /// A date outside of the years 2000 to 2199: it is used as it is.
     case implausibleDate
     /// A price below zero: kept, and not counted as paid service.
     case negativePrice
     /// A quantity of zero or less: counts as one purchase.
     case quantityBelowOne
-    /// The renewal info speaks of another product than the transaction: it neither grants grace nor tells of billing
-    /// retry.
+    /// The renewal info names another product than the transaction: it grants no grace period and its billing retry is
+    /// ignored.
     case renewalOfOtherProduct
-    /// The renewal info names another purchase: it is not believed at all.
+    /// The renewal info names another purchase: all of it is ignored.
     case renewalOfOtherPurchase
-    /// In grace, without an end of it: counts as billing retry, without access.
+    /// Status 4 without `gracePeriodExpiresDate`: counts as billing retry, without access.
     case graceWithoutEnd
-    /// Refunded or revoked by name or status, yet the transaction has no date of it: revoked by status only.
+    /// Refunded or revoked by type or status, but the transaction has no `revocationDate`: revoked by status only.
     case revocationWithoutDate
     /// A reversed refund whose transaction is still revoked: stays revoked.
     case reversalWithRevocation
-    /// Expired by name or status more than a day before its end: expired.
+    /// Expired by type or status more than a day before `expiresDate`: counts as expired.
     case expiredBeforeEnd
-    /// An auto-renewable subscription that never ends: gives no access.
+    /// An auto-renewable subscription without `expiresDate`: gives no access.
     case subscriptionWithoutEnd
     /// A pair of type and subtype that this build does not know: its facts count like any others.
     case unknownEvent
-    /// A field of an enumeration holds a value that this build does not know, or the transaction is of no kind that it
-    /// knows: what needs the value counts as not told. Which fields, ``PurchaseEvent/unknownFields`` says.
+    /// A field of an enumeration holds a value that this build does not know, or the type of the product is unknown: the
+    /// value counts as missing where a rule needs it. ``PurchaseEvent/unknownFields`` lists the fields.
     case unknownValue
-    /// A field that decides nothing holds another kind of value than Apple documents: it counts as missing. Which fields,
-    /// ``PurchaseEvent/unreadableFields`` says.
+    /// A field that does not affect access holds another kind of value than Apple documents: it counts as missing.
+    /// ``PurchaseEvent/unreadableFields`` lists the fields.
     case unreadableField
-    /// Several apps spoke of one purchase: the facts count whoever told them, and the purchase stays with the app that
-    /// spoke first. See ``all(in:)``; no single event has it.
+    /// Notifications of several apps name one purchase: the facts of all of them count, and the purchase belongs to the
+    /// app of the oldest one. Only ``all(in:)`` finds it, because no single event shows it.
     case otherApp
 
-    /// One sentence for an operator.
+    /// One English sentence for an operator: what is wrong, and how it counts.
     public var sentence: String {
         switch self {
         case .expiryBeforePurchase: "The period ends before it begins; it gives no access."
-        case .revocationBeforePurchase: "It was taken back before it was bought; it counts as revoked."
-        case .implausibleDate: "A date lies outside of the years 2000 to 2199; it is believed as it stands."
+        case .revocationBeforePurchase: "The revocation date is before the purchase; the transaction counts as revoked."
+        case .implausibleDate: "A date is outside of the years 2000 to 2199; it is used as it is."
         case .negativePrice: "The price is below zero; the period does not count as paid."
         case .quantityBelowOne: "The quantity is below one; it counts as one purchase."
         case .renewalOfOtherProduct:
-            "The renewal info speaks of another product than the transaction; it grants no grace."
-        case .renewalOfOtherPurchase: "The renewal info names another purchase; it is not believed."
-        case .graceWithoutEnd: "It is in grace without an end of it; it counts as billing retry, without access."
-        case .revocationWithoutDate: "It was taken back, yet the transaction does not say when."
-        case .reversalWithRevocation: "The refund was reversed, yet the transaction is still revoked; it stays revoked."
-        case .expiredBeforeEnd: "It expired more than a day before its end; it counts as expired."
+            "The renewal info names another product than the transaction; it grants no grace period."
+        case .renewalOfOtherPurchase: "The renewal info names another purchase; it is ignored."
+        case .graceWithoutEnd:
+            "The status is grace period without an end date; it counts as billing retry, without access."
+        case .revocationWithoutDate: "The purchase was refunded or revoked, but the transaction has no revocation date."
+        case .reversalWithRevocation: "The refund was reversed, but the transaction is still revoked; it stays revoked."
+        case .expiredBeforeEnd: "The subscription expired more than a day before its end; it counts as expired."
         case .subscriptionWithoutEnd: "An auto-renewable subscription has no end; it gives no access."
-        case .unknownEvent: "Apple sent a kind of notification that this version does not know; its facts count."
-        case .unknownValue:
-            "A field holds a value that this version does not know; what depends on it counts as not told."
-        case .unreadableField: "A field is not of the kind that Apple documents; it counts as missing."
+        case .unknownEvent: "This version does not know the notification's type; its transaction and status count."
+        case .unknownValue: "This version does not know the value of a field; the value counts as missing."
+        case .unreadableField: "A field is not of the type that Apple documents; it counts as missing."
         case .otherApp:
-            "Several apps spoke of this purchase; the facts count whoever told them, and it stays with the first."
+            "Notifications of several apps name this purchase; all of them count, and it belongs to the first app."
         }
     }
 }
 
 extension Anomaly {
-    /// What contradicts itself in the events of one purchase, in the order of ``Anomaly``.
+    /// The anomalies in the events of one purchase, in the order of ``Anomaly``.
     /// - Parameter events: in any order, with any repetitions.
     public static func all(in events: some Sequence<PurchaseEvent>) -> [Anomaly] {
         var found: Set<Anomaly> = []
@@ -84,7 +85,7 @@ extension Anomaly {
 }
 
 extension PurchaseEvent {
-    /// What contradicts itself in this event, in the order of ``Anomaly``.
+    /// The anomalies in this event, in the order of ``Anomaly``.
     public var anomalies: [Anomaly] { Anomaly.allCases.filter(has) }
 
     private func has(_ anomaly: Anomaly) -> Bool {
@@ -96,9 +97,9 @@ extension PurchaseEvent {
             (transaction?.priceMilliunits ?? 0) < 0 || (renewal?.renewalPriceMilliunits ?? 0) < 0
         case .quantityBelowOne: (transaction?.quantity ?? 1) < 1
         case .renewalOfOtherProduct: isRenewalOfOtherProduct
-        case .renewalOfOtherPurchase: renewal != nil && believedRenewal == nil
-        // A part that stands alone may have come without the renewal info that tells the end.
-        case .graceWithoutEnd: part == nil && status == 4 && believedRenewal?.gracePeriodExpiresDate == nil
+        case .renewalOfOtherPurchase: renewal != nil && applicableRenewal == nil
+        // A transaction signed by itself may arrive without the renewal info that holds the end.
+        case .graceWithoutEnd: part == nil && status == 4 && applicableRenewal?.gracePeriodExpiresDate == nil
         case .revocationWithoutDate: isRevocation && transaction?.revocationDate == nil
         case .reversalWithRevocation: eventType == .refundReversed && transaction?.revocationDate != nil
         case .expiredBeforeEnd: isExpiredBeforeEnd
@@ -125,8 +126,8 @@ extension PurchaseEvent {
         return revoked < bought.addingTimeInterval(-BillingRules.earlyRenewal(in: .production))
     }
 
-    /// Apple's renewal info and status are of the newest transaction; what is about money taken back may hold an older one,
-    /// of what the customer had before an upgrade.
+    /// Apple's renewal info and status are of the newest transaction; a notification about a refund may hold an older one,
+    /// of the product that the customer had before an upgrade.
     private var mayHoldOlderTransaction: Bool {
         switch eventType {
         case .refunded, .refundReversed, .refundDeclined, .consumptionRequested, .familyAccessRevoked: true
@@ -135,7 +136,7 @@ extension PurchaseEvent {
     }
 
     private var isRenewalOfOtherProduct: Bool {
-        guard let renewed = believedRenewal?.productId, let bought = transaction?.productId else { return false }
+        guard let renewed = applicableRenewal?.productId, let bought = transaction?.productId else { return false }
         return renewed != bought && !mayHoldOlderTransaction && transaction?.revocationDate == nil
     }
 
@@ -153,8 +154,8 @@ extension PurchaseEvent {
 }
 
 extension Anomaly {
-    /// Transaction ids that occur in several environments. They are different purchases and never meet, since the
-    /// environment is part of every key; listed because Apple gives no id twice.
+    /// Transaction ids that occur in several environments. They are different purchases, since the environment is part of
+    /// every key; listed because Apple assigns no id twice.
     public static func transactionIdsInSeveralEnvironments(
         _ transactions: some Sequence<(environment: StoreEnvironment, transactionId: String)>
     ) -> [String] {

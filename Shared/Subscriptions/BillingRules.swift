@@ -2,7 +2,7 @@ import Contracts
 
 import struct Foundation.TimeInterval
 
-/// Apple's rules of time, in seconds.
+/// Apple's billing periods and limits, in seconds.
 public enum BillingRules {
     /// How long Apple tries to charge after the end of a period.
     public static let billingRetry: TimeInterval = 60 * day

@@ -1,14 +1,13 @@
-/// One fact that became another, for the timeline.
+/// One fact of a purchase that changed, for the timeline.
 public struct Change: Sendable, Equatable {
-    /// Which fact.
+    /// The fact that changed.
     public var fact: Fact
-    /// Nil where the fact was unknown. Dates are ISO 8601 in UTC with milliseconds; flags are `true` and `false`.
+    /// The value before; nil where it was unknown. Dates are ISO 8601 in UTC with milliseconds; flags `true` and `false`.
     public var from: String?
-    /// The text after.
+    /// The value after, written like ``from``; nil where it is unknown now.
     public var to: String?
 
-    /// All fields.
-    public init(fact: Fact, from: String?, to: String?) {
+    package init(fact: Fact, from: String?, to: String?) {
         self.fact = fact
         self.from = from
         self.to = to
@@ -40,7 +39,7 @@ public enum Fact: String, Sendable, CaseIterable {
 }
 
 extension Change {
-    /// What differs between two states of one subscription, in the order of ``Fact``.
+    /// The facts that differ between two states of one subscription, in the order of ``Fact``.
     static func between(_ old: Subscription?, _ new: Subscription) -> [Change] {
         Fact.allCases.compactMap { fact in
             let from = old.flatMap { fact.text(in: $0) }
@@ -51,7 +50,7 @@ extension Change {
 }
 
 extension Fact {
-    /// The fact as the timeline writes it; nil where it is unknown.
+    /// The value of the fact as the timeline writes it; nil where it is unknown.
     public func text(in subscription: Subscription) -> String? {
         let transaction = subscription.transaction
         let renewal = subscription.renewal

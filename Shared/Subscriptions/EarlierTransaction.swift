@@ -1,38 +1,40 @@
 import struct Foundation.Date
 
-/// What event says of a transaction that is not the current one of its purchase. It changes no fact of the purchase and
-/// may still give or end access, because an earlier period stands where the current one gives nothing.
+/// What an event reports about a transaction that is not the current one of its purchase.
+///
+/// It changes no fact of the purchase, but may grant or end access: an earlier period counts where the current one gives
+/// no access.
 public struct EarlierTransaction: Sendable, Equatable {
-    /// What is said of it, by the name that the timeline gives it.
+    /// The reported date, by its name in the timeline.
     public enum Fact: String, Sendable, CaseIterable {
-        /// When it was taken back.
+        /// When the transaction was refunded or revoked.
         case revocationDate = "earlierRevocationDate"
-        /// Until when it runs, not being taken back.
+        /// The end of the period of a transaction that was not revoked.
         case expiresDate = "earlierExpiresDate"
     }
 
-    /// Apple's id of it.
+    /// Apple's id of the earlier transaction.
     public var transactionId: String
-    /// What is said.
+    /// Which date the event reports.
     public var fact: Fact
     /// The date, as ``Change`` writes dates.
     public var text: String
 
-    /// Nil where the event holds the current transaction, or one that is over: its end moves nothing.
+    /// Nil where the event holds the current transaction, or one whose period is over.
     /// - Parameters:
-    ///   - subscription: after the event.
-    ///   - now: by our clock.
+    ///   - subscription: the state after the event.
+    ///   - now: the clock of this process.
     public init?(_ event: PurchaseEvent, of subscription: Subscription, at now: Date) {
-        guard let told = event.transaction, told.transactionId != subscription.transaction?.transactionId else {
-            return nil
-        }
-        if let revoked = told.revocationDate {
+        guard let transaction = event.transaction,
+            transaction.transactionId != subscription.transaction?.transactionId
+        else { return nil }
+        if let revoked = transaction.revocationDate {
             (fact, text) = (.revocationDate, revoked.iso8601)
-        } else if let end = told.expiresDate, end > now {
+        } else if let end = transaction.expiresDate, end > now {
             (fact, text) = (.expiresDate, end.iso8601)
         } else {
             return nil
         }
-        transactionId = told.transactionId
+        transactionId = transaction.transactionId
     }
 }

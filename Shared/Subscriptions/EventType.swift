@@ -1,14 +1,17 @@
 import Contracts
 
-/// What a notification announces: a row of Apple's event table, as `TYPE` or `TYPE/SUBTYPE`.
+/// Apple's notification type and subtype, as `TYPE` or `TYPE/SUBTYPE`.
 ///
-/// A pair that is not here is kept and shown by its raw name; see ``PurchaseEvent/event``.
+/// An unknown pair is stored and shown by its raw name; see ``PurchaseEvent/eventName``.
+///
+/// [notificationType](https://developer.apple.com/documentation/appstoreservernotifications/notificationtype),
+/// [subtype](https://developer.apple.com/documentation/appstoreservernotifications/subtype)
 public enum EventType: String, Sendable, Hashable, CaseIterable {
     case subscribed = "SUBSCRIBED/INITIAL_BUY"
     case resubscribed = "SUBSCRIBED/RESUBSCRIBE"
-    /// What `SUBSCRIBED/INITIAL_BUY` with an offer was called until January 2024.
+    /// Apple's name, until January 2024, for `SUBSCRIBED/INITIAL_BUY` with an offer.
     case subscribedByOffer = "OFFER_REDEEMED/INITIAL_BUY"
-    /// What `SUBSCRIBED/RESUBSCRIBE` with an offer was called until January 2024.
+    /// Apple's name, until January 2024, for `SUBSCRIBED/RESUBSCRIBE` with an offer.
     case resubscribedByOffer = "OFFER_REDEEMED/RESUBSCRIBE"
     case offerRedeemed = "OFFER_REDEEMED"
     case upgradedByOffer = "OFFER_REDEEMED/UPGRADE"
@@ -65,7 +68,7 @@ public enum EventType: String, Sendable, Hashable, CaseIterable {
 }
 
 extension EventType {
-    /// Whether it begins a period with a transaction of its own.
+    /// Whether the event begins a period with a transaction of its own.
     var bringsTransaction: Bool {
         switch self {
         case .subscribed, .resubscribed, .subscribedByOffer, .resubscribedByOffer, .offerRedeemed, .upgradedByOffer,
@@ -75,7 +78,7 @@ extension EventType {
         }
     }
 
-    /// Whether a life can begin with it.
+    /// Whether the history of a purchase can begin with the event.
     var isBeginning: Bool {
         switch self {
         case .subscribed, .subscribedByOffer, .boughtOnce, .migrated: true
@@ -83,7 +86,7 @@ extension EventType {
         }
     }
 
-    /// Whether it starts the service anew after an end.
+    /// Whether the event starts the service again after an end.
     var isReturn: Bool {
         switch self {
         case .subscribed, .resubscribed, .subscribedByOffer, .resubscribedByOffer: true
@@ -101,12 +104,13 @@ extension EventType {
 }
 
 extension PurchaseEvent {
-    /// What happened, by the name of its row: `TYPE` or `TYPE/SUBTYPE`, whether known or not.
+    /// The type and subtype as `TYPE` or `TYPE/SUBTYPE`, whether known or not.
     public var eventName: String { EventType.name(notificationType, subtype) }
 
-    /// What happened; nil where this build does not know the pair.
+    /// The type and subtype; nil where this build does not know the pair.
     public var eventType: EventType? { EventType(notificationType: notificationType, subtype: subtype) }
 
-    /// What Apple signed by itself, where this is no notification: nothing happened, it only says how things stood.
+    /// Which object Apple signed, where the event comes from a transaction or renewal info without a notification: it
+    /// reports facts, and no lifecycle event. Nil for notifications.
     public var part: SignedPart? { SignedPart(rawValue: notificationType) }
 }

@@ -1,18 +1,16 @@
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// How old a piece of event is, by Apple's clock. The arrival and the log position of a notification say nothing of
-/// that.
+/// The age of an event by Apple's clock. Arrival time and Kafka offset of a notification say nothing about its age.
 ///
-/// Two pieces signed in the same millisecond are ordered by uuid: arbitrary, but the same everywhere.
+/// Two events signed in the same millisecond are ordered by uuid: arbitrary, but the same in every process.
 public struct EventVersion: Sendable, Hashable, Comparable {
     /// When Apple signed it.
     public var signedDate: Date
-    /// Apple's id of the notification; the same in every repetition.
+    /// Apple's id of the notification; the same in every delivery of it.
     public var notificationUUID: UUID
 
-    /// All fields.
-    public init(signedDate: Date, notificationUUID: UUID) {
+    package init(signedDate: Date, notificationUUID: UUID) {
         self.signedDate = signedDate
         self.notificationUUID = notificationUUID
     }

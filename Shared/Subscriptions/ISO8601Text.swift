@@ -5,8 +5,8 @@ import struct Foundation.Date
 extension Date {
     /// ISO 8601 in UTC with milliseconds, for the timeline.
     ///
-    /// By hand, because the timeline writes several for each notification, and because dates that no calendar formatter
-    /// was made for reach it: what lies outside of the years 1 to 9999 is written as their first or last moment.
+    /// Not by a formatter: the timeline writes several dates for each notification, and payloads hold dates that calendar
+    /// formatters do not support. A date outside of the years 1 to 9999 is written as their first or last moment.
     package var iso8601: String {
         let total = min(max(milliseconds, -62_135_596_800_000), 253_402_300_799_999)
         let day = (total - Self.remainder(total, 86_400_000)) / 86_400_000

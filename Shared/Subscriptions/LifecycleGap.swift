@@ -3,46 +3,45 @@ import Contracts
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// A step of a subscription's life that nobody told, seen by what came before and after it.
+/// A lifecycle event that no notification reported, inferred from the events before and after it.
 ///
-/// It follows from two neighbours in Apple's order alone, so it does not matter when which of them arrived; once the
-/// missing notification is there, the neighbours are others and the step is gone.
+/// A gap follows from two neighbours in the order of their versions alone, so the order of arrival does not matter. Once
+/// the missing notification arrives, the neighbours differ and the gap is gone.
 public struct LifecycleGap: Sendable, Hashable {
-    /// What was not told.
+    /// The lifecycle event that is missing.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// The first notification is from the middle of a life.
+        /// The purchase: the first notification is one that no purchase history begins with.
         case beginning
-        /// A period began, or its end moved, without being announced.
+        /// The beginning of a period, or a change of its end.
         case period
-        /// It ended over a switched-off auto-renew that nobody saw switched off.
+        /// The subscription expired because auto-renew was off, and was last reported with auto-renew on.
         case renewalTurnedOff
-        /// It renewed although auto-renew was last seen switched off.
+        /// The subscription renewed, and was last reported with auto-renew off.
         case renewalTurnedOn
-        /// Billing retry ended without having begun.
+        /// Billing retry ended, and its beginning is missing.
         case billingFailure
-        /// A grace period ended without having begun.
+        /// A grace period ended, and its beginning is missing.
         case gracePeriod
-        /// It was bought again without having ended.
+        /// The customer bought again, and the expiry before is missing.
         case end
-        /// It went on after its end without being bought again.
+        /// The subscription continued after its expiry, and the resubscription is missing.
         case `return`
-        /// Apple's status says that access goes on, and no known transaction explains it.
+        /// Apple's status reports access that no known transaction explains.
         case transaction
     }
 
-    /// What was not told.
+    /// The lifecycle event that is missing.
     public var kind: Kind
-    /// The last notification before the step; nil where there is none.
+    /// The last notification before the gap; nil where there is none.
     public var after: UUID?
-    /// The first notification after the step: where the step was noticed.
+    /// The first notification after the gap: the one that revealed it.
     public var before: UUID
-    /// When it must have happened, by Apple's clock: from then…
+    /// The earliest time of the missing event, by Apple's clock; nil where no notification came before.
     public var from: Date?
-    /// … until then.
+    /// The latest time of the missing event, by Apple's clock.
     public var to: Date
 
-    /// All fields.
-    public init(kind: Kind, after: UUID?, before: UUID, from: Date?, to: Date) {
+    package init(kind: Kind, after: UUID?, before: UUID, from: Date?, to: Date) {
         self.kind = kind
         self.after = after
         self.before = before
@@ -50,47 +49,47 @@ public struct LifecycleGap: Sendable, Hashable {
         self.to = to
     }
 
-    /// One sentence for an operator.
+    /// One English sentence for an operator: what was seen, and which notification is missing.
     public var sentence: String {
         switch kind {
-        case .beginning: "The first notification is from the middle of its life; what came before is missing."
-        case .period: "A period began or its end moved, and no notification said so."
+        case .beginning: "The first notification is not the initial purchase; earlier notifications are missing."
+        case .period: "A period began or its end changed, and no notification reported it."
         case .renewalTurnedOff:
-            "It ended because auto-renew was off, and no notification said that it was switched off."
+            "The subscription expired because auto-renew was off, and no notification reported it switched off."
         case .renewalTurnedOn:
-            "It renewed although auto-renew was off, and no notification said that it was switched on."
-        case .billingFailure: "Billing retry ended, and no notification said that the charge had failed."
-        case .gracePeriod: "A grace period ended, and no notification said that it had begun."
-        case .end: "It was bought again, and no notification said that it had ended."
-        case .return: "It went on after its end, and no notification said that it was bought again."
-        case .transaction: "Apple's status says that access goes on, and no known transaction explains it."
+            "The subscription renewed although auto-renew was off, and no notification reported it switched on."
+        case .billingFailure: "Billing retry ended, and no notification reported the failed charge."
+        case .gracePeriod: "A grace period ended, and no notification reported its beginning."
+        case .end: "The customer subscribed again, and no notification reported the expiry before."
+        case .return: "The subscription continued after its expiry, and no notification reported a resubscription."
+        case .transaction: "Apple's status reports access that no known transaction explains."
         }
     }
 }
 
 extension LifecycleGap {
-    /// All steps that were skipped in what is known of one purchase.
-    /// - Parameter event: in any order, with any repetitions.
-    public static func all(in event: some Sequence<PurchaseEvent>) -> [LifecycleGap] {
+    /// All gaps in the known events of one purchase.
+    /// - Parameter events: in any order, with any repetitions.
+    public static func all(in events: some Sequence<PurchaseEvent>) -> [LifecycleGap] {
         var seen: Set<UUID> = []
-        let chain = event.filter { $0.isStep && seen.insert($0.version.notificationUUID).inserted }
+        let chain = events.filter { $0.isLifecycleEvent && seen.insert($0.version.notificationUUID).inserted }
             .sorted { $0.version < $1.version }
         let before = [nil] + chain.map(Optional.some)
         return zip(before, chain).flatMap { between($0, $1) }
     }
 
-    /// The steps between two neighbours of one purchase in the order of their versions.
+    /// The gaps between two neighbours of one purchase in the order of their versions.
     ///
-    /// When event arrives between two neighbours, ask for both sides of it; what was recorded with ``before`` being the
-    /// later neighbour is replaced by the answer for it.
+    /// When an event arrives between two neighbours, compute the gaps on both sides of it; those of the later neighbour
+    /// replace the gaps that were recorded with it as ``before``.
     /// - Parameters:
-    ///   - earlier: the last one before `later` that ``PurchaseEvent/isStep``; nil where there is none.
-    ///   - later: one that ``PurchaseEvent/isStep``; for others the answer is empty.
+    ///   - earlier: the last ``PurchaseEvent/isLifecycleEvent`` before `later`; nil where there is none.
+    ///   - later: a ``PurchaseEvent/isLifecycleEvent``; other events have no gaps.
     public static func between(_ earlier: PurchaseEvent?, _ later: PurchaseEvent) -> [LifecycleGap] {
-        guard later.isStep, let eventType = later.eventType else { return [] }
+        guard later.isLifecycleEvent, let eventType = later.eventType else { return [] }
         let kinds: [Kind]
         if let earlier {
-            kinds = Kind.allCases.filter { TransitionRules(earlier, later, eventType).hasSkipped($0) }
+            kinds = Kind.allCases.filter { TransitionRules(earlier, later, eventType).isMissing($0) }
         } else {
             kinds = eventType.isBeginning ? [] : [.beginning]
         }
@@ -103,19 +102,19 @@ extension LifecycleGap {
 }
 
 extension PurchaseEvent {
-    /// Whether the event moves the subscription from one step of its life to the next. Requests and notices change
-    /// nothing and are passed over when neighbours are looked for; so are refunds, which may hold an older transaction,
-    /// unless Apple's status says that this one ended the subscription. A purchase that turned auto-renew on is told by
-    /// two notifications, in any order: only its own is a step.
-    public var isStep: Bool {
+    /// Whether the event changes the lifecycle of the subscription, so that a gap can be found next to it. Requests and
+    /// notices are left out. So are refunds, which may hold an older transaction, unless Apple's status says that this one
+    /// ended the subscription. Apple reports a purchase that turned auto-renew on by two notifications, in any order: only
+    /// the purchase counts.
+    public var isLifecycleEvent: Bool {
         switch eventType {
         case .refunded: status == 5
         case .renewalTurnedOn: !isWithPurchase
-        case let eventType: eventType?.isStep ?? false
+        case let eventType: eventType?.isLifecycleEvent ?? false
         }
     }
 
-    /// Whether Apple signed it within a minute after a purchase.
+    /// Whether Apple signed the event within a minute after a purchase.
     var isWithPurchase: Bool {
         guard let transaction, !transaction.isRenewal, let bought = transaction.purchaseDate else { return false }
         return 0..<60 ~= version.signedDate.timeIntervalSince(bought)

@@ -1,4 +1,6 @@
-/// What kind of product was bought.
+/// Apple's `type` of a product.
+///
+/// [type](https://developer.apple.com/documentation/appstoreserverapi/type)
 public enum ProductKind: String, Sendable, Hashable, CaseIterable {
     case autoRenewable = "Auto-Renewable Subscription"
     case nonConsumable = "Non-Consumable"
@@ -7,6 +9,6 @@ public enum ProductKind: String, Sendable, Hashable, CaseIterable {
 }
 
 extension TransactionFacts {
-    /// Nil for a kind that this build does not know; such a product gives no access.
+    /// Nil for a type that this build does not know; such a product gives access only where it has an end.
     public var kind: ProductKind? { ProductKind(rawValue: productType) }
 }

@@ -1,36 +1,35 @@
 import struct Foundation.Date
 
-/// What one proven notification says about one subscription or one-time purchase.
+/// What one verified notification reports about one subscription or one-time purchase.
 public struct PurchaseEvent: Sendable, Equatable {
-    /// What decides the partition.
+    /// The purchase; Kafka's record key, so it decides the partition.
     public var key: SubscriptionKey
-    /// How new the event is.
+    /// The age of the event by Apple's clock.
     public var version: EventVersion
     /// The app, by its bundle identifier.
     public var bundleId: String
-    /// Apple's `notificationType` and `subtype`, raw, so that an unknown one is kept.
+    /// Apple's `notificationType`, raw, so that an unknown one is kept.
     public var notificationType: String
-    /// Apple's raw subtype, where the type has one.
+    /// Apple's `subtype`, raw; nil where the type has none.
     public var subtype: String?
     /// Apple's `status` raw value (1 active … 5 revoked), nil where the notification has none.
     public var status: Int?
-    /// The newest transaction known.
+    /// The transaction in the notification.
     public var transaction: TransactionFacts?
-    /// The newest renewal info known.
+    /// The renewal info in the notification.
     public var renewal: RenewalFacts?
-    /// Why the customer wants money back, in Apple's spelling; a `CONSUMPTION_REQUEST` alone has it. Read for the
-    /// sentence and not part of any state.
+    /// Why the customer requests a refund, in Apple's spelling; only a `CONSUMPTION_REQUEST` has it. Used in the
+    /// description and not part of the state.
     public var consumptionRequestReason: String?
-    /// The `originalTransactionId` that the renewal info names. Only compared with the key: a renewal info of another
-    /// purchase is not believed. Nil where it names none.
+    /// The `originalTransactionId` in the renewal info, compared with the key: a renewal info of another purchase is
+    /// ignored. Nil where the renewal info has none.
     public var renewalOriginalTransactionId: String?
-    /// The fields, by the names of Apple's, that hold a value which this build does not know.
+    /// Paths of Apple's fields that hold a value unknown to this build, such as `data.status`.
     public var unknownFields: [String]
-    /// The fields that were to be read and hold another kind of value than Apple documents; they count as missing.
+    /// Paths of Apple's fields that hold another JSON type than Apple documents; they count as missing.
     public var unreadableFields: [String]
 
-    /// All fields.
-    public init(
+    package init(
         key: SubscriptionKey, version: EventVersion, bundleId: String, notificationType: String, subtype: String?,
         status: Int?, transaction: TransactionFacts?, renewal: RenewalFacts?,
         consumptionRequestReason: String? = nil, renewalOriginalTransactionId: String? = nil,

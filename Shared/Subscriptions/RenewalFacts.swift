@@ -1,14 +1,16 @@
 import struct Foundation.Date
 
-/// What we keep of Apple's `JWSRenewalInfoDecodedPayload`.
+/// The stored fields of Apple's renewal info, under Apple's names. Nil means that the payload has no such field.
+///
+/// [JWSRenewalInfoDecodedPayload](https://developer.apple.com/documentation/appstoreserverapi/jwsrenewalinfodecodedpayload)
 public struct RenewalFacts: Sendable, Equatable {
-    /// Whether it will renew.
+    /// Whether the subscription will renew.
     public var autoRenewStatus: Bool?
-    /// The product it will renew as.
+    /// The product of the next period.
     public var autoRenewProductId: String?
-    /// Whether Apple is trying to charge.
+    /// Whether Apple retries a failed charge.
     public var isInBillingRetry: Bool?
-    /// Until when access goes on although the charge failed.
+    /// The end of access after a failed charge.
     public var gracePeriodExpiresDate: Date?
     /// Apple's raw value: 1 cancelled, 2 billing, 3 price, 4 product gone, 5 other.
     public var expirationIntent: Int?
@@ -20,7 +22,7 @@ public struct RenewalFacts: Sendable, Equatable {
     public var renewalDate: Date?
     /// The renewal info's own `signedDate`.
     public var signedDate: Date
-    /// What runs now. Nil in older payloads; then it is taken to be what the transaction says.
+    /// The product of the current period. Nil in older payloads; then the transaction's product counts.
     public var productId: String?
     /// Price of the next period in thousandths of a unit of `currency`.
     public var renewalPriceMilliunits: Int64?
@@ -28,9 +30,9 @@ public struct RenewalFacts: Sendable, Equatable {
     public var currency: String?
     /// The offer of the next period, Apple's raw value as in ``TransactionFacts/offerType``.
     public var offerType: Int?
-    /// Which offer.
+    /// Apple's id of the offer of the next period.
     public var offerIdentifier: String?
-    /// The account that the app named, lower-case UUID text; Set App Account Token changes it here first.
+    /// The account that the app named, lower-case UUID text; Set App Account Token changes it here before the transaction.
     public var appAccountToken: String?
     /// The win-back offers that the customer may redeem, best first.
     public var eligibleWinBackOfferIds: [String]?
@@ -41,8 +43,7 @@ public struct RenewalFacts: Sendable, Equatable {
     /// Apple's `commitmentInfo`, as JSON.
     public var commitmentInfo: String?
 
-    /// All fields.
-    public init(
+    package init(
         autoRenewStatus: Bool? = nil, autoRenewProductId: String? = nil, isInBillingRetry: Bool? = nil,
         gracePeriodExpiresDate: Date? = nil, expirationIntent: Int? = nil, priceIncreaseStatus: Int? = nil,
         recentSubscriptionStartDate: Date? = nil, renewalDate: Date? = nil, signedDate: Date,

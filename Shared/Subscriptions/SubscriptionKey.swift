@@ -2,18 +2,17 @@ import Contracts
 
 /// One subscription (or one-time purchase): Apple's original transaction id, within its environment.
 public struct SubscriptionKey: Sendable, Hashable, Comparable {
-    /// Where the purchase was made.
+    /// Apple's environment of the purchase.
     public var environment: StoreEnvironment
-    /// Apple's id of the first transaction, which all of its renewals share.
+    /// Apple's id of the first transaction, shared by all of its renewals.
     public var originalTransactionId: String
 
-    /// All fields.
-    public init(environment: StoreEnvironment, originalTransactionId: String) {
+    package init(environment: StoreEnvironment, originalTransactionId: String) {
         self.environment = environment
         self.originalTransactionId = originalTransactionId
     }
 
-    /// The order in which rows are locked.
+    /// The order in which transactions lock rows, so that two of them cannot deadlock.
     public static func < (left: Self, right: Self) -> Bool {
         guard left.environment == right.environment else {
             return left.environment.rawValue < right.environment.rawValue

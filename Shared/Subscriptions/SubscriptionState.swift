@@ -1,39 +1,39 @@
 import struct Foundation.Date
 import struct Foundation.TimeInterval
 
-/// The state of a purchase at a moment: Apple's five statuses, and what Apple has no status for. Never stored: an end
-/// takes effect without any message.
+/// The state of a purchase at a moment: Apple's five statuses, and states that Apple has no status for. Never stored,
+/// because an end takes effect by the clock alone.
 ///
 /// [status](https://developer.apple.com/documentation/appstoreserverapi/status)
 public enum SubscriptionState: String, Sendable, Hashable, CaseIterable {
-    /// A period that gives access runs.
+    /// A period that gives access contains the moment.
     case active
-    /// The charge failed, access goes on.
+    /// The charge failed; access continues during Apple's grace period.
     case gracePeriod
-    /// The charge failed, no access, Apple tries for 60 days.
+    /// The charge failed; no access while Apple retries the charge for up to 60 days.
     case billingRetry
     /// The period ended, a renewal was due, and no notification of its outcome has arrived.
     case overdue
-    /// It ended.
+    /// The subscription ended.
     case expired
     /// Refunded, or family sharing ended.
     case revoked
-    /// Replaced by a purchase that is not known yet.
+    /// Replaced by a purchase whose transaction is unknown.
     case upgraded
-    /// Bought once and kept.
+    /// A non-consumable that was bought.
     case owned
-    /// Bought once and used up.
+    /// A consumable; it gives no access after the purchase.
     case consumed
-    /// No transaction is known, or none of a kind or with dates that would tell.
+    /// No transaction is known, or its product type is unknown, or it has no dates.
     case unknown
 }
 
 extension Subscription {
-    /// The state by what the newest facts alone tell; earlier transactions are not looked at.
+    /// The state by the newest facts alone, without earlier transactions.
     public func state(at moment: Date) -> SubscriptionState { PurchaseSnapshot(subscription: self).state(at: moment) }
 
-    /// The state at a moment, where it is decided already which access period runs then.
-    /// - Parameter reason: of that period; nil where none runs.
+    /// The state at a moment for which the access period is known.
+    /// - Parameter reason: the reason of the period that contains the moment; nil where none does.
     public func state(at moment: Date, access reason: AccessPeriod.Reason?) -> SubscriptionState {
         switch reason {
         case .transaction, .status, .nonRenewing, .durationUnknown: .active
@@ -57,10 +57,10 @@ extension Subscription {
         if transaction.isUpgraded { return .upgraded }
         guard let end = transaction.expiresDate else { return .unknown }
         if !transaction.hasPeriod { return .expired }
-        // No status that was told before the current transaction began speaks of it.
-        if let told = statusSinceRenewal, isStatusOfTransaction || moment >= end {
-            if told == 2 { return .expired }
-            if told == 3 { return retryState(after: end, at: moment) }
+        // A status from before the current transaction is not about it.
+        if let status = statusSinceRenewal, isStatusOfTransaction || moment >= end {
+            if status == 2 { return .expired }
+            if status == 3 { return retryState(after: end, at: moment) }
         }
         if let renewal = renewalOfEndedPeriod, renewal.isInBillingRetry == true {
             return retryState(after: end, at: moment)
@@ -81,8 +81,8 @@ extension Subscription {
         }
     }
 
-    /// By its date, or by the status that was told with this very version of the transaction: a status that came with
-    /// another one may be about an older period.
+    /// By the revocation date, or by the status in the event that held this version of the transaction: a status from
+    /// another event may be about an older period.
     private var isRevoked: Bool { transaction?.revocationDate != nil || (status == 5 && isStatusOfTransaction) }
 
     private var isStatusOfTransaction: Bool { statusVersion != nil && statusVersion == transactionVersion }
@@ -99,8 +99,8 @@ extension Subscription {
         return nil
     }
 
-    /// The renewal info, where it was signed when the end of the current period was due already: an older one is about
-    /// the period before.
+    /// The renewal info, if Apple signed it after the renewal of the current period could be charged: an older one is
+    /// about the period before.
     private var renewalOfEndedPeriod: RenewalFacts? {
         guard let renewal = renewalOfProduct, let end = transaction?.expiresDate else { return nil }
         let due = end.addingTimeInterval(-BillingRules.earlyRenewal(in: key.environment))

@@ -1,14 +1,16 @@
 import struct Foundation.Date
 
-/// What we keep of Apple's `JWSTransactionDecodedPayload`.
+/// The stored fields of a transaction, under Apple's names. Nil means that the payload has no such field.
+///
+/// [JWSTransactionDecodedPayload](https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload)
 public struct TransactionFacts: Sendable, Equatable {
-    /// Apple's id of the newest transaction.
+    /// Apple's id of the transaction.
     public var transactionId: String
     /// The product, by its App Store Connect id.
     public var productId: String
     /// Apple's `type`, e.g. `Auto-Renewable Subscription`.
     public var productType: String
-    /// The group of subscriptions of which a customer has one.
+    /// The subscription group; a customer has one subscription of a group.
     public var subscriptionGroupIdentifier: String?
     /// Start of this period.
     public var purchaseDate: Date?
@@ -24,17 +26,17 @@ public struct TransactionFacts: Sendable, Equatable {
     public var ownership: String?
     /// Whether a purchase of a higher level replaced it.
     public var isUpgraded: Bool
-    /// When Apple refunded it or family sharing ended; nil while it stands.
+    /// When Apple refunded it or family sharing ended; nil where neither happened.
     public var revocationDate: Date?
     /// Apple's raw value: 0 other, 1 an issue with the app.
     public var revocationReason: Int?
     /// Apple's raw value: 1 introductory, 2 promotional, 3 code, 4 win-back.
     public var offerType: Int?
-    /// Which offer.
+    /// Apple's id of the offer.
     public var offerIdentifier: String?
-    /// Price in thousandths of a unit of `currency` (ISO 4217).
+    /// Price in thousandths of a unit of ``currency``.
     public var priceMilliunits: Int64?
-    /// ISO 4217.
+    /// ISO 4217 code.
     public var currency: String?
     /// The transaction's own `signedDate`.
     public var signedDate: Date
@@ -48,17 +50,17 @@ public struct TransactionFacts: Sendable, Equatable {
     public var appTransactionId: String?
     /// Apple's id of the order line, which support reads off a receipt; one for each period.
     public var webOrderLineItemId: String?
-    /// The name of the subscription before it moved to this one.
+    /// The original transaction id of the subscription before it was migrated to this one.
     public var previousOriginalTransactionId: String?
     /// Apple's `additionalTransactionReason`: why several transactions represent one period, e.g. `SEAT_ADDITION`.
     public var additionalTransactionReason: String?
-    /// How many of the seats in ``quantity`` a seat-based refund took back.
+    /// How many of the seats in ``quantity`` a refund revoked.
     public var revokedSeatQuantity: Int?
     /// Apple's `multiSeatInfo`, as JSON.
     public var multiSeatInfo: String?
-    /// How much of the price was given back, in thousandths of a percent.
+    /// The refunded share of the price, in thousandths of a percent.
     public var revocationPercentage: Int64?
-    /// Three-letter country code of the storefront; `xx_XX` occurs.
+    /// Three-letter country code of the storefront; some payloads have `xx_XX`.
     public var storefront: String?
     /// ISO 8601 duration of the offer.
     public var offerPeriod: String?
@@ -67,8 +69,7 @@ public struct TransactionFacts: Sendable, Equatable {
     /// Apple's `commitmentInfo`, as JSON.
     public var commitmentInfo: String?
 
-    /// All fields.
-    public init(
+    package init(
         transactionId: String, productId: String, productType: String, subscriptionGroupIdentifier: String? = nil,
         purchaseDate: Date? = nil, originalPurchaseDate: Date? = nil, expiresDate: Date? = nil, quantity: Int? = nil,
         appAccountToken: String? = nil, ownership: String? = nil, isUpgraded: Bool = false,
@@ -120,8 +121,7 @@ extension TransactionFacts {
     /// Whether a member of the family bought it.
     public var isFamilyShared: Bool { ownership == "FAMILY_SHARED" }
 
-    /// Whether the period has an end and a length. A period that ends before it begins gives nothing, whatever the
-    /// clock.
+    /// Whether the period has an end and a length. A period that ends before it begins gives no access at any time.
     var hasPeriod: Bool {
         guard let expiresDate else { return false }
         guard let purchaseDate else { return true }

@@ -1,27 +1,27 @@
 import struct Foundation.Date
 import struct Foundation.TimeInterval
 
-/// Which of two signed versions of a subscription's transactions is the current one: the greater.
+/// Decides which of two signed versions of a purchase's transactions is the current one: the greater.
 ///
-/// First the later purchase, to the millisecond, so that a refund of an older period, however new, never speaks for the
-/// period that runs. A date of purchase that is not plausible counts as none: it would hold the place for ever.
-/// Of the same transaction the version signed later, so that a refund and its reversal replace each other in Apple's
-/// order. The end of the period is left out on purpose: an extension moves it, and a rank that changes with the version
-/// would make the outcome depend on what arrives first. For the same reason versions of one transaction whose dates of
-/// purchase lie further apart than a millisecond rank by that date, not by their age.
+/// The later purchase is greater, to the millisecond, so that a refund of an older period never changes the current
+/// period. An implausible purchase date counts as none, because no later purchase could replace it. Of the same transaction
+/// the version signed later is greater, so that a refund and its reversal replace each other in Apple's order. The end of
+/// the period is left out on purpose: an extension moves it, and a rank that changes with the version would make the
+/// outcome depend on the order of arrival. For the same reason versions of one transaction whose purchase dates differ by
+/// more than a millisecond rank by that date, not by their age.
 ///
-/// A renewal is dated at the beginning of its period and may be charged a day before; a purchase is dated at its charge. So a
-/// renewal counts as a day older than its date: an upgrade within that day is the later purchase.
+/// Apple dates a renewal at the beginning of its period and may charge it a day before; it dates a purchase at its charge.
+/// So a renewal counts as a day older than its date: an upgrade within that day is the later purchase.
 ///
-/// This is a total order over versions, so that keeping the greatest is the same in any order and any repetition.
+/// This is a total order over versions, so that the greatest is the same in any order and with any repetition.
 public struct TransactionOrder: Sendable, Comparable {
     private let purchase: Purchase
     private let signedDate: Date
     private let version: EventVersion
 
     /// - Parameters:
-    ///   - transaction: without a purchase date it ranks below all that have one.
-    ///   - version: of the event that held this version.
+    ///   - transaction: one without a purchase date ranks below all that have one.
+    ///   - version: the version of the event that held the transaction.
     public init(_ transaction: TransactionFacts, version: EventVersion) {
         let date = transaction.purchaseDate.flatMap { $0.isPlausible ? $0.wholeMilliseconds : nil }
         purchase = Purchase(
@@ -38,7 +38,7 @@ public struct TransactionOrder: Sendable, Comparable {
         return left.version < right.version
     }
 
-    /// When, and under which number.
+    /// Date and transaction id of a purchase.
     fileprivate struct Purchase: Comparable {
         var date: Date
         var transactionId: String
@@ -53,7 +53,7 @@ public struct TransactionOrder: Sendable, Comparable {
 }
 
 extension TransactionFacts {
-    /// Whether it was bought before another one, by the dates as they stand; never true in both directions.
+    /// Whether it was bought before another transaction, by the dates as signed; never true in both directions.
     func isEarlierPurchase(than other: TransactionFacts) -> Bool { purchase < other.purchase }
 
     private var purchase: TransactionOrder.Purchase {

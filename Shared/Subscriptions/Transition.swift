@@ -1,56 +1,56 @@
-/// What became of a piece of event.
+/// The result of applying an event to the state of a purchase.
 public struct Transition: Sendable, Equatable {
-    /// The state afterwards.
+    /// The state after the event.
     public var subscription: Subscription
-    /// False where every fact of the event was known in a newer version already: the event is history, not state.
-    public var isAdvance: Bool
-    /// Empty where nothing differed or the event was old.
+    /// Whether the event replaced any fact or version. False where newer versions of all its facts were stored already:
+    /// the event is stale.
+    public var didChange: Bool
+    /// The facts that differ; empty where none does or the event was stale.
     public var changes: [Change]
 
-    /// All fields.
-    public init(subscription: Subscription, isAdvance: Bool, changes: [Change]) {
+    package init(subscription: Subscription, didChange: Bool, changes: [Change]) {
         self.subscription = subscription
-        self.isAdvance = isAdvance
+        self.didChange = didChange
         self.changes = changes
     }
 }
 
 extension Subscription {
-    /// The state after a piece of event.
+    /// Applies an event to the stored state.
     ///
-    /// Each part is the greatest it has seen in an order that the event alone decides, so that any order of arrival and
-    /// any repetition ends in the same state. What cannot be kept that way (events, anomalies) stays with the notifications.
-    /// - Parameter known: what was known before; nil at first sight.
+    /// Each value is the greatest so far in an order that the events alone decide, so that any order of arrival and any
+    /// repetition ends in the same state. Event types and anomalies cannot be kept that way; the ledger holds them.
+    /// - Parameter known: the stored state; nil for the first event of a purchase.
     public static func applying(_ event: PurchaseEvent, known: Subscription?) -> Transition {
         var next = known ?? Subscription(key: event.key, bundleId: event.bundleId, version: event.version)
-        var isAdvance = known == nil
+        var didChange = known == nil
         if let status = event.status, event.version.supersedes(next.statusVersion) {
             next.status = status
             next.statusVersion = event.version
             next.statusTransactionId = event.transaction?.transactionId
-            isAdvance = true
+            didChange = true
         }
         if let transaction = event.transaction, next.isSuperseded(by: transaction, version: event.version) {
             next.transaction = transaction
             next.transactionVersion = event.version
-            isAdvance = true
+            didChange = true
         }
-        if let renewal = event.believedRenewal, next.isSuperseded(by: renewal, version: event.version) {
+        if let renewal = event.applicableRenewal, next.isSuperseded(by: renewal, version: event.version) {
             next.renewal = renewal
             next.renewalVersion = event.version
-            isAdvance = true
+            didChange = true
         }
         if event.version > next.version {
             next.version = event.version
-            isAdvance = true
+            didChange = true
         }
         if event.version < next.bundleIdVersion {
-            if event.bundleId != next.bundleId { isAdvance = true }
+            if event.bundleId != next.bundleId { didChange = true }
             next.bundleIdVersion = event.version
             next.bundleId = event.bundleId
         }
         return Transition(
-            subscription: next, isAdvance: isAdvance, changes: Change.between(known, next))
+            subscription: next, didChange: didChange, changes: Change.between(known, next))
     }
 
     private func isSuperseded(by transaction: TransactionFacts, version: EventVersion) -> Bool {
@@ -58,7 +58,7 @@ extension Subscription {
         return TransactionOrder(known, version: knownVersion) < TransactionOrder(transaction, version: version)
     }
 
-    /// By its own date, because a notification may be signed again around an older renewal info.
+    /// By its own `signedDate`, because Apple may sign a notification again around an older renewal info.
     private func isSuperseded(by renewal: RenewalFacts, version: EventVersion) -> Bool {
         guard let known = self.renewal, let knownVersion = renewalVersion else { return true }
         guard renewal.signedDate == known.signedDate else { return renewal.signedDate > known.signedDate }
@@ -67,15 +67,16 @@ extension Subscription {
 }
 
 extension PurchaseEvent {
-    /// The renewal info, unless it says itself that it is about another purchase.
-    var believedRenewal: RenewalFacts? {
+    /// The renewal info, unless it names another purchase.
+    var applicableRenewal: RenewalFacts? {
         guard let name = renewalOriginalTransactionId, name != key.originalTransactionId else { return renewal }
         return nil
     }
 }
 
 extension EventVersion {
-    /// Whether event of this version replaces a fact of that one. The same version does not: a repetition changes nothing.
+    /// Whether an event of this version replaces a fact of the known one. The same version does not, so a redelivery
+    /// changes nothing.
     func supersedes(_ known: EventVersion?) -> Bool {
         guard let known else { return true }
         return self > known

@@ -3,8 +3,8 @@ import Contracts
 import struct Foundation.Date
 import struct Foundation.TimeInterval
 
-/// Two neighbouring steps, to be asked what is missing between them. What neither says is given the benefit of the
-/// anomaly.
+/// Decides which lifecycle events are missing between two neighbouring ones. Where neither event holds the fields that a
+/// rule needs, no gap is reported.
 struct TransitionRules {
     private let earlier: PurchaseEvent
     private let later: PurchaseEvent
@@ -16,12 +16,12 @@ struct TransitionRules {
         self.eventType = eventType
     }
 
-    func hasSkipped(_ kind: LifecycleGap.Kind) -> Bool {
+    func isMissing(_ kind: LifecycleGap.Kind) -> Bool {
         switch kind {
         case .beginning: false
         case .period: isPeriodMissing
         case .renewalTurnedOff: eventType == .expiredVoluntarily && wasRenewing && !hasEnded
-        // What turned auto-renew on within the purchase's first minute is no step.
+        // A switch of auto-renew within the first minute belongs to the purchase.
         case .renewalTurnedOn:
             eventType == .renewed && earlier.renewal?.autoRenewStatus == false && !hasEnded && !earlier.isWithPurchase
         case .billingFailure:
@@ -38,7 +38,7 @@ struct TransitionRules {
     private var wasRenewing: Bool { earlier.renewal?.autoRenewStatus == true }
 
     private var wasFailing: Bool {
-        // Apple may tell of the failure before it sets the flag.
+        // Apple may send the failure before it sets the flag.
         switch earlier.eventType {
         case .billingFailed, .billingFailedWithGrace, .graceEnded: true
         default:
@@ -59,22 +59,22 @@ struct TransitionRules {
         return old.isEarlierPurchase(than: new)
     }
 
-    private var wasTakenBack: Bool {
+    private var wasRevoked: Bool {
         earlier.transaction?.revocationDate != nil || earlier.status == 5 || earlier.eventType == .refunded
             || earlier.eventType == .familyAccessRevoked
     }
 
-    /// Another transaction without an announcement; or a renewal that does not begin where the last period ended; or an
+    /// Another transaction without its notification; or a renewal that does not begin where the last period ended; or an
     /// end that moved.
     private var isPeriodMissing: Bool {
         guard !hasEnded, let old = earlier.transaction, let new = later.transaction else { return false }
-        // What is taken back may be an older transaction.
+        // A refunded or revoked transaction may be an older one.
         guard old.revocationDate == nil, new.revocationDate == nil else { return false }
         guard hasNewTransaction else {
             // Apple announces a transaction twice where an offer and a renewal coincide.
             return eventType != .extended && old.expiresDate != new.expiresDate && !eventType.bringsTransaction
         }
-        // Back at an older one: a renewal that was charged early is refunded.
+        // An older transaction again: a renewal that was charged early was refunded.
         if !eventType.bringsTransaction { return !isOfSamePeriod(old, new) && hasLaterTransaction }
         guard eventType == .renewed, let end = old.expiresDate, let start = new.purchaseDate else { return false }
         return start.timeIntervalSince(end) > BillingRules.earlyRenewal(in: later.key.environment)
@@ -86,10 +86,10 @@ struct TransitionRules {
             && (old.additionalTransactionReason != nil || new.additionalTransactionReason != nil)
     }
 
-    /// It was bought again after the end of the period that was last seen. Before that end a refund explains it; out of
-    /// billing retry no end is told.
+    /// The customer bought again after the end of the last known period, without an expiry. Before that end a refund
+    /// explains it; Apple sends no expiry where the customer buys again during billing retry.
     private var isEndMissing: Bool {
-        guard !hasEnded, !wasTakenBack, !wasFailing, hasNewTransaction else { return false }
+        guard !hasEnded, !wasRevoked, !wasFailing, hasNewTransaction else { return false }
         guard let end = earlier.transaction?.expiresDate, let start = later.transaction?.purchaseDate else {
             return false
         }
@@ -98,7 +98,8 @@ struct TransitionRules {
 }
 
 extension EventType {
-    var isStep: Bool {
+    /// Whether events of this type can change the lifecycle; see ``PurchaseEvent/isLifecycleEvent`` for single events.
+    var isLifecycleEvent: Bool {
         switch self {
         case .subscribed, .resubscribed, .subscribedByOffer, .resubscribedByOffer, .offerRedeemed, .upgradedByOffer,
             .downgradeChosenByOffer, .upgraded, .downgradeChosen, .choiceUndone, .renewalTurnedOff, .renewalTurnedOn,

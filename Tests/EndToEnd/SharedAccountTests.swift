@@ -27,7 +27,7 @@ extension EndToEnd {
                 let counted = try await Self.metrics(of: updater)
                 #expect(counted.sum("storekeeper_shared_accounts_total", ["app": Self.app]) == 1)
                 let told = updater.process.logTail(lines: 200).split(separator: "\n").filter {
-                    $0.contains("Two accounts of the app live on one Apple account")
+                    $0.contains("Two accounts of the app use one Apple account")
                 }
                 #expect(told.count == 1)
                 #expect(told.first?.contains(Self.app) == true && told.first?.contains("Production") == true)

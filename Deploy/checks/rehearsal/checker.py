@@ -73,11 +73,12 @@ class Record:
 
 
 def ledger(postgres):
+    """Without single objects of a customer's history, which are no notifications."""
     rows = postgres.sql(
         "select notification_uuid, notification_type, coalesce(subtype, ''), environment, bundle_id,"
         " coalesce(original_transaction_id, ''), coalesce(transaction_id, ''),"
         " (extract(epoch from signed_at) * 1000)::bigint from notification"
-        " where notification_type not in ('TRANSACTION', 'RENEWAL_INFO', 'APP_TRANSACTION', 'STATUS')")
+        " where notification_type not like 'signed%'")
     return {row[0]: row[1:] for row in rows}
 
 

@@ -40,7 +40,7 @@ struct CoverageCommand: SimulatorWork {
 
     private static func read(_ path: String) throws -> Coverage {
         guard let bytes = FileManager.default.contents(atPath: path) else {
-            throw Failure("\(path) cannot be read: give a file that `simulator run --record` wrote")
+            throw SimulatorError("\(path) cannot be read: give a file that `simulator run --record` wrote")
         }
         return Coverage(of: try RunRecord(reading: Array(bytes)))
     }

@@ -44,7 +44,7 @@ struct SendCommand: SimulatorWork {
         do {
             return Array(try Data(contentsOf: URL(fileURLWithPath: file)))
         } catch {
-            throw Failure("\(file) cannot be read: give a readable file, or - for standard input (\(error))")
+            throw SimulatorError("\(file) cannot be read: give a readable file, or - for standard input (\(error))")
         }
     }
 }

@@ -24,21 +24,21 @@ struct ScenarioMix: Sendable {
     static func only(_ scenario: Scenario) -> ScenarioMix { ScenarioMix([(scenario, 1)], hasAppEvents: false) }
 
     /// Reads `{"NAME": WEIGHT, …}`.
-    /// - Throws: ``Failure`` where it is something else, names an unknown scenario, or has no weight above 0.
+    /// - Throws: ``SimulatorError`` where it is something else, names an unknown scenario, or has no weight above 0.
     init(json: Data) throws {
         let weights: [String: Double]
         do { weights = try JSONDecoder().decode([String: Double].self, from: json) } catch {
-            throw Failure(#"a mix must be a JSON object like {"win-back": 2, "anything": 8}: \#(error)"#)
+            throw SimulatorError(#"a mix must be a JSON object like {"win-back": 2, "anything": 8}: \#(error)"#)
         }
         for (name, weight) in weights {
             guard name == Self.anything || Scenario.named(name) != nil else {
-                throw Failure("the mix names \(name), which is no scenario: see `simulator scenarios`")
+                throw SimulatorError("the mix names \(name), which is no scenario: see `simulator scenarios`")
             }
-            guard weight.isFinite, weight >= 0 else { throw Failure("the weight of \(name) must be 0 or more") }
+            guard weight.isFinite, weight >= 0 else { throw SimulatorError("the weight of \(name) must be 0 or more") }
         }
         let chosen = weights.filter { $0.value > 0 }.sorted { $0.key < $1.key }
         guard !chosen.isEmpty else {
-            throw Failure("the mix has no weight above 0: give one scenario a weight above 0")
+            throw SimulatorError("the mix has no weight above 0: give one scenario a weight above 0")
         }
         self.init(chosen.map { (Scenario.named($0.key), $0.value) }, hasAppEvents: false)
     }

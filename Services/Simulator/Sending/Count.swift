@@ -19,7 +19,7 @@ struct Count: Sendable {
         access[name] = periods.map { $0.sentence(in: pending.event.app.bundleId) }
     }
 
-    mutating func end(_ delivery: Delivery, _ answer: Answer, _ consequence: Outbox.Consequence) {
+    mutating func end(_ delivery: NotificationDelivery, _ answer: Answer, _ consequence: Outbox.Consequence) {
         tally.deliveries += 1
         if delivery.attempt > 1 { tally.retries += 1 }
         if delivery.isRepetition { tally.repetitions += 1 }

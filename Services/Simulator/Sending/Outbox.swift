@@ -9,7 +9,7 @@ struct Outbox: Sendable {
 
     enum Step: Sendable {
         case send(PendingNotification)
-        case sendAgain(Delivery)
+        case sendAgain(NotificationDelivery)
         /// Nothing until then; an answer may bring something earlier.
         case wait(until: Instant)
         /// Nothing until an answer comes.
@@ -31,7 +31,7 @@ struct Outbox: Sendable {
     private var shuffled: [PendingNotification] = []
     private var ordered = PendingQueue()
     private var made = 0
-    private var repetitions: [Delivery] = []
+    private var repetitions: [NotificationDelivery] = []
     private var retries = RetryQueue()
     private var underway = 0
     private var isStopped = false
@@ -95,7 +95,7 @@ struct Outbox: Sendable {
     }
 
     /// Notes the result of a delivery.
-    mutating func answered(_ delivery: Delivery, with answer: Answer, at instant: Instant) -> Consequence {
+    mutating func answered(_ delivery: NotificationDelivery, with answer: Answer, at instant: Instant) -> Consequence {
         underway -= 1
         if answer.isAccepted {
             if delivery.notification.isToBeRepeated, !delivery.isRepetition {

@@ -2,7 +2,7 @@
 struct RetryQueue: Sendable {
     private struct Entry {
         var due: ContinuousClock.Instant
-        var delivery: Delivery
+        var delivery: NotificationDelivery
     }
 
     private var heap: [Entry] = []
@@ -10,7 +10,7 @@ struct RetryQueue: Sendable {
     var count: Int { heap.count }
     var earliest: ContinuousClock.Instant? { heap.first?.due }
 
-    mutating func add(_ delivery: Delivery, due: ContinuousClock.Instant) {
+    mutating func add(_ delivery: NotificationDelivery, due: ContinuousClock.Instant) {
         heap.append(Entry(due: due, delivery: delivery))
         var child = heap.count - 1
         while child > 0, heap[child].due < heap[(child - 1) / 2].due {
@@ -20,7 +20,7 @@ struct RetryQueue: Sendable {
     }
 
     /// The earliest one, if it is due.
-    mutating func take(dueAt instant: ContinuousClock.Instant) -> Delivery? {
+    mutating func take(dueAt instant: ContinuousClock.Instant) -> NotificationDelivery? {
         guard let first = heap.first, first.due <= instant else { return nil }
         heap.swapAt(0, heap.count - 1)
         heap.removeLast()

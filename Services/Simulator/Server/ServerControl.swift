@@ -105,7 +105,9 @@ struct ServerControl: Sendable {
     }
 
     private func addKey() throws -> APIAnswer {
-        guard let keyFiles else { throw Failure("the keys were given by --api-key: start without it to add one here") }
+        guard let keyFiles else {
+            throw SimulatorError("the keys were given by --api-key: start without it to add one here")
+        }
         keys.add(try keyFiles.add())
         return keyList()
     }

@@ -43,10 +43,10 @@ struct StoreServer: Sendable {
             group.addTask {
                 defer { bound.finish() }
                 do { try await services.run() } catch {
-                    throw Failure("the API cannot be answered on \(host):\(port): is the port taken? (\(error))")
+                    throw SimulatorError("the API cannot be answered on \(host):\(port): is the port taken? (\(error))")
                 }
             }
-            var result: Result<Success, any Error> = .failure(Failure("the API never listened"))
+            var result: Result<Success, any Error> = .failure(SimulatorError("the API never listened"))
             for await port in ports {
                 do { result = .success(try await body(port)) } catch { result = .failure(error) }
                 await services.triggerGracefulShutdown()

@@ -25,7 +25,9 @@ struct SealedPayload: Sendable, Equatable {
         self.claims = claims
         signature = []
         let jws = try signer.sign(Self.expanded(claims, header: header))
-        guard let parts = CompactJWS(jws[...]) else { throw Failure("the signer returned something that is not a JWS") }
+        guard let parts = CompactJWS(jws[...]) else {
+            throw SimulatorError("the signer returned something that is not a JWS")
+        }
         signature = Array(parts.signature)
     }
 

@@ -35,11 +35,6 @@ struct Observer: Sendable {
             newest: try await ledger.newestChanges(8))
     }
 
-    /// Changes while notifications make progress. Heartbeats, history pages and requests to Apple continue in a stalled
-    /// pipeline.
-    func mark(_ snapshot: Snapshot) -> [Int64] {
-        let stages: [ServiceKind] = [.verifier, .deduplicator, .stateUpdater]
-        return [snapshot.stored, Int64(letters.count)] + stages.map { snapshot.backlog?.waiting[$0] ?? -1 }
-            + stages.map { Int64(snapshot.stages[$0]?.handled ?? -1) }
-    }
+    /// Changes while notifications make progress.
+    func mark(_ snapshot: Snapshot) -> [Int64] { snapshot.mark(deadLetters: letters.count) }
 }

@@ -35,4 +35,12 @@ struct Snapshot: Sendable {
     var newest: [TimelineRow] = []
     /// Notices, most urgent first.
     var notices: [String] = []
+
+    /// Changes while notifications make progress. Heartbeats, history pages and requests to Apple continue in a stalled
+    /// pipeline.
+    func mark(deadLetters: Int) -> [Int64] {
+        let pipeline: [ServiceKind] = [.verifier, .deduplicator, .stateUpdater]
+        return [stored, Int64(deadLetters)] + pipeline.map { backlog?.waiting[$0] ?? -1 }
+            + pipeline.map { Int64(stages[$0]?.handled ?? -1) }
+    }
 }

@@ -33,7 +33,7 @@ struct OffsetsReset: Subcommand {
         let stored =
             dryRun
             ? try await store.all(cluster: cluster, group: group).count { $0.topic == topic }
-            : try await store.forget(cluster: cluster, group: group, topic: topic)
+            : try await store.delete(cluster: cluster, group: group, topic: topic)
         guard stored > 0 else {
             throw CommandError(
                 "no stored offset for \(topic) in cluster \(cluster.escaped): is this the cluster that the state-updater "

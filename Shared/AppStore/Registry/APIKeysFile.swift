@@ -31,10 +31,23 @@ public struct APIKeysFile: Sendable {
             throw APIKeysFileFault(problems: ["\(path) cannot be read; check that it is there and may be read"])
         }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        var writable: [String] = []
         try self.init(Array(bytes), apps: apps) { name in
-            let file = URL(fileURLWithPath: name, relativeTo: folder)
-            return FileManager.default.contents(atPath: file.path).map { String(decoding: $0, as: UTF8.self) }
+            let file = URL(fileURLWithPath: name, relativeTo: folder).path
+            if let mode = Self.modeWritableByAll(file) {
+                writable.append(
+                    "every user of the machine may write \(file) (mode \(String(mode, radix: 8))); chmod 600 it, or 640 with "
+                        + "the service's group")
+            }
+            return FileManager.default.contents(atPath: file).map { String(decoding: $0, as: UTF8.self) }
         }
+        guard writable.isEmpty else { throw APIKeysFileFault(problems: writable) }
+    }
+
+    /// The file's permissions, where they let every user choose the key.
+    private static func modeWritableByAll(_ file: String) -> Int? {
+        let mode = (try? FileManager.default.attributesOfItem(atPath: file))?[.posixPermissions] as? Int
+        return mode.flatMap { $0 & 0o002 != 0 ? $0 & 0o7777 : nil }
     }
 
     /// - Parameter privateKey: The text of a `.p8` file by its name in the file; nil where it cannot be read.

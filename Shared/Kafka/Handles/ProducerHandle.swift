@@ -26,7 +26,7 @@ final class ProducerHandle: Sendable {
     func setting(_ name: String) -> String? { client.setting(name) }
 
     /// Enqueues a record without waiting. From then on the delivery expects one report.
-    func enqueue(_ record: ProducerRecord, for delivery: Delivery, index: Int) throws {
+    func enqueue(_ record: ProducerRecord, for delivery: PendingSend, index: Int) throws {
         let headers = Self.headers(record.headers)
         // The report's event releases it; the branch below does, if there will be none.
         let opaque = Unmanaged.passRetained(DeliveryTicket(delivery, index: index))

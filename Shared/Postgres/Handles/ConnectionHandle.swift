@@ -43,6 +43,21 @@ final class ConnectionHandle {
     /// Such as 150004.
     var serverVersion: Int32 { PQserverVersion(pointer) }
 
+    /// With what the environment added to the URL.
+    var transport: PostgresTransport {
+        var options: [String: String] = [:]
+        let first = PQconninfo(pointer)
+        defer { PQconninfoFree(first) }
+        var option = first
+        while let current = option, let keyword = current.pointee.keyword {
+            options[String(cString: keyword)] = current.pointee.val.map { String(cString: $0) }
+            option = current.advanced(by: 1)
+        }
+        return PostgresTransport(
+            host: PQhost(pointer).map { String(cString: $0) } ?? "", sslMode: options["sslmode"] ?? "",
+            isEncrypted: PQsslInUse(pointer) == 1)
+    }
+
     /// Several statements separated by semicolons, in one implicit transaction unless they say otherwise.
     func run(script: String) throws(PostgresError) {
         guard !script.utf8.contains(0) else { throw PostgresError(.programming, "the script holds a NUL byte") }

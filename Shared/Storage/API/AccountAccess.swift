@@ -4,34 +4,34 @@ import Subscriptions
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// What one account may use at a moment, made from the lines of the one statement. No I/O.
+/// The access of one account at a moment, computed from the lines of ``EntitlementStore``. No I/O.
 package struct AccountAccess: Sendable {
     package typealias Line = EntitlementStore.Line
 
     package let account: UUID
     package let environment: StoreEnvironment
     package let moment: Date
-    /// What the account may use, each for one name.
+    /// An entitlement of the account under one name.
     package struct Entitlement: Sendable {
-        /// What the app calls it; the product's id where the app has no name for it.
+        /// The app's name of the entitlement; the product id where the app has defined none.
         package var name: String
-        /// What gives it.
+        /// The lines that grant it.
         package var line: Line
     }
 
-    /// The periods that contain the moment; what follows without a break with the same product is joined. One with several
-    /// names is several.
+    /// The periods that contain the moment, joined with adjoining periods of the same product. A period with several names
+    /// appears under each.
     package let entitlements: [Entitlement]
     /// Purchases of the account that give it no access at the moment.
     package let withheld: [Line]
-    /// The next moment at which the answer changes by the clock alone.
+    /// The next moment at which the answer changes by the clock alone; nil where it never does.
     package let changesAt: Date?
-    /// Rises with every change of what is stored about these purchases and grants.
+    /// Increases with every change of these purchases and grants.
     package let version: Int64
 
     /// - Parameters:
-    ///   - lines: of this account, as the statement orders them.
-    ///   - definitions: of its apps, and perhaps of others.
+    ///   - lines: the lines of this account, in the order of the statement.
+    ///   - definitions: the definitions of its apps, and perhaps of others.
     package init(
         of account: UUID, in environment: StoreEnvironment, lines: [Line], definitions: EntitlementDefinitions,
         at moment: Date
@@ -60,7 +60,7 @@ package struct AccountAccess: Sendable {
         version = revisions.values.reduce(definitions.version(of: Set(lines.map(\.bundleId)), in: environment), +)
     }
 
-    /// Periods of one purchase that follow each other with the same product, as one.
+    /// Joins adjoining periods of one purchase with the same product.
     private static func joined(_ periods: [Line]) -> [Line] {
         periods.reduce(into: []) { joined, line in
             if let last = joined.last, last.source == line.source, last.id == line.id, last.bundleId == line.bundleId,
@@ -76,7 +76,7 @@ package struct AccountAccess: Sendable {
 }
 
 extension SubscriptionState {
-    /// Whether the purchase gives access to any account: one that has none then is another one than it is given to.
+    /// Whether the purchase gives access to any account; an account without access then is not the entitled one.
     package var givesAccess: Bool {
         switch self {
         case .active, .gracePeriod, .owned: true

@@ -4,14 +4,16 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// Which version of the app an account's customer first got, from signed app transactions that were uploaded for it.
+/// The original app version of an account's customer, from signed app transactions that were uploaded for the account.
+///
+/// [AppTransaction](https://developer.apple.com/documentation/storekit/apptransaction)
 package struct AccountAppStore: Sendable {
-    /// The facts of one app transaction.
+    /// The stored fields of one app transaction.
     package struct AccountApp: Sendable, Equatable {
         package var environment: StoreEnvironment
         package var bundleId: String
         package var appAccountToken: UUID
-        /// Apple's id of the customer within the app; empty where an old system told none.
+        /// Apple's id of the customer within the app; empty where an old system sends none.
         package var appTransactionId: String
         package var originalApplicationVersion: String
         package var originalPurchaseDate: Date?
@@ -36,7 +38,7 @@ package struct AccountAppStore: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// The app of one Apple account counts for the first account that uploads it, so that it serves no other.
+    /// Stores an app transaction for the first account that uploads it, so that it grants no other account anything.
     package func add(_ app: AccountApp) async throws {
         _ = try await connection.execute(
             Self.insert, app.environment.rawValue, app.bundleId, app.appAccountToken, app.appTransactionId,

@@ -3,27 +3,27 @@ import Contracts
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// A key of the API as the database knows it: everything but the key itself.
+/// A stored API key: everything but the secret itself.
 package struct ClientKey: Sendable, Equatable {
-    /// Names it in commands and logs.
+    /// The id of the key in commands and logs.
     package var id: UUID
-    /// What people call it.
+    /// The name that an operator gave it.
     package var name: String
-    /// The only environment it can see.
+    /// The only environment that it may access.
     package var environment: StoreEnvironment
-    /// What it may do.
+    /// The operations that it may call.
     package var scopes: Set<APIScope>
-    /// The apps it may ask about; empty means all.
+    /// The bundle identifiers that it may access; empty means all.
     package var bundleIds: [String]
-    /// SHA-256 of the key.
+    /// SHA-256 of the secret.
     package var digest: [UInt8]
-    /// When it was made.
+    /// When it was created.
     package var createdAt: Date
-    /// The first moment at which it is not accepted any more; nil where there is none.
+    /// The first moment at which it is no longer accepted; nil where it does not expire.
     package var expiresAt: Date?
-    /// When an operator revoked it.
+    /// When an operator revoked it; nil where it is not revoked.
     package var revokedAt: Date?
-    /// When it was last used, by the minute.
+    /// When it was last used, to the minute; nil where it never was.
     package var lastUsedAt: Date?
 
     package init(
@@ -40,29 +40,29 @@ package struct ClientKey: Sendable, Equatable {
         self.expiresAt = expiresAt
     }
 
-    /// Whether a request at this moment may use it.
+    /// Whether a request at a moment may use it.
     package func isValid(at moment: Date) -> Bool { revokedAt == nil && expiresAt.map { moment < $0 } ?? true }
 
-    /// Whether it may ask about an app.
+    /// Whether it may access an app.
     package func covers(_ bundleId: String) -> Bool { bundleIds.isEmpty || bundleIds.contains(bundleId) }
 }
 
-/// What a key may do. The document of the API names one for each operation.
+/// A group of operations that a key may call. The API's document names one for each operation.
 package enum APIScope: String, Sendable, Hashable, CaseIterable {
-    /// What accounts and customers may use.
+    /// Read the entitlements of accounts and customers.
     case entitlementsRead = "entitlements:read"
-    /// Subscriptions, transactions, orders, notifications, search.
+    /// Read subscriptions, transactions, orders and notifications; search.
     case subscriptionsRead = "subscriptions:read"
-    /// Ask Apple about a subscription.
+    /// Refresh a subscription from Apple.
     case subscriptionsWrite = "subscriptions:write"
-    /// Upload signed transactions and receipts, restore.
+    /// Upload signed transactions and receipts; restore purchases.
     case purchasesWrite = "purchases:write"
-    /// Customers, their grants and consents.
+    /// Read customers, their grants and consents.
     case customersRead = "customers:read"
-    /// Change them.
+    /// Change customers, their grants and consents.
     case customersWrite = "customers:write"
     /// Sign offers.
     case offersSign = "offers:sign"
-    /// What changed, as a feed.
+    /// Read the feed of changes.
     case eventsRead = "events:read"
 }

@@ -1,12 +1,12 @@
 import Contracts
 import Signatures
 
-/// The text that a backend sends: `sk_live_` or `sk_test_`, 256 random bits, and a checksum of both.
+/// The secret that a backend sends: `sk_live_` or `sk_test_`, 256 random bits, and a checksum of both.
 ///
-/// The checksum spares every look-up for what was mistyped or made up, and lets a scanner of leaked secrets recognise a key
-/// without asking us.
+/// The checksum rejects mistyped and invented secrets without a look-up, and lets a scanner of leaked secrets recognise a key
+/// without a request.
 package struct ClientKeySecret: Sendable, Equatable {
-    /// The whole text. Shown once; only ``digest`` is stored.
+    /// The whole text. It is shown once; only ``digest`` is stored.
     package let text: String
 
     /// A new key.
@@ -19,7 +19,7 @@ package struct ClientKeySecret: Sendable, Equatable {
         self.text = String(decoding: text, as: UTF8.self)
     }
 
-    /// - Returns: nil where the text cannot be a key, whatever is stored.
+    /// - Returns: nil where prefix, length or checksum are wrong.
     package init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
         guard bytes.count == Self.length, bytes.starts(with: "sk_live_".utf8) || bytes.starts(with: "sk_test_".utf8),
@@ -29,7 +29,7 @@ package struct ClientKeySecret: Sendable, Equatable {
         self.text = String(text)
     }
 
-    /// SHA-256 of the text: what is stored. The 256 bits are random, so that no slow hash would add anything.
+    /// SHA-256 of the text, which is stored. A slow hash would add nothing, because 256 bits are random.
     package var digest: [UInt8] { SHA256Hash.digest(Array(text.utf8)) }
 
     private static let randomBytes = 32
@@ -46,6 +46,6 @@ package struct ClientKeySecret: Sendable, Equatable {
 }
 
 extension ClientKeySecret: CustomStringConvertible {
-    /// Without the secret, for whatever prints values.
+    /// A text without the secret, for logs.
     package var description: String { "\(text.prefix(8))…" }
 }

@@ -4,7 +4,7 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// The keys of the API.
+/// The API keys.
 package struct ClientKeyStore: Sendable {
     private let connection: PostgresConnection
 
@@ -18,24 +18,24 @@ package struct ClientKeyStore: Sendable {
             key.bundleIds, key.digest, key.createdAt, key.expiresAt)
     }
 
-    /// All keys, also those that are over, the newest first.
+    /// All keys, including revoked and expired ones, the newest first.
     package func all() async throws -> [ClientKey] {
         try await connection.execute(Self.list, true).map { row in try Self.read(row) }
     }
 
-    /// Those that are not revoked, and what makes cursors unforgeable.
+    /// The keys that are not revoked, and the secret that signs cursors.
     package func active() async throws -> (keys: [ClientKey], cursorSecret: [UInt8]) {
         let rows = try await connection.pipeline([Command(Self.list, false), Command(Self.cursorSecret)])
         return (try rows[0].map { row in try Self.read(row) }, try rows[1][0].value("secret"))
     }
 
     /// Revokes a key.
-    /// - Returns: false where there is none, or it is revoked already.
+    /// - Returns: false where no such key exists, or it is revoked already.
     package func revoke(_ id: UUID, at moment: Date) async throws -> Bool {
         try await connection.execute(Self.revoke, id, moment).affected > 0
     }
 
-    /// Notes when keys were used; an earlier time changes nothing.
+    /// Stores when keys were used; an earlier time changes nothing.
     package func used(_ uses: [UUID: Date]) async throws {
         guard !uses.isEmpty else { return }
         let sorted = uses.sorted { $0.key.uuidString < $1.key.uuidString }
@@ -45,7 +45,7 @@ package struct ClientKeyStore: Sendable {
     private static func read(_ row: Row) throws -> ClientKey {
         var key = ClientKey(
             id: try row.value("id"), name: try row.value("name"), environment: try SubscriptionStore.environment(row),
-            // A scope of a newer release means nothing to this one.
+            // A scope that only a newer release knows is ignored.
             scopes: Set(try row.value("scopes", as: [String].self).compactMap(APIScope.init(rawValue:))),
             bundleIds: try row.value("bundle_ids"), digest: try row.value("digest"),
             createdAt: try row.value("created_at"), expiresAt: try row.optional("expires_at"))

@@ -4,29 +4,28 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// What customers consented to, as app backends tell; rows are only added, so that it can be shown later who agreed to what
-/// and when.
+/// The consents of customers, as app backends send them. Rows are only added, so that the history of a consent is kept.
 package struct ConsentStore: Sendable {
-    /// What can be consented to.
+    /// The kinds of consents.
     package enum Kind: String, Sendable, CaseIterable {
-        /// That Apple is told how far a purchase was used, for its decision about a refund.
+        /// Sending consumption information to Apple, for its decision about a refund.
         case consumption
     }
 
-    /// One time that a customer agreed or took it back.
+    /// A consent that a customer gave or withdrew.
     package struct Consent: Sendable, Equatable {
         package var environment: StoreEnvironment
         package var bundleId: String
         package var appAccountToken: UUID
         package var kind: Kind
         package var isGiven: Bool
-        /// When the customer did; by the backend's clock.
+        /// When the customer gave or withdrew it, by the backend's clock.
         package var givenAt: Date
-        /// By ours.
+        /// When it was stored, by the clock of this process.
         package var recordedAt: Date
-        /// The API key.
+        /// The id of the API key that sent it.
         package var recordedBy: UUID
-        /// What the customer saw, such as the version of a text.
+        /// The text that the customer saw, such as its version.
         package var note: String?
 
         package init(
@@ -50,19 +49,19 @@ package struct ConsentStore: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Adds a consent, or that it was taken back.
+    /// Adds a consent or its withdrawal.
     package func add(_ consent: Consent) async throws {
         _ = try await connection.execute(
             Self.insert, consent.environment.rawValue, consent.bundleId, consent.appAccountToken, consent.kind.rawValue,
             consent.isGiven, consent.givenAt, consent.recordedAt, consent.recordedBy, consent.note)
     }
 
-    /// All of an account, the newest first: the first of a kind counts.
+    /// All consents of an account, the newest first: the first of a kind counts.
     package func consents(
         of account: UUID, _ bundleId: String, in environment: StoreEnvironment
     ) async throws -> [Consent] {
         try await connection.execute(Self.list, environment.rawValue, bundleId, account).compactMap { row in
-            // A kind of a newer release means nothing to this one.
+            // A kind that only a newer release knows is ignored.
             guard let kind = Kind(rawValue: try row.value("kind")) else { return nil }
             return Consent(
                 environment: environment, bundleId: bundleId, appAccountToken: account, kind: kind,
@@ -72,8 +71,8 @@ package struct ConsentStore: Sendable {
         }
     }
 
-    /// When Apple last said that a parent took back the consent to a child's use of the app (`RESCIND_CONSENT`), for one of
-    /// the Apple accounts that the account is known to have; nil where it never did.
+    /// When Apple last reported that a parent withdrew the consent to a child's use of the app (`RESCIND_CONSENT`), for a known
+    /// Apple account of the account; nil where it never did.
     package func rescindedAt(
         of account: UUID, _ bundleId: String, in environment: StoreEnvironment
     ) async throws -> Date? {
@@ -105,11 +104,11 @@ package struct ConsentStore: Sendable {
     private static let rescinded = Statement(
         "consent-rescinded",
         """
-        select max(told.signed_at) as rescinded_at
-        from notification told
-        join notification_payload payload on payload.notification_uuid = told.notification_uuid
-        where told.environment = $1::text::store_environment and told.bundle_id = $2::text
-            and told.notification_type = 'RESCIND_CONSENT'
+        select max(rescission.signed_at) as rescinded_at
+        from notification rescission
+        join notification_payload payload on payload.notification_uuid = rescission.notification_uuid
+        where rescission.environment = $1::text::store_environment and rescission.bundle_id = $2::text
+            and rescission.notification_type = 'RESCIND_CONSENT'
             and payload.decoded -> 'appData' -> 'signedAppTransactionInfo' ->> 'appTransactionId' in (
                 select app_transaction_id
                 from account_app

@@ -4,7 +4,7 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// What app backends tell of their customers: their ids, access given by hand, and consents.
+/// The records of app backends about their customers: ids, manual grants, and consents.
 package struct CustomerRecords: Sendable {
     /// A customer by the developer's own id.
     package struct Customer: Sendable, Equatable {
@@ -25,7 +25,7 @@ package struct CustomerRecords: Sendable {
         }
     }
 
-    /// Access that an operator or backend gave by hand.
+    /// Access that an operator or backend granted.
     package struct ManualGrant: Sendable, Equatable {
         package var id: UUID
         package var environment: StoreEnvironment
@@ -34,14 +34,14 @@ package struct CustomerRecords: Sendable {
         package var productId: String
         package var reason: String
         package var startsAt: Date
-        /// Nil: until it is revoked.
+        /// The end of the grant; nil where it lasts until it is revoked.
         package var endsAt: Date?
         package var createdAt: Date
-        /// The API key.
+        /// The id of the API key that created it.
         package var createdBy: UUID
         package var revokedAt: Date?
 
-        /// In the place of an API key where an operator gave it: the audit log says who.
+        /// The id in place of an API key where an operator created the grant; the audit log names the operator.
         package static let byOperator = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
         package init(
@@ -61,11 +61,11 @@ package struct CustomerRecords: Sendable {
         }
     }
 
-    /// What became of the wish to have a customer.
+    /// The outcome of creating a customer.
     package enum Outcome: Sendable, Equatable {
         case created(Customer)
         case known(Customer)
-        /// The customer has another token, or the token another customer.
+        /// The customer has another token, or another customer has the token.
         case conflict
     }
 
@@ -74,8 +74,8 @@ package struct CustomerRecords: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Makes a customer where there is none; one that exists stays as it is.
-    /// - Parameter isTokenGiven: whether the caller wants this very token; otherwise the stored one is fine.
+    /// Creates a customer; an existing one is not changed.
+    /// - Parameter isTokenGiven: whether the caller requires this token; otherwise a stored one is returned.
     package func put(_ customer: Customer, isTokenGiven: Bool) async throws -> Outcome {
         let added = try await connection.execute(
             Self.insert, customer.id, customer.environment.rawValue, customer.bundleId, customer.appAccountToken,
@@ -98,7 +98,7 @@ package struct CustomerRecords: Sendable {
         }
     }
 
-    /// Forgets which token a customer has; purchases, grants and consents of the token stay.
+    /// Deletes a customer with its token; purchases, grants and consents of the token stay.
     /// - Returns: false where there is no such customer.
     package func remove(_ id: String, of bundleId: String, in environment: StoreEnvironment) async throws -> Bool {
         try await connection.execute(Self.remove, id, bundleId, environment.rawValue).affected > 0
@@ -111,7 +111,7 @@ package struct CustomerRecords: Sendable {
             grant.productId, grant.reason, grant.startsAt, grant.endsAt, grant.createdAt, grant.createdBy)
     }
 
-    /// All grants of an account, also those that are over, the newest first.
+    /// All grants of an account, including those that have ended, the newest first.
     package func grants(
         of account: UUID, of bundleId: String, in environment: StoreEnvironment
     ) async throws -> [ManualGrant] {
@@ -126,7 +126,7 @@ package struct CustomerRecords: Sendable {
         }
     }
 
-    /// Ends a grant now; one that is over stays as it is.
+    /// Ends a grant now; one that has ended is not changed.
     /// - Returns: false where the account has no such grant.
     package func revoke(
         grant id: UUID, of account: UUID, of bundleId: String, in environment: StoreEnvironment, at moment: Date

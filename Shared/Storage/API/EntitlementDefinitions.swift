@@ -4,20 +4,20 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// What an app calls the things that its products give, such as “pro” for both the monthly and the yearly subscription.
+/// A named entitlement of an app and the products that grant it, such as “pro” for a monthly and a yearly subscription.
 ///
-/// A product that no definition of the app names gives an entitlement of its own name.
+/// A product without a definition grants an entitlement of its own name.
 package struct EntitlementDefinition: Sendable, Equatable {
     package var environment: StoreEnvironment
     package var bundleId: String
     package var name: String
-    /// Rises by one with every change.
+    /// Increases by one with every change.
     package var version: Int64
     package var productIds: [String]
-    /// Also given to all who first got an older version of the app: it was paid for then.
+    /// Customers whose original app version is older than this one have the entitlement too: they paid for the app.
     package var originalApplicationVersionBefore: String?
     package var createdAt: Date
-    /// The API key that wrote this version.
+    /// The id of the API key that wrote this version.
     package var createdBy: UUID
 
     package init(
@@ -34,10 +34,10 @@ package struct EntitlementDefinition: Sendable, Equatable {
         self.createdBy = createdBy
     }
 
-    /// Whether somebody who first got this version of the app has it.
+    /// Whether a customer with this original app version has the entitlement.
     ///
-    /// Versions are compared number by number, as the App Store orders them: 10.0 is behind 9.2. What is no number counts
-    /// as 0.
+    /// Versions are compared number by number, as the App Store orders them: 10.0 is after 9.2. A component that is no number
+    /// counts as 0.
     package func isGiven(byVersion version: String) -> Bool {
         guard let limit = originalApplicationVersionBefore else { return false }
         let (one, other) = (Self.numbers(version), Self.numbers(limit))
@@ -53,7 +53,7 @@ package struct EntitlementDefinition: Sendable, Equatable {
     }
 }
 
-/// The definitions in force.
+/// The current definitions of entitlements.
 package struct EntitlementDefinitions: Sendable, Equatable {
     private struct App: Hashable {
         var environment: StoreEnvironment
@@ -62,28 +62,28 @@ package struct EntitlementDefinitions: Sendable, Equatable {
 
     private var byApp: [App: [EntitlementDefinition]]
 
-    /// - Parameter definitions: the newest version of each.
+    /// - Parameter definitions: the newest version of each definition.
     package init(_ definitions: [EntitlementDefinition] = []) {
         byApp = Dictionary(grouping: definitions) { App(environment: $0.environment, bundleId: $0.bundleId) }
     }
 
-    /// Those of one app, by name.
+    /// The definitions of one app, by name.
     package func all(of bundleId: String, in environment: StoreEnvironment) -> [EntitlementDefinition] {
         byApp[App(environment: environment, bundleId: bundleId)] ?? []
     }
 
-    /// What a product of an app gives.
+    /// The entitlements that a product of an app grants.
     package func names(of productId: String, _ bundleId: String, in environment: StoreEnvironment) -> [String] {
         let names = all(of: bundleId, in: environment).filter { $0.productIds.contains(productId) }.map(\.name)
         return names.isEmpty ? [productId] : names
     }
 
-    /// What having first got a version of an app gives.
+    /// The entitlements that an original app version grants.
     package func names(ofVersion version: String, _ bundleId: String, in environment: StoreEnvironment) -> [String] {
         all(of: bundleId, in: environment).filter { $0.isGiven(byVersion: version) }.map(\.name)
     }
 
-    /// Rises with every change of a definition of these apps.
+    /// Increases with every change of a definition of these apps.
     package func version(of bundleIds: Set<String>, in environment: StoreEnvironment) -> Int64 {
         bundleIds.reduce(0) { sum, bundleId in
             all(of: bundleId, in: environment).reduce(sum) { $0 + $1.version }
@@ -91,26 +91,26 @@ package struct EntitlementDefinitions: Sendable, Equatable {
     }
 }
 
-/// The versions of the definitions; rows are only added.
+/// The versions of the definitions of entitlements. Rows are only added.
 package struct EntitlementDefinitionStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// The newest version of each, by name.
+    /// The newest version of each definition, by name.
     package func current() async throws -> EntitlementDefinitions {
         EntitlementDefinitions(try await connection.execute(Self.current).map(Self.read))
     }
 
-    /// Every version of one, the newest first.
+    /// Every version of one definition, the newest first.
     package func versions(
         of name: String, _ bundleId: String, in environment: StoreEnvironment
     ) async throws -> [EntitlementDefinition] {
         try await connection.execute(Self.versions, environment.rawValue, bundleId, name).map(Self.read)
     }
 
-    /// Adds a version where something changes.
+    /// Adds a version if the definition differs from the newest one.
     /// - Returns: the newest version; nil where another request wrote one at the same time.
     package func put(_ definition: EntitlementDefinition) async throws -> EntitlementDefinition? {
         let newest = try await versions(of: definition.name, definition.bundleId, in: definition.environment).first

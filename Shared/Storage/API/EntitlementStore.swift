@@ -5,60 +5,59 @@ import Subscriptions
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// What accounts may use, as the API answers it: everything from one statement, the periods as the one transaction wrote
-/// them.
+/// Reads the access of accounts for the API, in one statement, from the periods that `LedgerStore.apply` has written.
 package enum EntitlementStore {
-    /// A stretch of time in which an account may use a product, or a purchase of the account that gives none.
+    /// A period of time in which an account may use a product, or a purchase of the account that gives it no access.
     package struct Line: Sendable, Equatable {
-        /// What a line comes from.
+        /// The source of a line.
         package enum Source: String, Sendable {
-            /// A period of a purchase, as the account may use it.
+            /// An access period of a purchase that the account may use.
             case access
             /// A purchase that the account owns or claims; it may have periods as well.
             case purchase
             /// A manual grant.
             case grant
-            /// The purchase of the app itself: gives what the app's definitions say of its version.
+            /// The purchase of the app itself: grants the entitlements that the definitions give to its original version.
             case app
         }
 
         package var source: Source
         package var account: UUID
         package var bundleId: String
-        /// Of the purchase, or the id of the grant.
+        /// The original transaction id of the purchase, or the id of the grant.
         package var id: String
         package var productId: String?
         package var startsAt: Date?
-        /// Nil where it does not end.
+        /// The first moment without access; nil where access has no end.
         package var endsAt: Date?
-        /// Of the period, by the names of `AccessPeriod`. Of the app itself, the version that its customer first got.
+        /// The reason of the period, a raw value of `AccessPeriod.Reason`. For the app itself, its original version.
         package var reason: String?
         package var transactionId: String?
         package var ownership: String?
-        /// Whether the purchase renews, where Apple told.
+        /// Whether the purchase renews; nil where no renewal info is known.
         package var isAutoRenewing: Bool?
-        /// The notification that decided, and when Apple signed it.
+        /// The notification that decided.
         package var notificationUUID: UUID?
         package var signedAt: Date?
-        /// How often the purchase or grant was written.
+        /// The revision of the purchase or grant.
         package var revision: Int64
 
-        /// Whether the moment lies inside.
+        /// Whether a moment is in the period.
         package func contains(_ moment: Date) -> Bool {
             startsAt.map { $0 <= moment } ?? false && (endsAt.map { moment < $0 } ?? true)
         }
     }
 
     /// - Parameters:
-    ///   - bundleIds: nil asks for all apps.
-    ///   - moment: lines that ended before are left out.
+    ///   - bundleIds: nil means all apps.
+    ///   - moment: lines that ended before it are left out.
     package static func command(
         of accounts: [UUID], in environment: StoreEnvironment, bundleIds: [String]?, from moment: Date
     ) -> Command {
         Command(ofAccounts, accounts, environment.rawValue, bundleIds, moment)
     }
 
-    /// Of the command above.
+    /// Decodes the results of the command above.
     package static func lines(_ rows: Rows) throws -> [Line] {
         try rows.map { row in
             Line(
@@ -73,19 +72,19 @@ package enum EntitlementStore {
         }
     }
 
-    /// The newest facts of some purchases, and why they give access at a moment.
+    /// The newest facts of some purchases, and the reason of their access at a moment.
     package static func command(
         purchases ids: [String], in environment: StoreEnvironment, at moment: Date
     ) -> Command {
         Command(ofPurchases, environment.rawValue, ids, moment)
     }
 
-    /// Of the command above.
+    /// Decodes the results of the command above.
     package static func subscriptions(_ rows: Rows) throws -> [Subscription] {
         try rows.map { row in try SubscriptionColumns.read(row).subscription }
     }
 
-    /// Of the command above, the state of each purchase by its id.
+    /// The state of each purchase by its id, from the results of the command above.
     package static func states(_ rows: Rows, at moment: Date) throws -> [String: SubscriptionState] {
         try rows.reduce(into: [:]) { states, row in
             let subscription = try SubscriptionColumns.read(row).subscription
@@ -116,7 +115,7 @@ package enum EntitlementStore {
         select line.source, given.account, line.bundle_id, line.id, line.product_id, line.starts_at, line.ends_at,
             line.reason, line.transaction_id, coalesce(paid.ownership, held.ownership) as ownership,
             held.is_auto_renewing, coalesce(line.notification_uuid, paid.notification_uuid) as notification_uuid,
-            coalesce(told.signed_at, paid.event_at) as signed_at, coalesce(held.revision, line.revision) as revision
+            coalesce(decisive.signed_at, paid.event_at) as signed_at, coalesce(held.revision, line.revision) as revision
         from unnest($1::uuid[]) as given (account)
         cross join lateral (
             select 'access' as source, bundle_id, original_transaction_id as id, product_id, lower(period) as starts_at,
@@ -156,7 +155,7 @@ package enum EntitlementStore {
         left join transaction paid
             on line.transaction_id is not null and paid.environment = $2::text::store_environment
             and paid.transaction_id = line.transaction_id
-        left join notification told on told.notification_uuid = line.notification_uuid
+        left join notification decisive on decisive.notification_uuid = line.notification_uuid
         where line.source in ('grant', 'app') or held.revision is not null
         order by given.account, line.bundle_id, line.id, line.starts_at nulls last, line.source
         """)

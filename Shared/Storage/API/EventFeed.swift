@@ -1,20 +1,20 @@
 import Contracts
 import Postgres
 
-/// The timeline of all purchases as a feed that leaves nothing out.
+/// The timeline of all purchases as a feed without omissions.
 ///
-/// Ids do not commit in their order: a row may appear behind one that was read already. So a reader is only shown ids up to
-/// a mark below which every transaction has ended. The one transaction has written before it writes the timeline, so it has
-/// its transaction id before it takes ids of the timeline: once every transaction that ran when the greatest id was read is
-/// over, all ids up to that one are decided.
+/// Ids do not commit in their order: a row may appear with a lower id than one that was read already. So a reader gets ids up
+/// to a horizon, below which every transaction has ended. `LedgerStore.apply` writes other rows before the timeline, so it has
+/// a transaction id before it takes ids of the timeline: once every transaction that ran when the greatest id was read has
+/// ended, all ids up to that one are committed or rolled back.
 package struct EventFeed: Sendable {
-    /// What a reading of the database says.
+    /// A reading of the database.
     package struct Reading: Sendable, Equatable {
-        /// The greatest id that is committed.
+        /// The greatest committed id.
         package var greatest: Int64
-        /// Transactions from this one on had not begun.
+        /// Transactions with this id and greater ones had not begun.
         package var nextTransaction: Int64
-        /// Transactions before this one are over.
+        /// Transactions with lower ids have ended.
         package var oldestRunning: Int64
 
         package init(greatest: Int64, nextTransaction: Int64, oldestRunning: Int64) {
@@ -24,15 +24,15 @@ package struct EventFeed: Sendable {
         }
     }
 
-    /// Follows readings to the mark. No I/O.
+    /// Computes the horizon from readings. No I/O.
     package struct Horizon: Sendable {
-        /// All ids up to this one are decided; nil until the first is.
+        /// All ids up to this one are committed or rolled back; nil until a reading has settled.
         package private(set) var id: Int64?
         private var pending: [Reading] = []
 
         package init() {}
 
-        /// Takes a reading into account; readings have to come in the order in which they were made.
+        /// Adds a reading; readings must be added in the order in which they were made.
         package mutating func advance(_ reading: Reading) {
             if pending.last?.greatest != reading.greatest, reading.greatest > id ?? -1 { pending.append(reading) }
             while let first = pending.first, first.nextTransaction <= reading.oldestRunning {
@@ -47,7 +47,7 @@ package struct EventFeed: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// The greatest id first, the snapshot after it: who has an id that small has its transaction id by then.
+    /// Reads the greatest id before the snapshot: every transaction with a lower id has its transaction id by then.
     package func reading() async throws -> Reading {
         let rows = try await connection.pipeline([Command(Self.greatest), Command(Self.snapshot)])
         return Reading(
@@ -55,8 +55,8 @@ package struct EventFeed: Sendable {
             oldestRunning: try rows[1][0].value("oldest"))
     }
 
-    /// Events behind one id, up to the horizon, in the order of their ids.
-    /// - Parameter bundleIds: nil asks for all apps.
+    /// Events after an id, up to the horizon, in the order of their ids.
+    /// - Parameter bundleIds: nil means all apps.
     package func events(
         after id: Int64, upTo horizon: Int64, in environment: StoreEnvironment, bundleIds: [String]?, limit: Int
     ) async throws -> [(id: Int64, message: SubscriptionChanged)] {
@@ -92,6 +92,6 @@ package struct EventFeed: Sendable {
 }
 
 extension TimelineRow {
-    /// What `subscriptions.changed` says of it.
+    /// The message of `subscriptions.changed` for it.
     package var message: SubscriptionChanged { SubscriptionChanged(self) }
 }

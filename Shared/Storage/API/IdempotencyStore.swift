@@ -3,15 +3,15 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// Answers to requests that must not have effect twice.
+/// Idempotency keys of requests, with their answers.
 package struct IdempotencyStore: Sendable {
-    /// What is known of a request.
+    /// The state of a request.
     package enum Known: Sendable, Equatable {
-        /// No earlier request has the key: it is this caller's to carry out, and to ``complete(_:of:status:headers:body:)``.
+        /// No earlier request has the key: the caller executes it and calls ``complete(_:of:status:headers:body:)``.
         case new
-        /// The same request was sent before, and this was the answer.
+        /// The same request was sent before, with this answer.
         case answered(status: Int, headers: String, body: [UInt8])
-        /// The same request is being carried out.
+        /// The same request is being executed.
         case inProgress
         /// The key was used for another request.
         case mismatch
@@ -24,9 +24,9 @@ package struct IdempotencyStore: Sendable {
 
     /// Claims an idempotency key for a request.
     /// - Parameters:
-    ///   - digest: of everything that makes two requests the same.
-    ///   - expiry: what was claimed before is forgotten.
-    ///   - abandoned: what was claimed before, and is still in progress, was left by a process that died.
+    ///   - digest: a digest of operation, path and body.
+    ///   - expiry: keys claimed before it have expired.
+    ///   - abandoned: a request claimed before it and still in progress was interrupted.
     package func claim(
         _ name: String, of key: UUID, digest: [UInt8], at now: Date, expiry: Date, abandoned: Date
     ) async throws -> Known {
@@ -41,24 +41,25 @@ package struct IdempotencyStore: Sendable {
         return .answered(status: Int(status), headers: headers.text, body: try row.value("response_body"))
     }
 
-    /// Keeps the answer.
+    /// Stores the answer.
     package func complete(
         _ name: String, of key: UUID, status: Int, headers: String, body: [UInt8]
     ) async throws {
         _ = try await connection.execute(Self.complete, key, name, Int32(status), JSONText(headers), body)
     }
 
-    /// Forgets a claim whose request had no effect, so that it can be sent again.
+    /// Deletes a claim whose request had no effect, so that it can be sent again.
     package func withdraw(_ name: String, of key: UUID) async throws {
         _ = try await connection.execute(Self.withdraw, key, name)
     }
 
-    /// Forgets what is too old.
-    package func forget(before moment: Date) async throws -> Int {
-        try await connection.execute(Self.forget, moment).affected
+    /// Deletes keys claimed before a time.
+    /// - Returns: number of rows.
+    package func delete(before moment: Date) async throws -> Int {
+        try await connection.execute(Self.delete, moment).affected
     }
 
-    static let statements = [claim, find, complete, withdraw, forget]
+    static let statements = [claim, find, complete, withdraw, delete]
 
     private static let claim = Statement(
         "api-idempotency-claim",
@@ -91,6 +92,6 @@ package struct IdempotencyStore: Sendable {
         "api-idempotency-withdraw",
         "delete from api_idempotency where key_id = $1::uuid and idempotency_key = $2::text and status is null")
 
-    private static let forget = Statement(
-        "api-idempotency-forget", "delete from api_idempotency where created_at < $1::timestamptz")
+    private static let delete = Statement(
+        "api-idempotency-delete", "delete from api_idempotency where created_at < $1::timestamptz")
 }

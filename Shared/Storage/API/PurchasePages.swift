@@ -4,14 +4,14 @@ import Subscriptions
 
 import struct Foundation.UUID
 
-/// What happened to one purchase, page by page, the oldest first.
+/// The timeline and notifications of one purchase, page by page, the oldest first.
 package struct PurchasePages: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// - Parameter id: of the last row of the page before; 0 begins.
+    /// - Parameter id: the id of the last row of the page before; 0 for the first page.
     package func timeline(of key: SubscriptionKey, after id: Int64, limit: Int) async throws -> [TimelineRow] {
         try await connection.execute(
             Self.timeline, key.environment.rawValue, key.originalTransactionId, id, Int64(limit)
@@ -19,7 +19,7 @@ package struct PurchasePages: Sendable {
     }
 
     /// In Apple's order.
-    /// - Parameter uuid: the last one of the page before; nil begins.
+    /// - Parameter uuid: the last one of the page before; nil for the first page.
     package func notifications(
         of key: SubscriptionKey, after uuid: UUID?, limit: Int
     ) async throws -> [LedgerLine] {

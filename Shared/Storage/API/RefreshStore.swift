@@ -5,25 +5,25 @@ import Subscriptions
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// Requests by hand that Apple be asked about a purchase now, and what became of them.
+/// Requests to refresh a purchase from Apple, and their outcomes.
 ///
-/// They take the way of the requests that gaps make: the state-updater publishes them, recovery asks Apple and sends what
-/// is news through the pipeline.
+/// They are processed like the recovery requests of gaps: the state-updater publishes them, recovery fetches the history from
+/// Apple and sends missing notifications through the pipeline.
 package struct RefreshStore: Sendable {
-    /// One request, and Apple's answer where there is one.
+    /// One request, with its outcome once there is one.
     package struct Refresh: Sendable, Equatable {
         package var id: UUID
         package var requestedAt: Date
         package var answeredAt: Date?
-        /// `answered`, or why there is no answer.
+        /// `answered`, or the reason why Apple has not answered.
         package var outcome: String?
-        /// One sentence where there is none.
+        /// The reason in one sentence; nil where Apple answered.
         package var message: String?
     }
 
-    /// Among the reasons of requests; the others are kinds of gaps.
+    /// The reason of these requests; the reasons of others are kinds of gaps.
     package static let reason = "refresh"
-    /// A second request within this time is the first, in seconds: Apple's limits are for all purchases of an app.
+    /// Seconds within which a second request returns the first one, because Apple's limits count all purchases of an app.
     package static let interval: Double = 60
 
     private let connection: PostgresConnection
@@ -31,8 +31,8 @@ package struct RefreshStore: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// - Parameter id: names the request, where there is none yet.
-    /// - Returns: the request, or the one that was made a moment ago.
+    /// - Parameter id: the id of a new request.
+    /// - Returns: the new request, or the recent one.
     package func request(_ key: SubscriptionKey, of bundleId: String, id: UUID, at now: Date) async throws -> Refresh {
         let added = try await connection.execute(
             Self.insert, id, key.environment.rawValue, key.originalTransactionId, bundleId, now,

@@ -3,11 +3,11 @@ import Postgres
 
 import struct Foundation.UUID
 
-/// Finds purchases and accounts by any of their ids, each kind by its index.
+/// Finds purchases and accounts by any of their ids, each by an index.
 package struct SearchStore: Sendable {
-    /// Something that has the id.
+    /// A purchase or account with the id.
     package struct Hit: Sendable, Equatable {
-        /// Which id it is.
+        /// The kind of id that matched.
         package var kind: String
         package var bundleId: String
         package var originalTransactionId: String?
@@ -26,7 +26,7 @@ package struct SearchStore: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// - Parameter bundleIds: nil asks for all apps.
+    /// - Parameter bundleIds: nil means all apps.
     package func hits(
         _ id: String, in environment: StoreEnvironment, bundleIds: [String]?, limit: Int
     ) async throws -> [Hit] {

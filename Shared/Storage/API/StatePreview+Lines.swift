@@ -4,11 +4,11 @@ import struct Foundation.Date
 import struct Foundation.UUID
 
 extension StatePreview {
-    /// What the look-up of `EntitlementStore` will find of an account's purchases, grants left out.
+    /// The lines that ``EntitlementStore`` will read of an account's purchases, without grants.
     ///
     /// - Parameters:
-    ///   - account: nil stands for the owner of the purchases that the events name.
-    ///   - moment: periods that ended before are left out.
+    ///   - account: nil means the owner of the purchases in the events.
+    ///   - moment: periods that ended before it are left out.
     package func lines(of account: UUID?, from moment: Date) -> [EntitlementStore.Line] {
         let named = purchases.filter(\.value.isNamed).map(\.key)
         let owner = account ?? .zero
@@ -39,7 +39,7 @@ extension StatePreview.Purchase {
             signedAt: deciding.flatMap(signedDate) ?? paid?.version.signedDate, revision: revision)
     }
 
-    /// Of a notification that decides something here.
+    /// The signed date of a notification that decided a period.
     private func signedDate(of notification: UUID) -> Date? {
         ([
             subscription.statusVersion, subscription.renewalVersion, subscription.transactionVersion,

@@ -3,13 +3,13 @@ import Contracts
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// A test notification that Apple was asked to send.
+/// A test notification that the scheduler requested from Apple.
 public struct Canary: Sendable, Hashable {
-    /// How it ended.
+    /// The outcome of a test notification.
     public enum Outcome: String, Sendable, Hashable, CaseIterable {
-        /// It is in the ledger.
+        /// The ledger holds it.
         case arrived
-        /// Apple had our 200 and the ledger lacks it.
+        /// Ingest answered 200 and the ledger lacks it.
         case lost
         /// Apple could not deliver it.
         case unreached
@@ -19,24 +19,24 @@ public struct Canary: Sendable, Hashable {
 
     /// Production or Sandbox.
     public var environment: StoreEnvironment
-    /// The app.
+    /// The app's bundle identifier.
     public var bundleId: String
-    /// Apple's, for asking what became of it.
+    /// Apple's `testNotificationToken`, for requesting its status.
     public var token: String
-    /// When Apple was asked to send it.
+    /// When the scheduler requested it.
     public var requestedAt: Date
-    /// Known once Apple has tried to send it.
+    /// The uuid of the notification; nil until Apple has tried to send it.
     public var notificationUUID: UUID?
-    /// Apple's first attempt, by Apple's clock.
+    /// Apple's first attempt, by Apple's clock; nil until then.
     public var attemptedAt: Date?
-    /// Apple's word for its last attempt.
+    /// Apple's `sendAttemptResult` of the last attempt.
     public var attemptResult: String?
     /// When it was recorded in the ledger.
     public var arrivedAt: Date?
-    /// How it ended; nil while it is waited for.
+    /// The outcome; nil while it is pending.
     public var outcome: Outcome?
 
-    /// One that was just asked for.
+    /// A test notification that was just requested.
     public init(environment: StoreEnvironment, bundleId: String, token: String, requestedAt: Date) {
         self.environment = environment
         self.bundleId = bundleId

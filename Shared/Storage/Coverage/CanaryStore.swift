@@ -4,14 +4,14 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// Test notifications and what became of them.
+/// Requested test notifications and their outcomes.
 public struct CanaryStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Keeps one that was asked for.
+    /// Stores a requested test notification.
     public func add(_ canary: Canary) async throws {
         _ = try await repeating {
             try await connection.execute(
@@ -19,12 +19,12 @@ public struct CanaryStore: Sendable {
         }
     }
 
-    /// Those that are waited for, oldest first, each with what the ledger knows of it.
+    /// The pending ones, oldest first, each with its arrival in the ledger.
     public func waiting(limit: Int = 100) async throws -> [Canary] {
         try await connection.execute(Self.waiting, Int64(limit)).map { row in try Self.canary(row) }
     }
 
-    /// Writes down what was learned; an outcome settles it.
+    /// Stores the status of a test notification; an outcome settles it.
     public func update(_ canary: Canary, at time: Date) async throws {
         _ = try await repeating {
             try await connection.execute(
@@ -34,24 +34,25 @@ public struct CanaryStore: Sendable {
         }
     }
 
-    /// When a notification was recorded in the ledger; nil where it is not there.
+    /// When a notification was recorded in the ledger; nil where the ledger lacks it.
     public func arrival(of uuid: UUID) async throws -> Date? {
         try await connection.execute(Self.arrival, uuid).first?.value(at: 0)
     }
 
-    /// The latest ones, newest first.
+    /// The latest test notifications, newest first.
     public func newest(_ limit: Int) async throws -> [Canary] {
         try await connection.execute(Self.newest, Int64(limit)).map { row in try Self.canary(row) }
     }
 
-    /// When a test notification was last asked for; nil where it never was.
+    /// When a test notification was last requested; nil where it never was.
     public func lastRequested(_ environment: StoreEnvironment, _ bundleId: String) async throws -> Date? {
         try await connection.execute(Self.lastRequested, environment.rawValue, bundleId).first?.optional(at: 0)
     }
 
-    /// Forgets those asked for before a time.
-    public func forget(requestedBefore time: Date) async throws -> Int {
-        try await repeating { try await connection.execute(Self.forget, time).affected }
+    /// Deletes test notifications requested before a time.
+    /// - Returns: number of rows.
+    public func delete(requestedBefore time: Date) async throws -> Int {
+        try await repeating { try await connection.execute(Self.delete, time).affected }
     }
 
     private static func canary(_ row: Row) throws -> Canary {
@@ -69,7 +70,7 @@ public struct CanaryStore: Sendable {
         return canary
     }
 
-    static let statements = [insert, waiting, update, arrival, newest, lastRequested, forget]
+    static let statements = [insert, waiting, update, arrival, newest, lastRequested, delete]
 
     static let insert = Statement(
         "canary-insert",
@@ -121,5 +122,5 @@ public struct CanaryStore: Sendable {
         where environment = $1::text::store_environment and bundle_id = $2::text
         """)
 
-    static let forget = Statement("canary-forget", "delete from canary where requested_at < $1::timestamptz")
+    static let delete = Statement("canary-delete", "delete from canary where requested_at < $1::timestamptz")
 }

@@ -3,33 +3,32 @@ import Contracts
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// How far one kind of proof has come for one app in one environment.
+/// The progress of one kind of completeness check for one app in one environment.
 public struct Coverage: Sendable, Hashable {
-    /// What is proven how.
+    /// The kinds of completeness checks.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// Apple was asked for what it could not deliver.
+        /// Apple's list of notifications that it could not deliver was fetched.
         case failures
-        /// Every notification that Apple lists is in the ledger, or refused by name; by whole days, UTC.
+        /// Every notification that Apple lists is in the ledger or rejected; by whole days, UTC.
         case sweep
-        /// The minutes of ingest were looked through for outages.
+        /// The heartbeats of ingest were checked for outages.
         case heartbeats
     }
 
     /// Production or Sandbox.
     public var environment: StoreEnvironment
-    /// The app.
+    /// The app's bundle identifier.
     public var bundleId: String
-    /// What is proven how.
+    /// The kind of check.
     public var kind: Kind
-    /// Nothing before it is asked for unasked.
+    /// The scheduler checks nothing before this time; operators may.
     public var beginsAt: Date
-    /// Windows were opened up to here.
+    /// The end of the time for which windows were opened.
     public var plannedUntil: Date
-    /// And closed up to here.
+    /// The end of the time for which windows were closed.
     public var provenUntil: Date
 
-    /// All fields.
-    public init(
+    package init(
         environment: StoreEnvironment, bundleId: String, kind: Kind, beginsAt: Date, plannedUntil: Date,
         provenUntil: Date
     ) {
@@ -42,22 +41,22 @@ public struct Coverage: Sendable, Hashable {
     }
 }
 
-/// One day of the auditor's table.
+/// One day of the table `coverage_day`, which auditors read.
 public struct CoverageDay: Sendable, Hashable {
     /// Production or Sandbox.
     public var environment: StoreEnvironment
-    /// The app.
+    /// The app's bundle identifier.
     public var bundleId: String
     /// The first moment of the day, UTC.
     public var day: Date
-    /// What its sweep found; zeros until that has closed.
+    /// The counts of its sweep; zeros until the sweep has closed.
     public var counts: RecoveryWindow.Counts
-    /// The latest sweep. Its window may be forgotten.
+    /// The window of the latest sweep; its row may be deleted.
     public var window: UUID
-    /// When that was opened.
+    /// When that window was opened.
     public var plannedAt: Date
-    /// Since when everything Apple lists of the day is in the ledger or refused by name.
+    /// When the day was proven: every notification that Apple lists is in the ledger or rejected. Nil until then.
     public var provenAt: Date?
-    /// Why it cannot be proven any more, and what helps.
+    /// Why the day cannot be proven any more, and what to do; nil where it can.
     public var givenUp: String?
 }

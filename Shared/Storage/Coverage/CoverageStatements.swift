@@ -16,7 +16,7 @@ extension CoverageStore {
         on conflict do nothing
         """)
 
-    /// Along the index on time, which is short work where the app has any.
+    /// Reads the index on time, which is fast where the app has notifications.
     static let firstRecorded = Statement(
         "coverage-first-recorded",
         """
@@ -69,7 +69,7 @@ extension CoverageStore {
             and planned_until = $4::timestamptz
         """)
 
-    /// A day that is swept again is one whose sweep did not prove it: something of it may be missing until one does.
+    /// A day is swept again if its last sweep did not prove it: a notification may be missing until one does.
     static let planDays = Statement(
         "coverage-plan-days",
         """
@@ -96,7 +96,7 @@ extension CoverageStore {
         where coverage_day.proven_at is null
         """)
 
-    /// Parts that only went ahead (DID_RENEW first, after a long outage) may fail: the rest lists the same again.
+    /// Urgent subwindows (DID_RENEW first, after a long outage) may fail, because the others list the same again.
     static let settleWhole = Statement(
         "recovery-window-settle-whole",
         """
@@ -136,7 +136,7 @@ extension CoverageStore {
             and coverage_day.proven_at is null and coverage_day.given_up is null
         """)
 
-    /// Never goes back: a window of failures begins a little before the last one ended.
+    /// Never moves back, because a window of failures begins a little before the last one ended.
     static let settleProven = Statement(
         "coverage-settle-proven",
         """
@@ -167,8 +167,8 @@ extension CoverageStore {
             and edge.kind = coverage.kind and edge.proven_until > coverage.proven_until
         """)
 
-    /// A day whose sweep ended without a proof counts as one that is missing, if nothing more is known, and so does a day
-    /// that was given up: 0 has to be a proof.
+    /// A day whose sweep ended without a proof counts as one missing notification, and so does a day that was given up,
+    /// because 0 must be a proof.
     static let figures = Statement(
         "coverage-figures",
         """
@@ -200,7 +200,7 @@ extension CoverageStore {
         where kind = 'sweep'
         """)
 
-    /// Of the failed ones only those that are news.
+    /// Only recent ones of the failed windows.
     static let states = Statement(
         "recovery-window-states",
         """

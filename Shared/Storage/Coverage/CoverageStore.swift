@@ -4,17 +4,17 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// What is proven to be complete, until when, and day by day.
+/// The progress of completeness checks, per kind and day by day.
 public struct CoverageStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Begins to keep coverage of an app; what is kept already stays as it is.
+    /// Begins coverage of an app; existing coverage is not changed.
     /// - Parameters:
-    ///   - time: nothing before it will be asked for unasked.
-    ///   - day: the first day to be swept, its first moment, UTC.
+    ///   - time: the scheduler checks nothing before it.
+    ///   - day: the first moment, UTC, of the first day to be swept.
     public func begin(
         _ environment: StoreEnvironment, _ bundleId: String, at time: Date, sweepingFrom day: Date
     ) async throws {
@@ -28,7 +28,7 @@ public struct CoverageStore: Sendable {
         try await connection.execute(Self.firstRecorded, environment.rawValue, bundleId).first?.value(at: 0)
     }
 
-    /// Of all apps, kinds and environments.
+    /// The coverage of all apps, kinds and environments.
     public func coverage() async throws -> [Coverage] {
         try await connection.execute(Self.list).map { row in
             let word: String = try row.value("kind")
@@ -42,8 +42,8 @@ public struct CoverageStore: Sendable {
 
     /// The days within a time, oldest first.
     /// - Parameters:
-    ///   - environment: nil is all.
-    ///   - bundleId: nil is all.
+    ///   - environment: nil means all.
+    ///   - bundleId: nil means all apps.
     public func days(
         from: Date, to: Date, environment: StoreEnvironment? = nil, bundleId: String? = nil
     ) async throws -> [CoverageDay] {
@@ -52,25 +52,25 @@ public struct CoverageStore: Sendable {
         }
     }
 
-    /// Days whose sweep has ended and left them unproven.
+    /// Days whose sweep has ended without a proof.
     public func daysToRepeat(plannedBefore time: Date) async throws -> [CoverageDay] {
         try await connection.execute(Self.daysToRepeat, time).map { row in try Self.day(row) }
     }
 
-    /// The step of one proof's plan.
+    /// The move of the planned end of one kind of check.
     public struct Move: Sendable, Hashable {
         /// Production or Sandbox.
         public var environment: StoreEnvironment
-        /// The app.
+        /// The app's bundle identifier.
         public var bundleId: String
-        /// Whose plan it is.
+        /// The kind of check.
         public var kind: Coverage.Kind
-        /// Where the plan stood; another one has planned already where it does not.
+        /// The expected planned end; the move fails where another scheduler has changed it.
         public var expected: Date
-        /// Where it stands then.
+        /// The new planned end.
         public var next: Date
 
-        /// From where a coverage stands.
+        /// A move from the planned end of a coverage.
         public init(_ coverage: Coverage, to next: Date) {
             environment = coverage.environment
             bundleId = coverage.bundleId
@@ -80,11 +80,11 @@ public struct CoverageStore: Sendable {
         }
     }
 
-    /// Opens windows and moves the plan in one transaction.
+    /// Opens windows and moves the planned end in one transaction.
     /// - Parameters:
-    ///   - windows: a sweep's window is its day.
-    ///   - move: nil where the plan stays, because a day is repeated.
-    /// - Returns: false where another one has planned already; nothing was done then.
+    ///   - windows: the window of a sweep is its day.
+    ///   - move: nil where a day is repeated and the planned end does not move.
+    /// - Returns: false where another scheduler has planned already; nothing was written then.
     public func plan(_ windows: [RecoveryWindow.Request], moving move: Move?, at time: Date) async throws -> Bool {
         let sweeps = windows.filter { $0.reason == .sweep }
         do {
@@ -113,7 +113,7 @@ public struct CoverageStore: Sendable {
 
     private struct PlannedElsewhere: Error {}
 
-    /// Days that will never be proven are listed with the reason, and no longer waited for.
+    /// Gives up days that can never be proven: they are listed with the reason and not swept again.
     public func giveUp(
         _ environment: StoreEnvironment, _ bundleId: String, days: [Date], window: UUID, because reason: String,
         at time: Date
@@ -123,7 +123,7 @@ public struct CoverageStore: Sendable {
         }
     }
 
-    /// Closes divided windows whose parts are settled and writes down what is proven. Repeatable at any time.
+    /// Closes divided windows whose subwindows are settled and stores the proven days. Idempotent.
     public func settle(at time: Date) async throws {
         _ = try await repeating { try await connection.pipeline(Self.settling(at: time)) }
     }
@@ -132,23 +132,23 @@ public struct CoverageStore: Sendable {
         [Command(settleWhole, time), Command(settleDays, time), Command(settleProven)]
     }
 
-    /// Figures for metrics and for a screen.
+    /// Counts for metrics and the status command.
     public struct Status: Sendable, Hashable {
-        /// Notifications that Apple lists and that are neither in the ledger nor refused, by app and environment. What
-        /// two open windows list counts twice. A day counts as one where its sweep ended without a proof, and where it
-        /// was given up: 0 is exact.
+        /// Number of notifications that Apple lists and that are neither in the ledger nor rejected, by app and environment.
+        /// A notification in two open windows counts twice. A day whose sweep ended without a proof, or that was given up,
+        /// counts as one: 0 is exact.
         public var missing: [App: Int64]
-        /// Days that are over, were planned, and are not proven.
+        /// Days that are over and planned, and not proven.
         public var days: [App: UnprovenDays]
-        /// Windows by state; the failed ones of the last two days.
+        /// Number of windows by state; of failed ones those of the last two days.
         public var windows: [RecoveryWindow.State: Int64]
     }
 
-    /// How many days of an app are not proven.
+    /// Number of unproven days of an app.
     public struct UnprovenDays: Sendable, Hashable {
-        /// Their sweep goes on, or will be repeated.
+        /// Days whose sweep is under way or will be repeated.
         public var waiting: Int64
-        /// Apple no longer lists all of them: they stay unproven, with the reason in ``CoverageDay/givenUp``.
+        /// Days that stay unproven because Apple no longer lists them; ``CoverageDay/givenUp`` has the reason.
         public var givenUp: Int64
     }
 
@@ -156,17 +156,16 @@ public struct CoverageStore: Sendable {
     public struct App: Sendable, Hashable {
         /// Production or Sandbox.
         public var environment: StoreEnvironment
-        /// The app.
+        /// The app's bundle identifier.
         public var bundleId: String
 
-        /// All fields.
-        public init(_ environment: StoreEnvironment, _ bundleId: String) {
+        package init(_ environment: StoreEnvironment, _ bundleId: String) {
             self.environment = environment
             self.bundleId = bundleId
         }
     }
 
-    /// The figures of one moment.
+    /// All counts in one snapshot.
     public func status() async throws -> Status {
         let answers = try await connection.pipeline([Command(Self.figures), Command(Self.states)])
         var missing: [App: Int64] = [:]

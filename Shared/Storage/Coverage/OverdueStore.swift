@@ -4,8 +4,8 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// Purchases whose time passed, or is about to, and of which nothing was heard. An outbox: what is noticed is a row, and
-/// stays one until the request is on the log.
+/// Purchases whose period has ended, or is about to, without a notification. An outbox: each becomes a row, which is
+/// published as a recovery request.
 public struct OverdueStore: Sendable {
     private let connection: PostgresConnection
 
@@ -14,18 +14,18 @@ public struct OverdueStore: Sendable {
 
     /// A request and the row it comes from.
     public struct Waiting: Sendable {
-        /// The time that passes, by Apple's clock; with the purchase and ``isBeforeEnd`` it names the row.
+        /// The end of the period, by Apple's clock; with the purchase and ``isBeforeEnd`` it is the key of the row.
         public var dueAt: Date
-        /// Whether it was noticed before that time.
+        /// Whether the row was created before that end.
         public var isBeforeEnd: Bool
-        /// What to send.
+        /// The message to send.
         public var message: RecoveryRequest
     }
 
-    /// Notices what is overdue: active ones past their end, grace periods past theirs, and billing retries past the 60
-    /// days that Apple goes on trying. Each once per purchase and time.
-    /// - Parameter time: what had ended by then and has not moved is overdue.
-    /// - Returns: how many were new.
+    /// Adds overdue purchases: active ones past the end of their period, those past their grace period, and billing retries
+    /// past the 60 days for which Apple retries. One row per purchase and end.
+    /// - Parameter time: purchases that ended before it without a notification are overdue.
+    /// - Returns: number of new rows.
     public func notice(
         of app: CoverageStore.App, endedBefore time: Date, limit: Int, at now: Date
     ) async throws -> Int {
@@ -36,10 +36,10 @@ public struct OverdueStore: Sendable {
         }
     }
 
-    /// Notices what is about to end and should have been renewed by now: active ones that renew by themselves. Each once
-    /// per purchase and time, and once more when that has passed.
-    /// - Parameter time: what ends by then, and has not ended, is near its end.
-    /// - Returns: how many were new.
+    /// Adds active, auto-renewing purchases that are about to end and should have been renewed by now. One row per purchase
+    /// and end; ``notice`` adds another one after the end.
+    /// - Parameter time: purchases that end before it, and have not ended, are near their end.
+    /// - Returns: number of new rows.
     public func notice(
         of app: CoverageStore.App, endingBefore time: Date, limit: Int, at now: Date
     ) async throws -> Int {
@@ -50,7 +50,7 @@ public struct OverdueStore: Sendable {
         }
     }
 
-    /// What was noticed and is not on the log.
+    /// The unpublished requests.
     public func waiting(limit: Int) async throws -> [Waiting] {
         try await connection.execute(Self.waiting, Int64(limit)).map { row in
             let dueAt: Date = try row.value("due_at")
@@ -67,7 +67,7 @@ public struct OverdueStore: Sendable {
         }
     }
 
-    /// Marks requests that are on the log.
+    /// Marks requests as published, after Kafka has acknowledged them.
     public func markPublished(_ requests: [Waiting], at time: Date) async throws {
         let messages = requests.map(\.message)
         _ = try await repeating {
@@ -77,12 +77,13 @@ public struct OverdueStore: Sendable {
         }
     }
 
-    /// Forgets what was noticed before a time.
-    public func forget(noticedBefore time: Date) async throws -> Int {
-        try await repeating { try await connection.execute(Self.forget, time).affected }
+    /// Deletes rows created before a time.
+    /// - Returns: number of rows.
+    public func delete(noticedBefore time: Date) async throws -> Int {
+        try await repeating { try await connection.execute(Self.delete, time).affected }
     }
 
-    static let statements = [notice, noticeNear, waiting, published, forget]
+    static let statements = [notice, noticeNear, waiting, published, delete]
 
     static let notice = Statement(
         "overdue-notice",
@@ -120,7 +121,7 @@ public struct OverdueStore: Sendable {
         on conflict do nothing
         """)
 
-    /// Whose automatic renewal is unknown is asked about too.
+    /// Includes purchases whose auto-renew status is unknown.
     static let noticeNear = Statement(
         "overdue-notice-near",
         """
@@ -165,5 +166,5 @@ public struct OverdueStore: Sendable {
             and overdue_inquiry.due_at = given.due_at and overdue_inquiry.before_end = given.before_end
         """)
 
-    static let forget = Statement("overdue-forget", "delete from overdue_inquiry where noticed_at < $1::timestamptz")
+    static let delete = Statement("overdue-delete", "delete from overdue_inquiry where noticed_at < $1::timestamptz")
 }

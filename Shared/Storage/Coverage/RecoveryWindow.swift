@@ -3,61 +3,60 @@ import Contracts
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// A stretch of Apple's notification history that is fetched, compared with the ledger, and closed when all of it is
-/// accounted for.
+/// A span of Apple's notification history that is fetched, compared with the ledger, and closed when every notification is in
+/// the ledger or rejected.
 public struct RecoveryWindow: Sendable, Hashable {
-    /// Names it in ``HistoryPage/window``.
+    /// The id of the window, in ``HistoryPage/window``.
     public var id: UUID
-    /// What Apple is asked for.
+    /// The notifications that are fetched.
     public var scope: Scope
-    /// From where Apple is asked in truth: later than the scope's beginning where Apple no longer lists that.
+    /// The actual start of the request: later than the scope's start where Apple no longer lists that time.
     public var start: Date
     /// Why it was opened.
     public var reason: Reason
     /// Higher goes first.
     public var priority: Int
-    /// The window this is a part of.
+    /// The window that was divided into this one and others; nil where there is none.
     public var partOf: UUID?
-    /// Into how many it was divided; 0 is fetched itself.
+    /// Number of subwindows; 0 where the window is fetched itself.
     public var parts: Int
-    /// How far it is.
+    /// The progress of the window.
     public var state: State
-    /// Pages that are on the log.
+    /// Number of pages published to Kafka.
     public var pages: Int
-    /// What became of what Apple listed. Of a divided window only once it has closed.
+    /// The counts of the listed notifications. Of a divided window zero until it has closed.
     public var counts: Counts
-    /// How often it was claimed for fetching.
+    /// Number of times that it was claimed for fetching.
     public var attempts: Int
-    /// What stood in the way last, for people; nil once it went on.
+    /// The last error, for operators; nil after the next success.
     public var lastError: String?
     /// When it was opened.
     public var createdAt: Date
-    /// When its last page was on the log.
+    /// When its last page was published.
     public var fetchedAt: Date?
     /// When it closed, or failed.
     public var closedAt: Date?
 }
 
 extension RecoveryWindow {
-    /// What Apple is asked for: the notifications first attempted within a time.
+    /// The notifications that are fetched: those that Apple first attempted to send within a time.
     public struct Scope: Sendable, Hashable {
         /// Production or Sandbox.
         public var environment: StoreEnvironment
-        /// The app.
+        /// The app's bundle identifier.
         public var bundleId: String
-        /// From this time on. Kept to the millisecond, which is what Apple is asked with.
+        /// The start, to the millisecond, which is the precision of Apple's API.
         public var from: Date
-        /// Up to this time.
+        /// The end.
         public var to: Date
-        /// Apple's word; nil for all types.
+        /// Apple's `notificationType`; nil for all types.
         public var notificationType: String?
-        /// Apple's word; nil with a type asks for those of it that have none.
+        /// Apple's `subtype`; nil with a type requests those of the type without a subtype.
         public var subtype: String?
-        /// Whether only what Apple has not delivered is listed.
+        /// Whether only undelivered notifications are requested.
         public var onlyFailures: Bool
 
-        /// All fields.
-        public init(
+        package init(
             environment: StoreEnvironment, bundleId: String, from: Date, to: Date, notificationType: String? = nil,
             subtype: String? = nil, onlyFailures: Bool = false
         ) {
@@ -73,47 +72,46 @@ extension RecoveryWindow {
 
     /// Why a window was opened.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
-        /// The regular question for what Apple could not deliver.
+        /// The regular check for notifications that Apple could not deliver.
         case failures
-        /// The proof of a whole day.
+        /// The check of a whole day.
         case sweep
-        /// Ingest was silent or refused.
+        /// Ingest sent no heartbeats, or answered 500 or above.
         case outage
         /// A test notification did not arrive.
         case canary
-        /// An operator asked.
+        /// An operator opened it.
         case manual
     }
 
-    /// How far a window is.
+    /// The progress of a window.
     public enum State: String, Sendable, Hashable, CaseIterable {
-        /// To be fetched, or being fetched.
+        /// Waiting to be fetched, or being fetched.
         case open
-        /// All of its pages are on the log.
+        /// All of its pages are published to Kafka.
         case fetched
-        /// All that was listed is in the ledger or refused by name.
+        /// Every listed notification is in the ledger or rejected.
         case closed
-        /// Apple will not tell; ``RecoveryWindow/lastError`` says why and what helps.
+        /// It cannot be fetched; ``RecoveryWindow/lastError`` says why and what to do.
         case failed
     }
 
-    /// What became of the notifications Apple listed, each counted once.
+    /// Counts of the listed notifications, each counted once.
     public struct Counts: Sendable, Hashable {
         /// Present, missing and unreadable.
         public var listed: Int64
-        /// The ledger had them.
+        /// Number that the ledger held already.
         public var present: Int64
-        /// The ledger lacked them when it was looked.
+        /// Number that the ledger lacked when they were compared.
         public var missing: Int64
-        /// Of the missing: in the ledger now.
+        /// Number of missing ones that reached the ledger.
         public var recovered: Int64
-        /// Of the missing: put aside by the line, with a reason.
+        /// Number of missing ones that the pipeline rejected.
         public var refused: Int64
-        /// Without a uuid one could look for.
+        /// Number without a readable uuid.
         public var unreadable: Int64
 
-        /// All fields.
-        public init(
+        package init(
             listed: Int64 = 0, present: Int64 = 0, missing: Int64 = 0, recovered: Int64 = 0, refused: Int64 = 0,
             unreadable: Int64 = 0
         ) {
@@ -125,24 +123,23 @@ extension RecoveryWindow {
             self.unreadable = unreadable
         }
 
-        /// Neither in the ledger nor refused.
+        /// Number that is neither in the ledger nor rejected.
         public var stillMissing: Int64 { missing - recovered - refused }
     }
 
     /// A window to be opened.
     public struct Request: Sendable, Hashable {
-        /// Names the window.
+        /// The id of the window.
         public var id: UUID
-        /// What Apple is asked for.
+        /// The notifications to fetch.
         public var scope: Scope
-        /// Why.
+        /// Why it is opened.
         public var reason: Reason
         /// Higher goes first.
         public var priority: Int
 
-        /// All fields.
-        /// - Parameter priority: nil takes what is usual for the reason.
-        public init(id: UUID, scope: Scope, reason: Reason, priority: Int? = nil) {
+        /// - Parameter priority: nil means the default of the reason.
+        package init(id: UUID, scope: Scope, reason: Reason, priority: Int? = nil) {
             self.id = id
             self.scope = scope
             self.reason = reason
@@ -152,7 +149,8 @@ extension RecoveryWindow {
 }
 
 extension RecoveryWindow.Reason {
-    /// Somebody waits for it; something is known to be wrong; routine.
+    /// The default priority: an operator waits for `manual`, `outage` and `canary` are known problems, the others regular
+    /// checks.
     public var priority: Int {
         switch self {
         case .manual: 100

@@ -1,7 +1,7 @@
 import Postgres
 
 extension RecoveryWindowStore {
-    static let statements = [open, find, asked, seenThroughout, close, reopen, refuse, forget, see, count]
+    static let statements = [open, find, asked, seenThroughout, close, reopen, refuse, delete, see, count]
 
     static let open = Statement(
         "recovery-window-open",
@@ -62,7 +62,7 @@ extension RecoveryWindowStore {
         limit $1::bigint
         """)
 
-    /// The pages have served their purpose.
+    /// Deletes the pages of closed windows.
     static let close = Statement(
         "recovery-window-close",
         """
@@ -80,14 +80,14 @@ extension RecoveryWindowStore {
         select id from closed
         """)
 
-    /// Pages that were never seen are waited for no longer: what stood on them is listed again.
+    /// Deletes pages that recovery never saw: their notifications are listed again.
     static let reopen = Statement(
         "recovery-window-reopen",
         """
         with stuck as (
             update recovery_window
             set state = 'open', page_token = null, start_at = from_at, fetched_at = null, restarts = restarts + 1,
-                last_error = 'fetched, and not settled for hours; fetched anew'
+                last_error = 'fetched, and not settled for hours; fetched again'
             where state = 'fetched' and parts = 0 and fetched_at < $1::timestamptz
             returning id
         ), gone as (
@@ -110,8 +110,8 @@ extension RecoveryWindowStore {
         returning id
         """)
 
-    static let forget = Statement(
-        "recovery-window-forget",
+    static let delete = Statement(
+        "recovery-window-delete",
         """
         delete from recovery_window
         where closed_at < $1::timestamptz and state in ('closed', 'failed') and part_of is null

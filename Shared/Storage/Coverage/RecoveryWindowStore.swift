@@ -4,38 +4,37 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// Windows of Apple's history: opening them, looking at them, and what recovery tells about them. Fetching them is
-/// ``WindowClaimStore``'s.
+/// Windows of Apple's history: opening and reading them, and recovery's results. ``WindowClaimStore`` fetches them.
 public struct RecoveryWindowStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Opens windows; the scheduler divides those that are long. One whose id is known stays as it is.
+    /// Opens windows; the scheduler divides long ones. A window whose id exists is not changed.
     public func open(_ requests: [RecoveryWindow.Request], at time: Date) async throws {
         guard !requests.isEmpty else { return }
         _ = try await repeating { try await connection.pipeline([Self.opening(requests, at: time)]) }
     }
 
-    /// Which windows ``windows(_:limit:)`` shows: those that every field agrees to; nil agrees to all.
+    /// A filter for ``windows(_:limit:)``: a window matches if every field matches; nil matches all.
     public struct Filter: Sendable {
-        /// These.
+        /// Windows with these ids.
         public var ids: [UUID]?
-        /// In one of these states.
+        /// Windows in one of these states.
         public var states: [RecoveryWindow.State]?
-        /// For one of these reasons.
+        /// Windows opened for one of these reasons.
         public var reasons: [RecoveryWindow.Reason]?
-        /// Of this environment.
+        /// Windows of this environment.
         public var environment: StoreEnvironment?
-        /// Of this app.
+        /// Windows of this app.
         public var bundleId: String?
-        /// The parts of this window.
+        /// The subwindows of this window.
         public var partOf: UUID?
-        /// Without the parts of divided ones.
+        /// Whether subwindows are left out.
         public var onlyWhole = false
 
-        /// Everything.
+        /// A filter that matches all windows.
         public init() {}
     }
 
@@ -54,35 +53,34 @@ public struct RecoveryWindowStore: Sendable {
         return try await windows(filter, limit: 1).first
     }
 
-    /// A question for what Apple could not deliver, and how far it is.
+    /// A check for undelivered notifications and its progress.
     public struct Asked: Sendable, Hashable {
-        /// How far it is.
+        /// The progress of its window.
         public var state: RecoveryWindow.State
-        /// When it was opened.
+        /// When its window was opened.
         public var openedAt: Date
 
-        /// All fields.
-        public init(_ state: RecoveryWindow.State, openedAt: Date) {
+        package init(_ state: RecoveryWindow.State, openedAt: Date) {
             self.state = state
             self.openedAt = openedAt
         }
     }
 
-    /// The latest questions for what Apple could not deliver to an app, newest first.
+    /// The latest checks for undelivered notifications of an app, newest first.
     public func failuresAsked(_ environment: StoreEnvironment, _ bundleId: String, limit: Int) async throws -> [Asked] {
         try await connection.execute(Self.asked, environment.rawValue, bundleId, Int64(limit)).map { row in
             Asked(try Self.state(row), openedAt: try row.value("created_at"))
         }
     }
 
-    /// Windows that recovery has seen all pages of: it remains that each of their notifications is accounted for.
+    /// The windows of which recovery has compared all pages; their missing notifications may not be settled yet.
     public func seenThroughout(limit: Int = 1000) async throws -> [UUID] {
         try await connection.execute(Self.seenThroughout, Int64(limit)).map { row in try row.value("id") }
     }
 
-    /// Closes windows whose notifications are all accounted for, then what they were parts of, and writes down what is
-    /// thereby proven. Windows that are not fetched, or that have pages nobody has seen, stay as they are.
-    /// - Returns: those that were closed.
+    /// Closes windows whose notifications are all in the ledger or rejected, then the windows they are subwindows of, and
+    /// stores the proven days. Windows that are not fetched, or with pages that recovery has not compared, are not changed.
+    /// - Returns: the closed windows.
     public func close(_ ids: [UUID], at time: Date) async throws -> [UUID] {
         guard !ids.isEmpty else { return [] }
         let results = try await repeating {
@@ -91,16 +89,16 @@ public struct RecoveryWindowStore: Sendable {
         return try results[0].map { row in try row.value("id") }
     }
 
-    /// Lets windows be fetched anew that were fetched before a time and are still not settled: a page left the log before
-    /// it was compared, or what was put back on the line was lost there.
-    /// - Returns: which.
+    /// Reopens windows that were fetched before a time and are still not settled: Kafka deleted a page before recovery
+    /// compared it, or the pipeline lost a published notification.
+    /// - Returns: the reopened windows.
     public func reopen(fetchedBefore time: Date) async throws -> [UUID] {
         try await repeating { try await connection.execute(Self.reopen, time).map { row in try row.value("id") } }
     }
 
-    /// Gives up windows that nobody can fetch: opened before a time, never claimed, of none of these apps and of none that
-    /// another scheduler keeps coverage of.
-    /// - Returns: which.
+    /// Gives up windows that no scheduler can fetch: opened before a time, never claimed, of none of these apps and of none
+    /// that another scheduler covers.
+    /// - Returns: the windows given up.
     public func refuse(
         openedBefore time: Date, except apps: [CoverageStore.App], because reason: String, at now: Date
     ) async throws -> [UUID] {
@@ -111,20 +109,20 @@ public struct RecoveryWindowStore: Sendable {
         }
     }
 
-    /// Forgets windows that were settled before a time, with their parts.
-    /// - Returns: how many.
-    public func forget(settledBefore time: Date) async throws -> Int {
-        try await repeating { try await connection.execute(Self.forget, time).affected }
+    /// Deletes windows that were settled before a time, with their subwindows.
+    /// - Returns: number of rows.
+    public func delete(settledBefore time: Date) async throws -> Int {
+        try await repeating { try await connection.execute(Self.delete, time).affected }
     }
 
-    // MARK: For recovery's one transaction
+    // MARK: In recovery's transaction
 
-    /// A message of a window was compared with the ledger. Repeatable.
+    /// Marks a message of a window as compared with the ledger. Idempotent.
     public static func seeing(page: Int64, part: Int64, of window: UUID) -> Command {
         Command(see, window, page, part)
     }
 
-    /// Adds to the counters of windows. Count only what the same transaction has inserted or changed.
+    /// Adds to the counters of windows. Count only rows that the same transaction has inserted or changed.
     public static func counting(_ counts: [UUID: RecoveryWindow.Counts]) -> Command {
         let rows = counts.sorted { $0.key.uuidString < $1.key.uuidString }
         return Command(
@@ -176,10 +174,10 @@ public struct RecoveryWindowStore: Sendable {
     }
 }
 
-/// A newer build wrote a word this one does not know.
+/// A newer build wrote a state or reason that this build does not know.
 struct UnknownWindowWord: Error, CustomStringConvertible {
     let word: String
     var description: String {
-        "the database holds a recovery window with the word “\(word)”, which this build does not know; use a newer build"
+        "the database holds a recovery window with the state or reason “\(word)”, which this build does not know; use a newer build"
     }
 }

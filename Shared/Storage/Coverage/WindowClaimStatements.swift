@@ -42,7 +42,7 @@ extension WindowClaimStore {
         where id = $1::uuid and holder = $2::uuid and next_page = $3::bigint and state = 'open'
         """)
 
-    /// After `advance`, in its transaction: the page counts if that had an effect.
+    /// Runs after `advance` in the same transaction, if that changed a row.
     static let list = Statement(
         "recovery-page-list",
         """

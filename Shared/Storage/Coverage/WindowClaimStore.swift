@@ -4,20 +4,20 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// Windows as those see them who fetch them: claimed for a while, advanced page by page, handed back.
+/// Fetching of windows: a scheduler claims a window for a time, advances it page by page, and releases it.
 ///
-/// A claim is a lease by the clock of the database. Everything that is stored names the holder, so a process that woke up
-/// after its lease stores nothing any more.
+/// A claim is a lease by the clock of the database. Every write names the holder, so a process that continues after its lease
+/// has ended writes nothing.
 public struct WindowClaimStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Claims what waits, or whose holder is gone, the most urgent first.
+    /// Claims waiting windows, or those whose lease has ended, the most urgent first.
     /// - Parameters:
-    ///   - apps: whose history may be asked for.
-    ///   - seconds: how long a page may take.
+    ///   - apps: the apps with an API key.
+    ///   - seconds: the length of the lease, which one page must not exceed.
     public func claim(
         for holder: UUID, apps: [CoverageStore.App], seconds: Int64, limit: Int = 1
     ) async throws -> [WindowClaim] {
@@ -35,9 +35,9 @@ public struct WindowClaimStore: Sendable {
         }
     }
 
-    /// A page is on the log: the next one comes next, or the window is fetched.
+    /// Advances a window after a page was published: to the next page, or to the state fetched.
     /// - Parameter claim: is moved to the next page.
-    /// - Returns: false where the claim is another's by now.
+    /// - Returns: false where another process holds the claim now.
     public func advance(
         _ claim: inout WindowClaim, by page: FetchedPage, seconds: Int64, at time: Date
     ) async throws -> Bool {
@@ -58,8 +58,8 @@ public struct WindowClaimStore: Sendable {
         return true
     }
 
-    /// Divides a window that is too long to be fetched in one go.
-    /// - Returns: false where the claim is another's by now.
+    /// Divides a window that is too long for one request sequence.
+    /// - Returns: false where another process holds the claim now.
     public func divide(_ claim: WindowClaim, into parts: [RecoveryWindow.Request], at time: Date) async throws -> Bool {
         try await repeating {
             try await connection.transaction { transaction in
@@ -72,8 +72,8 @@ public struct WindowClaimStore: Sendable {
         }
     }
 
-    /// Begins anew from another time, without a token.
-    /// - Parameter seconds: nobody claims it before.
+    /// Restarts a window from another time, without a token.
+    /// - Parameter seconds: the pause before the next claim.
     public func restart(
         _ claim: WindowClaim, from start: Date, notBefore seconds: Int64 = 0, because reason: String
     ) async throws {
@@ -82,10 +82,10 @@ public struct WindowClaimStore: Sendable {
         }
     }
 
-    /// Hands the claim back; the next one goes on from the last page.
+    /// Releases the claim; the next claim continues after the last page.
     /// - Parameters:
-    ///   - seconds: nobody claims it before.
-    ///   - reason: nil where nothing stood in the way.
+    ///   - seconds: the pause before the next claim.
+    ///   - reason: the failure; nil where there was none.
     public func release(_ claim: WindowClaim, notBefore seconds: Int64 = 0, because reason: String? = nil) async throws
     {
         _ = try await repeating {
@@ -93,7 +93,7 @@ public struct WindowClaimStore: Sendable {
         }
     }
 
-    /// Gives the window up. A window of failures is planned again.
+    /// Gives up the window. A window of the kind failures is planned again.
     public func fail(_ claim: WindowClaim, because reason: String, at time: Date) async throws {
         _ = try await repeating {
             try await connection.pipeline(

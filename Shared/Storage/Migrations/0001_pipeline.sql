@@ -1,17 +1,18 @@
--- What the workers of the pipeline share: positions in Kafka, the deduplicator's filter, leases, the index of dead letters,
+-- Tables that the pipeline's workers share: Kafka offsets, the deduplicator's filter, leases, the index of dead letters,
 -- heartbeats of ingest, and the audit log of operators.
 --
 -- Columns are ordered by alignment (8 bytes, 16-byte uuid, 4 bytes, 1 byte, variable), because some tables hold tens of
--- millions of rows and every gap is paid that often.
+-- millions of rows and padding costs disk space in each.
 
--- For the exclusion constraint of access_period. A trusted extension: whoever may create objects in the database may add it.
+-- For the exclusion constraint of access_period. A trusted extension: any role that may create objects in the database may
+-- create it.
 create extension if not exists btree_gist;
 
--- Apple's spelling. 4 bytes in a row, and a key can hold nothing else.
+-- Spelled as Apple spells them. An enum takes 4 bytes per row and rejects other values.
 create type store_environment as enum ('Production', 'Sandbox', 'Xcode', 'LocalTesting');
 
--- Where a consumer group goes on in a partition. The one transaction moves it by compare-and-set, which fences a worker
--- whose partition has moved on. The cluster is part of the key, because offsets of another cluster mean nothing.
+-- The next offset of a consumer group in a partition. The transaction of a batch moves it by compare-and-set, which fences a
+-- worker whose partition was reassigned. The cluster is part of the key, because offsets are valid in one cluster only.
 create table consumer_position (
     next_offset bigint not null,
     partition integer not null,
@@ -19,34 +20,34 @@ create table consumer_position (
     consumer_group text not null,
     topic text not null,
     primary key (cluster, consumer_group, topic, partition)
-) with (fillfactor = 50); -- updated with every batch: leaves room to do it in place
+) with (fillfactor = 50); -- updated with every batch: free space allows in-place updates
 
--- The deduplicator's filter: which record of Kafka brought a notification first. Not the correctness boundary, that is the
--- key of notification; rows may be deleted once Apple no longer repeats (157 hours).
+-- The deduplicator's filter: the Kafka record that delivered a notification first. Correctness depends on the key of
+-- notification and not on this table; rows may be deleted after Apple's last retry (157 hours).
 create table seen_notification (
     seen_at timestamptz not null,
     log_offset bigint not null,
-    content bigint, -- a digest: a uuid that comes with other content is no copy, and the ledger wants to see it
+    content bigint, -- a digest: a uuid with other content is no copy and goes to the ledger
     notification_uuid uuid primary key,
     log_partition integer not null,
     topic text not null
 );
--- Deleted oldest first, in portions. Arrival and age go together: a batch is one entry at the right edge.
+-- Rows are deleted oldest first, in batches. A batch of new rows is one entry at the right edge of the index.
 create index seen_notification_by_time on seen_notification (seen_at);
 
--- Which process does what only one may do at a time, such as publishing: a lease, so that a dead process is replaced.
+-- Leases for work that one process at a time does, such as publishing; when a lease ends another process takes over.
 create table lease (
     held_until timestamptz not null,
     holder uuid not null,
     name text primary key
 ) with (fillfactor = 50);
 
--- Index of the dead letters, so that they can be searched without reading the topic. What a dead letter claims is written
--- as far as it can be read: anybody can write any of it, except for the columns that come from our own headers.
+-- Index of the dead letters, so that they can be searched without reading the topic. The fields of a payload are stored as far
+-- as they can be read; they are unproven, because any client can post them. Two columns come from headers that ingest sets.
 create table rejected (
     rejected_at timestamptz not null,
     log_offset bigint not null,
-    received_at timestamptz, -- from our header
+    received_at timestamptz, -- from a header that ingest sets
     notification_uuid uuid,
     log_partition integer not null,
     cluster text not null,
@@ -56,9 +57,9 @@ create table rejected (
     message text not null,
     environment text,
     bundle_id text,
-    source text, -- from our header
+    source text, -- from a header that ingest sets
     primary key (cluster, topic, log_partition, log_offset),
-    -- Anybody can write these; recovery cuts them.
+    -- Any client can post these texts; recovery truncates them.
     constraint rejected_texts_are_short check (
         octet_length(stage) <= 512 and octet_length(reason) <= 512 and octet_length(message) <= 512
         and octet_length(environment) <= 512 and octet_length(bundle_id) <= 512)
@@ -66,26 +67,26 @@ create table rejected (
 create index rejected_by_time on rejected (rejected_at);
 create index rejected_by_notification on rejected (notification_uuid) where notification_uuid is not null;
 
--- That an instance of ingest was alive in a minute, what it accepted and what it refused. Missing minutes are outages.
+-- One row for each minute in which an instance of ingest was alive, with its answers. Missing minutes are outages.
 create table ingest_heartbeat (
     minute timestamptz not null,
     accepted bigint not null,
     refused bigint not null,
-    unavailable bigint not null default 0, -- answers of 500 and above: Apple sends those again, or lists them as failures
+    unavailable bigint not null default 0, -- answers of 500 and above: Apple retries those notifications or lists them as failures
     instance text not null,
     primary key (instance, minute)
 );
 create index ingest_heartbeat_by_minute on ingest_heartbeat (minute);
 
--- The audit log: who did what by hand, when, to what, and why. Rows are added, never changed. A dead letter's resolution is
--- read from it.
+-- The audit log: which operator ran which command, when, on which object, and why. Rows are added, never changed. The
+-- resolution of a dead letter is read from it.
 create table operator_action (
     id bigint generated always as identity primary key,
     acted_at timestamptz not null,
-    actor text not null, -- as the operating system knows the person, or as they called themselves
+    actor text not null, -- user of the operating system, or the name given to the command
     action text not null, -- the command, such as rejected.resolve
-    subject text not null, -- what it was done to; for a dead letter cluster/partition/offset
-    note text -- why, in the person's words
+    subject text not null, -- the object; for a dead letter cluster/partition/offset
+    note text -- the operator's reason
 );
 create index operator_action_by_subject on operator_action (subject, id);
 create index operator_action_by_time on operator_action (acted_at);

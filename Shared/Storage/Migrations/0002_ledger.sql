@@ -1,18 +1,18 @@
--- The ledger: every proven notification, once, and what is derived from it row by row.
+-- The ledger: every verified notification, once, and its payload.
 
--- Header segments of signed data. All notifications of some months share one, and it is 85 % of each.
+-- Header segments of signed data. All notifications of some months share one, which is 85 % of each.
 create table certificate_chain (
     digest bytea primary key check (length(digest) = 32), -- SHA-256 of header
     header bytea not null
 );
 
--- What each notification was: small, and kept. What it said stands in notification_payload. Not partitioned: partitions by
--- time could not keep the uuid unique by themselves.
+-- One small row per notification, kept for ever; its payload is in notification_payload. Not partitioned, because partitions
+-- by time could not keep the uuid unique.
 --
--- The columns from status on are what the search for lifecycle gaps and the questions about cancellations, prices and
--- reasons of expiry read: they outlive the payload.
+-- Gap detection, cancellations, price consents and reasons of expiry read the columns from status on, which outlive the
+-- payload.
 create table notification (
-    signed_at timestamptz, -- by Apple's clock; where Apple gave no date, that of the newest part, else the arrival
+    signed_at timestamptz, -- Apple's signedDate; without one that of the transaction or renewal info, else the arrival
     received_at timestamptz not null,
     recorded_at timestamptz not null,
     app_apple_id bigint,
@@ -22,10 +22,10 @@ create table notification (
     notification_uuid uuid primary key,
     environment store_environment not null,
     log_partition integer not null,
-    content_conflicts integer not null default 0, -- how often the same uuid came with other content; the first stays
+    content_conflicts integer not null default 0, -- number of other contents under the same uuid; the first stays
     status smallint, -- Apple's
-    has_advanced boolean not null, -- false: something newer was known already, this is history only
-    is_lifecycle_event boolean not null, -- moves a purchase from one state to the next; the gaps are between these
+    has_advanced boolean not null, -- false: newer versions of all its facts were stored already
+    is_lifecycle_event boolean not null, -- lifecycle gaps lie between these
     is_auto_renewing boolean,
     is_in_billing_retry boolean,
     source text not null check (source in ('webhook', 'history', 'replay', 'upload')),
@@ -35,22 +35,22 @@ create table notification (
     original_transaction_id text,
     transaction_id text
 );
--- By purchase in Apple's order: the life of a purchase, and the neighbours of a notification in it.
+-- By purchase in Apple's order: the history of a purchase, and the neighbours of a notification in it.
 create index notification_by_purchase on notification (
     environment, original_transaction_id, signed_at, notification_uuid) where original_transaction_id is not null;
 create index notification_by_time on notification (recorded_at);
--- Rare, and looked for with every question about consents.
+-- Rare rows that every query about consents reads.
 create index notification_rescinding_consent on notification (environment, bundle_id)
     where notification_type = 'RESCIND_CONSENT';
--- Since when the ledger has anything of an app; also for one of which it has nothing.
+-- The first notification of an app; fast also for an app without notifications.
 create index notification_by_app on notification (environment, bundle_id, recorded_at);
 
--- What notifications said: large, and kept for some months. A partition for each month of recording, so that retention drops
--- whole partitions and never searches. A notification whose payload is gone is still known: coming again it has no effect.
+-- The payloads: large, and kept for some months. One partition for each month of recording, so that retention drops whole
+-- partitions. A notification whose payload was dropped is still known: delivered again it has no effect.
 create table notification_payload (
-    recorded_at timestamptz not null, -- of the notification; names the partition
+    recorded_at timestamptz not null, -- of the notification; decides the partition
     notification_uuid uuid not null,
-    decoded json not null, -- not jsonb, which refuses some valid documents and forgets the original spelling
+    decoded json not null, -- not jsonb, which rejects some valid documents and does not keep the spelling
     signed_original bytea not null, -- see SignedOriginal; together with chains it restores every byte
     chains bytea[] not null, -- digests into certificate_chain
     primary key (notification_uuid, recorded_at)
@@ -58,8 +58,8 @@ create table notification_payload (
 -- Compress in place: almost every row is read and written as a whole. Partitions inherit it.
 alter table notification_payload alter column decoded set storage main;
 alter table notification_payload alter column signed_original set storage main;
--- By the method that costs a fraction of the standard one's time and a few bytes more, where the server was built with it;
--- each value says by itself how it is compressed, so servers of both kinds read what the other wrote.
+-- lz4 takes a fraction of pglz's time and a few more bytes, where the server was built with it. Each value names its
+-- method, so servers of both kinds read all values.
 do $$
 begin
     alter table notification_payload
@@ -69,15 +69,16 @@ exception when feature_not_supported then
 end;
 $$;
 
--- For what comes in a month that nobody has made a partition for: it is never refused, and moves when the month is made.
+-- The default partition, for payloads of a month without a partition: they are never rejected, and move when the month is
+-- created.
 create table notification_payload_rest partition of notification_payload default with (toast_tuple_target = 1024);
 create index notification_payload_rest_by_time on notification_payload_rest (recorded_at, notification_uuid);
 
 -- Three functions below run as their owner, because partitions belong to the owner of the table. The migrator's search_path,
 -- which they keep, has pg_temp at its end, and every name that is put together here carries its schema: a caller's temporary
--- table must never be taken for one of ours. Only the scheduler may execute them (grants.sql).
+-- table must never be taken for a table of this schema. Only the scheduler may execute them (grants.sql).
 
--- The table of a month, in UTC, as it will be attached; until then nobody reads it. Its name with its schema, quoted.
+-- Creates the table of a month, in UTC, to be attached later; no query reads it until then. Returns its quoted name.
 create function payload_month_table(month date) returns text
 language plpgsql
 set search_path from current
@@ -87,7 +88,7 @@ declare
     partition constant text := format('%I.%I', current_schema(), 'notification_payload_' || to_char(month, 'YYYY_MM'));
 begin
     if to_regclass(partition) is null then
-        -- The constraint spares the attachment from reading the table again.
+        -- With the constraint the attachment need not read the table again.
         execute format(
             'create table %s (like notification_payload including all, constraint is_of_month check ('
             'recorded_at >= %L and recorded_at < %L)) with (toast_tuple_target = 1024)',
@@ -98,8 +99,8 @@ begin
 end;
 $$;
 
--- Copies what stands in the rest into the table of its month: so many rows behind a place, and tells the place of the last;
--- no row where there is none left. Keeps nobody waiting, and nothing is gone from the rest.
+-- Copies rows of the default partition into the table of their month: a number of rows after a place. Returns the place of the
+-- last one; no row where none is left. Blocks no other transaction, and deletes nothing from the default partition.
 create function copy_payload_rest(month date, after_at timestamptz, after_uuid uuid, portion bigint)
 returns table (last_at timestamptz, last_uuid uuid)
 language plpgsql security definer
@@ -120,11 +121,11 @@ begin
 end;
 $$;
 
--- Makes the partitions of some months; what stands in the rest and was not copied before moves into them.
+-- Creates the partitions of some months; rows of the default partition that were not copied before move into them.
 --
--- Gives up soon rather than make the pipeline wait. Keeps new rows out of the rest first: what the pipeline recorded between
--- the move and the attachment would stand in the way, and while batches keep coming the running month could not be made at all. What was copied costs little then: the rest
--- is emptied at once, unless it holds other months.
+-- Times out soon, so that the pipeline does not wait. Locks the default partition against new rows first: a row recorded
+-- between the move and the attachment would make the attachment fail, so that during steady traffic the current month could
+-- not be created. Rows copied before cost little then: the default partition is truncated, unless it holds other months.
 create function make_payload_months(months date[]) returns void
 language plpgsql security definer
 set search_path from current
@@ -135,7 +136,7 @@ declare
     month date;
     partition text;
 begin
-    -- What the attachment will ask for anyway; asking for less now and for that later could only end in a deadlock.
+    -- The lock that the attachment needs anyway; taking a weaker one first could end in a deadlock.
     lock table notification_payload_rest in access exclusive mode;
     foreach month in array months
     loop
@@ -166,7 +167,7 @@ begin
 end;
 $$;
 
--- The months there are, the oldest first, with the moment after their last and their size on disk.
+-- The monthly partitions, the oldest first, with the first moment of the next month and their size on disk.
 create function payload_months() returns table (name text, ends_at timestamptz, bytes bigint)
 language sql stable
 set search_path from current
@@ -180,8 +181,8 @@ as $$
     order by 2;
 $$;
 
--- Drops a month of the list above. Refuses one that is not over for 200 days: Apple's history reaches back 180, and what is
--- in it may have to be compared.
+-- Drops a month of the list above. Refuses a month that ended less than 200 days ago: Apple's history reaches back 180 days,
+-- and its notifications may have to be compared.
 create function drop_payload_month(month_name text) returns boolean
 language plpgsql security definer
 set search_path from current
@@ -198,12 +199,12 @@ begin
 end;
 $$;
 
--- What else came under a uuid that the ledger has: Apple gives no uuid twice, so each of these wants explaining.
+-- Other content under a uuid that the ledger holds: Apple assigns no uuid twice, so operators should look into each row.
 create table conflicting_notification (
     recorded_at timestamptz not null,
     notification_uuid uuid not null,
     digest bytea not null, -- SHA-256 of decoded
     decoded json not null,
-    signed_original bytea not null, -- as it came
+    signed_original bytea not null, -- as received
     primary key (notification_uuid, digest)
 );

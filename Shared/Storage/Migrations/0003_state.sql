@@ -1,10 +1,10 @@
--- What follows from the ledger, purchase by purchase: newest facts, access, what contradicts itself, what is missing, and the
--- timeline, which is the outbox of subscriptions.changed. `storekeeper rebuild` computes all of it again from the ledger.
+-- State derived from the ledger, purchase by purchase: newest facts, access, anomalies, gaps, and the timeline, which is the
+-- outbox of subscriptions.changed. `storekeeper rebuild` computes all of it again from the ledger.
 
 -- The latest signed version of each transaction.
 create table transaction (
     signed_at timestamptz not null,
-    event_at timestamptz not null, -- of the event that held it: breaks a tie of two versions signed at once
+    event_at timestamptz not null, -- of the event that held it: orders two versions with the same signed date
     purchased_at timestamptz,
     originally_purchased_at timestamptz,
     expires_at timestamptz,
@@ -38,24 +38,24 @@ create table transaction (
     web_order_line_item_id text,
     previous_original_transaction_id text,
     billing_plan_type text,
-    commitment_info json, -- as it came
-    multi_seat_info json, -- as it came
+    commitment_info json, -- as received
+    multi_seat_info json, -- as received
     primary key (environment, transaction_id)
 ) with (fillfactor = 90);
 create index transaction_by_purchase on transaction (environment, original_transaction_id);
--- What the duration of its product ends; see the table product.
+-- Purchases whose access ends by the duration of their product; see the table product.
 create index transaction_by_duration on transaction (bundle_id, product_id, environment, original_transaction_id)
     where product_type = 'Non-Renewing Subscription' and expires_at is null;
 
--- The newest facts of each subscription or one-time purchase. Each part (status, transaction, renewal info, app) carries the
--- version, signed date and uuid, of the event it came from.
+-- The newest facts of each subscription or one-time purchase. Status, transaction, renewal info and app each carry the version
+-- (signed date and uuid) of the event they came from.
 create table subscription (
-    signed_at timestamptz not null, -- of the newest event of any kind
+    signed_at timestamptz not null, -- of the newest event of any type
     status_event_at timestamptz,
     transaction_event_at timestamptz,
     renewal_event_at timestamptz,
-    bundle_event_at timestamptz, -- of the oldest event: the app that spoke first has the purchase
-    revision bigint not null, -- how often the row was written; a writer names the one it has read
+    bundle_event_at timestamptz, -- of the oldest event, whose app the purchase belongs to
+    revision bigint not null, -- how often the row was written; an update names the revision that was read
     status bigint, -- Apple's: 1 active, 2 expired, 3 billing retry, 4 grace period, 5 revoked
     -- of the newest transaction
     transaction_signed_at timestamptz,
@@ -85,14 +85,14 @@ create table subscription (
     bundle_event_uuid uuid,
     app_account_token uuid,
     renewal_app_account_token uuid,
-    owner_account_token uuid, -- the account of the app that the purchase belongs to, as Apple said last
+    owner_account_token uuid, -- the account of the app that owns the purchase, by the payload signed last
     environment store_environment not null,
     is_upgraded boolean,
     is_auto_renewing boolean,
     is_in_billing_retry boolean,
     original_transaction_id text not null,
     bundle_id text not null,
-    status_transaction_id text, -- that the event with the status held
+    status_transaction_id text, -- the transaction in the event with the status
     transaction_id text,
     product_id text,
     product_type text,
@@ -121,7 +121,7 @@ create table subscription (
     renewal_billing_plan_type text,
     eligible_win_back_offer_ids json,
     primary key (environment, original_transaction_id),
-    -- A part is there with its version or not at all.
+    -- Each of them is set together with its version.
     check (num_nulls(status, status_event_at, status_event_uuid) in (0, 3)),
     check (num_nulls(transaction_signed_at, transaction_id, transaction_event_at, transaction_event_uuid) in (0, 4)),
     check (num_nulls(renewal_signed_at, renewal_event_at, renewal_event_uuid) in (0, 3)),
@@ -131,49 +131,49 @@ create index subscription_by_owner on subscription (owner_account_token, environ
     where owner_account_token is not null;
 create index subscription_by_customer on subscription (app_transaction_id, environment, bundle_id)
     where app_transaction_id is not null;
--- Active, in billing retry, in grace: those whose answer changes by the clock alone.
+-- Active, in billing retry, in grace period: those whose state changes by the clock alone.
 create index subscription_by_expiry on subscription (environment, bundle_id, status, expires_at)
     where status in (1, 3, 4);
 
--- When each purchase gives access to which product: computed by AccessSchedule from the facts above whenever one of them
--- changes, and by nothing else. Access at any moment is the period that contains it.
+-- The access periods of each purchase. AccessSchedule computes them from the facts above whenever one of those changes; nothing
+-- else writes them. Access at a moment is the period that contains it.
 create table access_period (
-    period tstzrange not null check (not isempty(period) and not lower_inf(period)), -- no upper bound: does not end
-    notification_uuid uuid, -- that decided; null: the transaction did, see transaction.notification_uuid
+    period tstzrange not null check (not isempty(period) and not lower_inf(period)), -- no upper bound: access has no end
+    notification_uuid uuid, -- the one that decided; null: the transaction did, see transaction.notification_uuid
     environment store_environment not null,
     original_transaction_id text not null,
     bundle_id text not null,
     product_id text not null,
     reason text not null,
-    transaction_id text, -- null: Apple says that it runs, and its transaction is not known
-    -- By two hashes of the purchase instead of its text, of which this kind of index makes a bad tree.
+    transaction_id text, -- null: Apple's status grants access, and no known transaction explains it
+    -- Two hashes of the purchase instead of its text, because GiST indexes of text are slow.
     constraint access_period_overlap exclude using gist (
         hashtextextended(original_transaction_id, 0) with =, hashtextextended(original_transaction_id, 1) with =,
         environment with =, period with &&)
 );
 create index access_period_by_purchase on access_period (environment, original_transaction_id);
--- The next moment at which an answer changes by the clock alone.
+-- The next moment at which access changes by the clock alone.
 create index access_period_by_start on access_period (lower(period));
 create index access_period_by_end on access_period (upper(period)) where not upper_inf(period);
--- Products whose duration an operator has to set.
+-- Purchases of products whose duration an operator has to set.
 create index access_period_without_duration on access_period (bundle_id, product_id) where reason = 'durationUnknown';
 
--- What contradicts itself in what Apple signed, of each purchase and kind the newest event that showed it. Rare.
+-- Anomalies in what Apple signed: the newest event of each purchase and kind. Rare.
 create table anomaly (
     event_at timestamptz not null,
     notification_uuid uuid not null,
     environment store_environment not null,
     original_transaction_id text not null,
     name text not null,
-    transaction_id text, -- which the event held
+    transaction_id text, -- of the transaction in the event
     primary key (environment, original_transaction_id, name)
 ) with (fillfactor = 80);
 create index anomaly_by_name on anomaly (environment, name, event_at);
 
--- What the notifications of a purchase show to be missing between them. A row goes when the missing notification comes.
+-- Lifecycle gaps: events that no notification reported. A row is deleted when the missing notification arrives.
 create table lifecycle_gap (
-    noticed_at timestamptz not null, -- by our clock
-    from_at timestamptz, -- it must have happened between these, by Apple's clock
+    noticed_at timestamptz not null, -- by the clock of the state-updater
+    from_at timestamptz, -- the missing event was between from_at and to_at, by Apple's clock
     to_at timestamptz not null,
     after_uuid uuid,
     before_uuid uuid not null,
@@ -183,8 +183,8 @@ create table lifecycle_gap (
     primary key (environment, original_transaction_id, before_uuid, kind)
 );
 
--- One request per purchase and gap, whatever becomes of the gap, so that Apple is asked once; and requests by hand, of which
--- before_uuid is only the name. An outbox.
+-- One recovery request per purchase and gap, also after the gap is closed, so that Apple gets one request; and operators'
+-- requests, whose before_uuid is an arbitrary id. An outbox.
 create table recovery_request (
     id bigint generated always as identity primary key,
     requested_at timestamptz not null,
@@ -195,30 +195,30 @@ create table recovery_request (
     environment store_environment not null,
     original_transaction_id text not null,
     bundle_id text not null,
-    reason text not null, -- the kinds of gaps, by comma; refresh: asked for by hand
+    reason text not null, -- the kinds of gaps, separated by commas; refresh: an operator's or a backend's request
     unique (environment, original_transaction_id, before_uuid)
 );
 create index recovery_request_unpublished on recovery_request (id) where published_at is null;
 
--- One row per notification that changed something: what happened, every change, and the state after it. It is the outbox of
--- subscriptions.changed too: published_at is set once the message is in Kafka.
+-- One row per notification that changed something: the event, every change, and the state after it. It is the outbox of
+-- subscriptions.changed too: published_at is set after Kafka has acknowledged the message.
 create table timeline (
-    id bigint generated always as identity primary key, -- does not commit in order
+    id bigint generated always as identity primary key, -- rows do not commit in this order
     occurred_at timestamptz not null, -- by Apple's clock
-    learned_at timestamptz not null, -- by ours
+    learned_at timestamptz not null, -- when it was applied, by the clock of the state-updater
     published_at timestamptz,
     revision bigint not null, -- of the purchase after it
     status bigint, -- the state after it
-    access_until timestamptz, -- null with access: does not end
-    notification_uuid uuid not null, -- why
+    access_until timestamptz, -- null with access: access has no end
+    notification_uuid uuid not null, -- the notification that caused it
     environment store_environment not null,
-    has_access boolean not null, -- when we learned it
+    has_access boolean not null, -- at learned_at
     is_auto_renewing boolean,
     original_transaction_id text not null,
     bundle_id text not null,
     event text not null, -- Apple's type, or type/subtype
     product_id text,
-    changes jsonb not null, -- [{"fact", "from", "to", "transactionId"}]; what is null is left out
+    changes jsonb not null, -- [{"fact", "from", "to", "transactionId"}], without null values
     traceparent text -- W3C trace context of the notification; null once published
 );
 create index timeline_by_purchase on timeline (environment, original_transaction_id, id);

@@ -1,27 +1,27 @@
--- Whose a purchase is: which of the app's accounts claim it, which accounts live on one Apple account, and what operators
--- decided about that. Account tokens are of type uuid: however a token is spelled, it finds the same rows.
+-- Owners of purchases: the claims of the app's accounts, the accounts that use one Apple account, and operators' settings for
+-- them. Account tokens are of type uuid, so that every spelling finds the same rows.
 
--- What Apple tells no server about products, so an operator does. Access that was computed before the duration was set is
--- computed again by the state-updater, in the order of purchases.
+-- Operators' settings of products, which Apple sends to no server. The state-updater recalculates access that was computed
+-- before the duration was set, in the order of purchases.
 create table product (
     level integer check (level > 0), -- in its subscription group, 1 the highest; null: unknown
-    recalculated_environment store_environment, -- of the purchase that was computed again last
+    recalculated_environment store_environment, -- of the purchase recalculated last
     is_duration_applied boolean not null default true,
     bundle_id text not null,
     product_id text not null,
     duration text check (duration ~ '^P([1-9][0-9]*[DWMY]|T[1-9][0-9]*H)$'), -- of a non-renewing product; null: unknown
-    recalculated_purchase text, -- which was computed again last; null: none yet
+    recalculated_purchase text, -- recalculated last; null: none yet
     primary key (bundle_id, product_id),
     check (num_nulls(recalculated_environment, recalculated_purchase) in (0, 2))
 );
 
--- Which of the app's accounts claims which purchase, and since when. A table rather than a question to transaction,
--- because a claim outlives the version of the transaction that made it, and because an app may upload one. No order of
--- arrival matters: the earliest moment counts, of that moment what was signed last, of Apple's ids the least. The source is
--- part of the key: what transactions told can be had from the ledger again, what was uploaded cannot.
+-- The claims of the app's accounts to purchases. A table rather than a query of transaction, because a claim outlives the
+-- version of the transaction that made it, and because an app may upload a claim. The order of arrival does not matter: the
+-- earliest time counts, the last signed date of that time, and the lowest of Apple's ids. The source is part of the key:
+-- claims of transactions can be rebuilt from the ledger, uploaded ones cannot.
 create table account_claim (
-    since timestamptz not null, -- date of purchase of the first transaction with the token, or the time of the upload
-    told_at timestamptz not null, -- when Apple last signed that first transaction: of two accounts the later has it
+    since timestamptz not null, -- purchase date of the first transaction with the token, or the time of the upload
+    told_at timestamptz not null, -- when Apple last signed that first transaction: of two accounts the later one comes first
     app_account_token uuid not null,
     environment store_environment not null,
     bundle_id text not null,
@@ -34,14 +34,14 @@ create index account_claim_by_account on account_claim (app_account_token, envir
 create index account_claim_by_customer on account_claim (app_transaction_id, environment, bundle_id)
     where app_transaction_id is not null;
 
--- What is done in an app where one Apple account feeds several of its accounts. No row: firstWins.
+-- The policy of an app whose accounts share Apple accounts. No row: firstWins.
 create table sharing_policy (
     decided_at timestamptz not null,
     bundle_id text primary key,
     policy text not null check (policy in ('firstWins', 'refuse', 'allow'))
 );
 
--- The accounts that operators chose: on their Apple accounts they are served and no others, whatever the policy.
+-- The accounts that operators chose: on their Apple accounts only they are entitled, and the policy does not count.
 create table chosen_account (
     decided_at timestamptz not null,
     app_account_token uuid not null,
@@ -50,13 +50,13 @@ create table chosen_account (
     primary key (environment, bundle_id, app_account_token)
 );
 
--- That two accounts of the app were found on one Apple account, once for each pair, with the notification that showed
--- it. The same is told on the timeline, as the fact sharedAccount.
+-- Notices that two accounts of the app use one Apple account, once for each pair, with the notification that revealed it. The
+-- timeline has the same as the fact sharedAccount.
 create table shared_account_notice (
     noticed_at timestamptz not null,
     notification_uuid uuid not null,
     app_account_token uuid not null,
-    first_account_token uuid not null, -- which claimed first, as far as was known then
+    first_account_token uuid not null, -- with the earliest claim known at that time
     environment store_environment not null,
     bundle_id text not null,
     original_transaction_id text not null,
@@ -66,7 +66,7 @@ create unique index shared_account_notice_once on shared_account_notice (
     environment, bundle_id, least(app_account_token, first_account_token),
     greatest(app_account_token, first_account_token));
 
--- What purchases and claims say of Apple's ids of customers; those without an id tell that there is a purchase.
+-- Apple's ids of customers in purchases and claims, including purchases without an id.
 create view purchase_owner as
 select environment, bundle_id, original_transaction_id, app_transaction_id
 from subscription
@@ -74,8 +74,8 @@ union all
 select environment, bundle_id, original_transaction_id, app_transaction_id
 from account_claim;
 
--- All purchases of the Apple account that one purchase belongs to, within one app. The planner fears any recursion, and
--- would compile for half a second what runs in one millisecond.
+-- All purchases of the Apple account that one purchase belongs to, within one app. Without JIT: the planner overestimates
+-- recursive queries and would compile for half a second a query of one millisecond.
 create function apple_account(asked_environment store_environment, asked_bundle_id text, asked_purchase text)
 returns text[]
 language sql stable set jit = off
@@ -95,8 +95,8 @@ begin atomic
     select array_agg(original_transaction_id order by original_transaction_id collate "C") from owned;
 end;
 
--- The accounts of the app that live on an Apple account, and which of them are served. With a setting of its own it is not
--- inlined: where nobody shares, planning it would take longer than the answer.
+-- The accounts of the app that use an Apple account, and which of them are entitled. The set clause prevents inlining: for an
+-- Apple account that is not shared, planning would take longer than the query.
 create function accounts_of(asked_environment store_environment, asked_bundle_id text, asked_purchases text[])
 returns table (app_account_token uuid, since timestamptz, told_at timestamptz, is_served boolean)
 language sql stable set jit = off
@@ -133,7 +133,7 @@ begin atomic
     order by ranked.place;
 end;
 
--- Apple's ids that are one customer's, because some purchase names both: almost always none.
+-- Pairs of Apple's ids that belong to one customer, because a purchase names both: almost always none.
 create view customer_alias as
 with recursive link as (
     select distinct one.environment, one.bundle_id, one.app_transaction_id, other.app_transaction_id as other_id
@@ -152,7 +152,7 @@ select environment, bundle_id, app_transaction_id, min(other_id collate "C") as 
 from reached
 group by environment, bundle_id, app_transaction_id;
 
--- Which purchases are one customer's within one app; those that nobody names a customer for stand alone.
+-- The customer of each purchase within one app; a purchase without Apple's id of a customer is a customer of its own.
 create view customer_purchase as
 select owner.environment, owner.bundle_id, owner.original_transaction_id,
     coalesce(
@@ -162,7 +162,7 @@ from purchase_owner owner
 left join customer_alias alias using (environment, bundle_id, app_transaction_id)
 group by owner.environment, owner.bundle_id, owner.original_transaction_id;
 
--- Apple accounts that feed several of the app's accounts: to be looked at, never silent. Filter by environment.
+-- Apple accounts that several of the app's accounts use, for operators to review. Filter by environment.
 create view shared_account as
 select shared.environment, shared.bundle_id, shared.customer, account.app_account_token, account.since,
     account.told_at, account.is_served
@@ -176,8 +176,8 @@ from (
 ) as shared
 cross join lateral accounts_of(shared.environment, shared.bundle_id, shared.purchases) as account;
 
--- What each account of an app owns, and when it may be used: of purchases for which Apple names the account. The fast answer for
--- apps in which nobody shares. The periods are found by the purchase, however little the planner knows (offset 0).
+-- The access periods of the purchases that name an account, by account. The fast query for apps without shared Apple accounts.
+-- offset 0 makes the planner look up periods by purchase even without statistics.
 create view owned_access as
 select held.owner_account_token as app_account_token, access.*
 from subscription held
@@ -189,16 +189,16 @@ cross join lateral (
 ) as access
 where held.owner_account_token is not null;
 
--- What each account of an app may use, and when. For SQL: select product_id, reason, upper(period) from account_access where
--- app_account_token = $1 and bundle_id = $2 and environment = 'Production' and now() <@ period. All look-ups by index.
+-- The access periods of each account of an app. In SQL: select product_id, reason, upper(period) from account_access where
+-- app_account_token = $1 and bundle_id = $2 and environment = 'Production' and now() <@ period. All look-ups are by index.
 --
--- A purchase belongs to the account that Apple named last. One without such an account belongs to the account that
--- accounts_of serves on the Apple account; further accounts get another account's purchase only where operators said so.
+-- A purchase belongs to the account in the payload that Apple signed last. One without an account belongs to the account that
+-- accounts_of entitles on the Apple account; further accounts share a purchase only where an operator has allowed it.
 create view account_access as
 select owned.*
 from owned_access owned
 where not exists (
-    -- Where operators chose an account of this Apple account, the chosen ones are served and no others.
+    -- Where operators chose an account of this Apple account, only the chosen ones are entitled.
     select
     from chosen_account chosen
     where chosen.environment = owned.environment and chosen.bundle_id = owned.bundle_id
@@ -229,7 +229,7 @@ from (
         where app_transaction_id = claim.app_transaction_id and environment = claim.environment
             and bundle_id = claim.bundle_id
         union all
-        -- A claim on an old transaction names no customer, but the purchase does by now.
+        -- A claim from an old transaction has no id of a customer, but the purchase may have one now.
         select other.original_transaction_id, other.owner_account_token
         from subscription mine
         join subscription other using (app_transaction_id, environment, bundle_id)

@@ -1,50 +1,50 @@
--- What is proven to be complete, and the work that proves it: windows of Apple's notification history that are fetched,
--- compared with the ledger, and closed when everything in them is accounted for.
+-- Coverage: the days for which the ledger is complete, and the windows of Apple's notification history that are fetched,
+-- compared with the ledger, and closed when every notification in them is in the ledger or rejected.
 
--- How far each kind of proof has come, per app and environment.
+-- The progress of each kind of completeness check, per app and environment.
 create table coverage (
-    begins_at timestamptz not null, -- nothing before it is asked for unasked
-    planned_until timestamptz not null, -- windows were made up to here; moved by compare-and-set, which fences planners
-    proven_until timestamptz not null, -- and closed up to here
+    begins_at timestamptz not null, -- the scheduler checks nothing before it
+    planned_until timestamptz not null, -- end of the time with windows; moved by compare-and-set, which fences planners
+    proven_until timestamptz not null, -- end of the time for which windows were closed
     environment store_environment not null,
     bundle_id text not null,
-    -- failures: what Apple could not deliver. sweep: everything Apple lists, by whole days. heartbeats: when ingest was
-    -- there to answer.
+    -- failures: notifications that Apple could not deliver. sweep: all that Apple lists, by whole days. heartbeats: when
+    -- ingest was alive.
     kind text not null check (kind in ('failures', 'sweep', 'heartbeats')),
     primary key (environment, bundle_id, kind)
 ) with (fillfactor = 50);
 
--- A stretch of Apple's notification history to be fetched: the first attempts between from_at and to_at.
+-- A span of Apple's notification history to be fetched: the first attempts between from_at and to_at.
 --
--- open: to be fetched, or being fetched by its holder. fetched: all pages are on the log. closed: all that was listed is in
--- the ledger or refused by name. failed: Apple will not tell; last_error says why and what helps.
--- A long one is divided: its parts are rows of their own, and it closes with the last of them.
+-- open: waiting to be fetched, or being fetched by its holder. fetched: all pages are in Kafka. closed: every listed
+-- notification is in the ledger or rejected. failed: it cannot be fetched; last_error says why and what to do.
+-- A long window is divided: its subwindows are rows of their own, and it closes with the last of them.
 create table recovery_window (
     from_at timestamptz not null,
     to_at timestamptz not null,
-    start_at timestamptz not null, -- Apple is asked from here on: later than from_at after a clip or a restart
+    start_at timestamptz not null, -- actual start of the request: later than from_at after a clip or a restart
     created_at timestamptz not null,
     reached_at timestamptz, -- first attempt of the last notification of the last page
     held_until timestamptz, -- the lease, by the clock of the database
-    not_before timestamptz, -- after a setback, by the clock of the database
+    not_before timestamptz, -- pause after a failure, by the clock of the database
     fetched_at timestamptz,
     closed_at timestamptz,
-    next_page bigint not null default -1, -- a number is never used twice: who takes over leaves a gap
-    pages bigint not null default 0, -- fetched and on the log
-    fetched bigint not null default 0, -- notifications on these pages, repetitions included
-    listed bigint not null default 0, -- different notifications: present + missing + unreadable
-    present bigint not null default 0, -- the ledger had them
+    next_page bigint not null default -1, -- a number is never used twice: a process that takes over skips one
+    pages bigint not null default 0, -- fetched and published to Kafka
+    fetched bigint not null default 0, -- notifications on these pages, duplicates included
+    listed bigint not null default 0, -- distinct notifications: present + missing + unreadable
+    present bigint not null default 0, -- the ledger held them
     missing bigint not null default 0, -- the ledger lacked them: recovered + refused + still missing
     recovered bigint not null default 0, -- in the ledger now
-    refused bigint not null default 0, -- the line put them aside, with a reason
-    unreadable bigint not null default 0, -- without a uuid one could look for
+    refused bigint not null default 0, -- the pipeline rejected them
+    unreadable bigint not null default 0, -- without a readable uuid
     id uuid primary key,
     part_of uuid references recovery_window (id) on delete cascade,
     holder uuid,
     priority integer not null, -- higher goes first
-    parts integer not null default 0, -- 0: fetched itself; otherwise divided
+    parts integer not null default 0, -- number of subwindows; 0: fetched itself
     attempts integer not null default 0, -- how often it was claimed
-    setbacks integer not null default 0, -- in a row
+    setbacks integer not null default 0, -- consecutive failures
     restarts integer not null default 0, -- because Apple's page token had expired
     environment store_environment not null,
     only_failures boolean not null,
@@ -67,8 +67,8 @@ create index recovery_window_failures on recovery_window (environment, bundle_id
 create index recovery_window_parts on recovery_window (part_of) where part_of is not null;
 create index recovery_window_by_time on recovery_window (created_at);
 
--- Which messages of a window are on the log, and which of them were compared with the ledger. Only until the window closes.
--- A message may be seen before it is listed, and one that a killed process had on its way is seen and never listed.
+-- The messages of a window in Kafka, and whether recovery has compared them with the ledger. Deleted when the window closes.
+-- A message may be seen before it is listed; one of a killed process may be seen and never listed.
 create table recovery_page (
     page bigint not null,
     part bigint not null,
@@ -78,38 +78,38 @@ create table recovery_page (
     primary key (window_id, page, part)
 );
 
--- The auditor's table: what the sweep of each day (UTC, by Apple's first attempt) found, and when the day was proven.
+-- For auditors: the result of the sweep of each day (UTC, by Apple's first attempt), and when the day was proven.
 create table coverage_day (
     planned_at timestamptz not null,
-    proven_at timestamptz, -- since then everything Apple lists of this day is in the ledger or refused by name
+    proven_at timestamptz, -- since then every notification of this day is in the ledger or rejected
     listed bigint not null default 0,
-    missing bigint not null default 0, -- when the sweep looked
+    missing bigint not null default 0, -- at the time of the sweep
     recovered bigint not null default 0,
     refused bigint not null default 0,
     unreadable bigint not null default 0,
     still_missing bigint not null default 0, -- at least 1 while a sweep that proved nothing is repeated
-    window_id uuid not null, -- the latest sweep; its row may be gone
+    window_id uuid not null, -- the latest sweep; its row may be deleted
     day date not null,
     environment store_environment not null,
     bundle_id text not null,
-    given_up text, -- why the day cannot be proven any more, and what helps
+    given_up text, -- why the day cannot be proven any more, and what to do
     primary key (environment, bundle_id, day)
 );
 create index coverage_day_unproven on coverage_day (environment, bundle_id, day) where proven_at is null;
 
--- Test notifications: does what Apple sends reach the ledger?
+-- Test notifications that the scheduler requested, and whether they reached the ledger.
 create table canary (
     requested_at timestamptz not null,
     attempted_at timestamptz, -- Apple's first attempt, by Apple's clock
     arrived_at timestamptz, -- recorded in the ledger
     settled_at timestamptz,
-    notification_uuid uuid, -- known once Apple has sent it
+    notification_uuid uuid, -- null until Apple has sent it
     environment store_environment not null,
     bundle_id text not null,
-    token text not null, -- Apple's, for asking about it
-    attempt_result text, -- Apple's word for its last attempt
-    -- arrived; lost: Apple had our 200 and the ledger lacks it; unreached: Apple could not deliver it; unsent: Apple did not
-    -- try in time.
+    token text not null, -- Apple's testNotificationToken
+    attempt_result text, -- Apple's sendAttemptResult of the last attempt
+    -- arrived; lost: ingest answered 200 and the ledger lacks it; unreached: Apple could not deliver it; unsent: Apple did
+    -- not try in time.
     outcome text check (outcome in ('arrived', 'lost', 'unreached', 'unsent')),
     primary key (environment, bundle_id, token),
     check ((outcome is null) = (settled_at is null))
@@ -117,16 +117,16 @@ create table canary (
 create index canary_unsettled on canary (requested_at) where settled_at is null;
 create index canary_by_time on canary (requested_at);
 
--- Purchases whose time passed, or is about to, and of which nothing was heard. Asked about once before and once after a
--- purchase's time. An outbox.
+-- Purchases whose period has ended, or is about to, without a notification. One recovery request before and one after the end
+-- of each period. An outbox.
 create table overdue_inquiry (
-    due_at timestamptz not null, -- the time that passes, by Apple's clock
+    due_at timestamptz not null, -- end of the period, by Apple's clock
     noticed_at timestamptz not null,
     published_at timestamptz,
-    notification_uuid uuid not null, -- the last that was heard
+    notification_uuid uuid not null, -- the last one of the purchase
     signed_at timestamptz not null, -- of it
     environment store_environment not null,
-    before_end boolean not null, -- asked before that time
+    before_end boolean not null, -- requested before that end
     original_transaction_id text not null,
     bundle_id text not null,
     primary key (environment, original_transaction_id, due_at, before_end)

@@ -1,8 +1,8 @@
--- Why customers leave, how long they have paid, and what they answered to price increases: views over the ledger, the
--- transactions and the access periods. Always filter by environment. Days are written as hours, because the length of a day
+-- Cancellations, ends of subscriptions, loyalty and price consents: views over the ledger, the transactions and the access
+-- periods. Always filter by environment. Days are written as hours, because the length of a day
 -- depends on the time zone of the session.
 
--- Every time auto-renew was switched off or on. Two switches within a period leave no trace but these.
+-- Every switch of auto-renew, off or on. Only these events show two switches within one period; the state does not.
 create view renewal_switch as
 select environment, bundle_id, original_transaction_id, transaction_id, notification_uuid, signed_at as switched_at,
     subtype = 'AUTO_RENEW_ENABLED' as is_on, purchased_at, expires_at
@@ -10,8 +10,8 @@ from notification
 where notification_type = 'DID_CHANGE_RENEWAL_STATUS' and subtype in ('AUTO_RENEW_ENABLED', 'AUTO_RENEW_DISABLED')
     and original_transaction_id is not null and signed_at is not null;
 
--- Every time a customer switched auto-renew off: where in the period, and whether it was undone within it. What Apple
--- switches off after a refund, seconds before or after it, is no cancellation.
+-- Every time a customer switched auto-renew off: the part of the period, and whether it was undone within the period. A switch
+-- by Apple seconds before or after a refund is no cancellation.
 create view cancellation as
 select off.environment, off.bundle_id, off.original_transaction_id, off.transaction_id, off.switched_at as cancelled_at,
     extract(epoch from off.expires_at - off.switched_at)::double precision as seconds_before_end,
@@ -43,7 +43,7 @@ where not off.is_on and not exists (
         and refund.transaction_id is not distinct from off.transaction_id
         and refund.signed_at <= off.switched_at + interval '1 minute');
 
--- Each end of a subscription, with its reason by the subtype: also where the customer came back later.
+-- Each end of a subscription, with its reason by the subtype, even if the customer subscribed again later.
 create view subscription_end as
 select environment, bundle_id, original_transaction_id, transaction_id,
     least(expires_at, signed_at) as ended_at,
@@ -58,7 +58,7 @@ from notification
 where notification_type = 'EXPIRED' and original_transaction_id is not null and signed_at is not null;
 
 -- The newest notification on a price increase of each purchase: pending, accepted or refused. A renewal, a new subscription
--- or any end closes the matter.
+-- or any end closes the price increase.
 create view price_consent as
 select environment, bundle_id, original_transaction_id, consent, signed_at as told_at
 from (
@@ -82,10 +82,10 @@ from (
 ) as newest
 where consent is not null;
 
--- For some purchases, all that one customer has: of each subscription group since when the service is unbroken, how long
--- it was paid for since, and when a year of that was or will be complete, after which the commission is lower. Gaps of
--- up to 60 days (10 minutes outside of production) break nothing and count as nothing. Where earlier transactions are
--- unknown, Apple's recentSubscriptionStartDate is the start.
+-- For all purchases of one customer: of each subscription group the start of the unbroken service, the paid time since, and
+-- when a year of paid time was or will be complete, after which the commission is lower. Gaps of up to 60 days (10 minutes
+-- outside of production) do not break the service and do not count as paid. Where earlier transactions are unknown, Apple's
+-- recentSubscriptionStartDate is the start.
 create function loyalty_at(asked_environment store_environment, asked_purchases text[], moment timestamptz)
 returns table (
     subscription_group_id text, recent_start_at timestamptz, paid_seconds double precision,
@@ -93,8 +93,8 @@ returns table (
 language sql stable
 begin atomic
     with period as (
-        -- The time that each transaction served, and whether it was paid for: neither a free trial, nor the family's, nor
-        -- without a price, nor given back whole.
+        -- The time of service of each transaction, and whether it was paid for: not by a free trial, family sharing, a price
+        -- of zero, or a price that was refunded in full.
         select t.subscription_group_id as held_group, greatest(lower(access.period), t.purchased_at) as begins_at,
             upper(access.period) as ends_at,
             t.ownership is distinct from 'FAMILY_SHARED' and t.offer_discount_type is distinct from 'FREE_TRIAL'
@@ -131,7 +131,7 @@ begin atomic
         join recent on recent.held_group = period.held_group
         where is_paid and begins_at >= recent.start_at
     ), numbered as (
-        -- A run is what no gap breaks. What several purchases cover counts once, from where it was not covered yet.
+        -- A run is service without a gap. Time that several purchases cover counts once.
         select held_group, begins_at, greatest(begins_at, covered_until) as from_at, ends_at,
             count(*) filter (where covered_until is null or begins_at - covered_until > gap)
                 over (partition by held_group order by begins_at, ends_at rows unbounded preceding) as run

@@ -1,8 +1,8 @@
--- What the API service keeps: its keys, the requests that must not have effect twice, and what app backends tell of their
--- customers. Operators write api_key (storekeeper keys), the service everything else.
+-- Tables of the API service: its keys, idempotency keys, and the records of app backends about their customers. Operators write
+-- api_key (storekeeper keys), the service writes the other tables.
 
--- The key itself is shown once, when it is made, and stored nowhere. It belongs to one environment: a test key cannot see
--- production.
+-- The secret is shown once, when the key is created, and is not stored. A key belongs to one environment: a test key cannot
+-- access production.
 create table api_key (
     created_at timestamptz not null,
     expires_at timestamptz,
@@ -12,7 +12,7 @@ create table api_key (
     digest bytea not null unique check (length(digest) = 32), -- SHA-256 of the key
     name text not null,
     scopes text[] not null,
-    bundle_ids text[] not null -- the apps it may ask about; empty: all
+    bundle_ids text[] not null -- the apps it may access; empty: all
 );
 
 -- When each key was last used, by the minute. A table of its own, because the service may not write keys.
@@ -35,8 +35,8 @@ create table api_idempotency (
 );
 create index api_idempotency_by_time on api_idempotency (created_at);
 
--- The developer's own id of a customer and the appAccountToken that stands for it at Apple. The token is made by us when
--- the customer is, or brought by an app that has given its customers tokens already.
+-- The developer's own id of a customer and its appAccountToken. The API service generates the token when the customer is
+-- created, unless an app that has tokens already provides one.
 create table customer (
     created_at timestamptz not null,
     app_account_token uuid not null,
@@ -47,7 +47,7 @@ create table customer (
     unique (environment, bundle_id, app_account_token)
 );
 
--- Access that an operator or backend gave by hand. Ended early by revoked_at, never deleted: support wants to see it later.
+-- Access that an operator or backend granted. revoked_at ends it early; rows are never deleted, so that support can see them.
 create table manual_grant (
     created_at timestamptz not null,
     starts_at timestamptz not null,
@@ -63,8 +63,8 @@ create table manual_grant (
 );
 create index manual_grant_by_account on manual_grant (app_account_token, environment, bundle_id);
 
--- What an app calls the things that its products give. Rows are only added; the greatest version of a name is in force. By
--- environment, because a test key must not change what production answers.
+-- The entitlements that an app's products grant, by name. Rows are only added; the greatest version of a name counts. By
+-- environment, because a test key must not change the answers in production.
 create table entitlement_definition (
     version bigint not null check (version > 0),
     created_at timestamptz not null,
@@ -72,30 +72,30 @@ create table entitlement_definition (
     environment store_environment not null,
     bundle_id text not null,
     name text not null,
-    original_application_version_before text, -- who first got an older version of the app has it too
+    original_application_version_before text, -- customers with an older original version of the app have it too
     product_ids text[] not null,
     primary key (environment, bundle_id, name, version)
 );
 
--- Which version of the app an account's customer first got, from signed app transactions that were uploaded for it. That of one
--- Apple account counts for one account.
+-- The original app version of an account's customer, from signed app transactions that were uploaded for it. That of one Apple
+-- account counts for one account.
 create table account_app (
     original_purchased_at timestamptz,
     recorded_at timestamptz not null,
     app_account_token uuid not null,
     environment store_environment not null,
     bundle_id text not null,
-    app_transaction_id text not null, -- empty: an old system told none
+    app_transaction_id text not null, -- empty: an old system sends none
     original_application_version text not null,
     primary key (app_account_token, environment, bundle_id, app_transaction_id)
 );
 create unique index account_app_once on account_app (environment, bundle_id, app_transaction_id)
     where app_transaction_id <> '';
 
--- What customers consented to and took back. Rows are only added; the newest of a kind counts.
+-- Consents that customers gave and withdrew. Rows are only added; the newest of a kind counts.
 create table customer_consent (
     id bigint generated always as identity primary key,
-    given_at timestamptz not null, -- or taken back
+    given_at timestamptz not null, -- or withdrawn
     recorded_at timestamptz not null,
     app_account_token uuid not null,
     recorded_by uuid not null, -- the API key
@@ -107,8 +107,8 @@ create table customer_consent (
 );
 create index customer_consent_by_account on customer_consent (app_account_token, environment, bundle_id);
 
--- Makes the cursors of lists unforgeable, the same on all instances. It protects no data: what may be seen is decided by the
--- key of each request.
+-- The secret that signs the cursors of lists, the same on all instances. It protects no data: the API key of each request
+-- decides what may be read.
 create table api_cursor_secret (
     is_only boolean primary key default true check (is_only),
     secret bytea not null

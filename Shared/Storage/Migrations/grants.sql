@@ -1,11 +1,11 @@
--- Who may do what: roles without login, given to whatever users an installation has. Run by setup after the
--- migrations, every time; repeating it changes nothing. A role that is missing and may not be created is left out.
+-- Privileges: roles without login, to be granted to the users of an installation. setup runs this script after the migrations,
+-- every time; it is idempotent. A role that is missing and may not be created is left out.
 --
 -- storekeeper_migrator owns everything and is setup's. storekeeper_deduplicator, storekeeper_state_updater and
--- storekeeper_recovery are for the services of those names, storekeeper_scheduler for the scheduler and for what an operator
--- puts in motion, storekeeper_reader for users who only read. These see every table and change only what is theirs.
--- storekeeper_api is the API service's, which strangers can reach: it sees only what its answers are made of, and writes only its
--- own tables. No service deletes a row of the ledger or the timeline, or changes what a row of the ledger says.
+-- storekeeper_recovery are for the services of those names, storekeeper_scheduler for the scheduler and for operators' commands,
+-- storekeeper_reader for users who only read. These read every table and write only their own.
+-- storekeeper_api is for the API service, which is reachable from the internet: it reads only the tables of its answers and
+-- writes only its own tables. No service deletes a row of the ledger or the timeline, or changes what a row of the ledger says.
 do $$
 declare
     role_names constant text[] := array[
@@ -43,7 +43,7 @@ begin
                     select from pg_depend d
                     where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
         loop
-            -- What runs with its owner's rights is the scheduler's, which makes and drops months.
+            -- Only the scheduler, which creates and drops months, may execute security definer functions.
             if object.is_denied then
                 execute format('revoke execute on function %s from %I', object.name, role_name);
             else
@@ -52,8 +52,8 @@ begin
         end loop;
     end loop;
 
-    -- No role needs tables of its own. A temporary one may bear the name of ours, and what PUBLIC may do, every role may:
-    -- it can be taken from PUBLIC only. Where this user owns neither, the audit after this script names what is open.
+    -- No role needs temporary tables, which could have the name of a table of this schema. Every role has the privileges of
+    -- PUBLIC, so they are revoked from PUBLIC. Where this user may not, the audit after this script names what is open.
     if (select pg_has_role(nspowner, 'usage') from pg_namespace where nspname = ours) then
         execute format('revoke create on schema %I from public', ours);
     end if;
@@ -73,7 +73,7 @@ begin
                 'consumer_position', 'transaction', 'subscription', 'anomaly', 'account_claim', 'shared_account_notice']),
             ('storekeeper_state_updater', 'insert, update, delete', array[
                 'access_period', 'lifecycle_gap', 'recovery_request', 'lease']),
-            -- How far the access of earlier purchases is computed again; the duration itself is an operator's.
+            -- The progress of recalculating access; operators write the duration itself.
             ('storekeeper_state_updater',
                 'update (is_duration_applied, recalculated_environment, recalculated_purchase)', array['product']),
             ('storekeeper_recovery', 'insert, update, delete', array[
@@ -85,14 +85,14 @@ begin
                 'chosen_account', 'api_key', 'customer', 'manual_grant']),
             ('storekeeper_api', 'select, insert, update, delete', array[
                 'api_key_use', 'api_idempotency', 'customer', 'manual_grant']),
-            -- What an account claims by an upload; claims are never taken back.
+            -- Claims of accounts by an upload; claims are never deleted.
             ('storekeeper_api', 'insert, update', array['account_claim']),
-            -- That Apple is to be asked about a purchase, and what was done with a key of the API.
+            -- Refresh requests, and the audit log of API keys.
             ('storekeeper_api', 'insert', array['recovery_request', 'operator_action']),
             -- Versions and consents are only added.
             ('storekeeper_api', 'select, insert', array['entitlement_definition', 'account_app', 'customer_consent']),
             ('storekeeper_api', 'select', api_reads),
-            -- For storekeeper import; claims are never taken back.
+            -- For storekeeper import; claims are never deleted.
             ('storekeeper_scheduler', 'insert, update', array['account_claim']),
             -- For storekeeper offsets reset.
             ('storekeeper_scheduler', 'delete', array['consumer_position'])
@@ -102,7 +102,7 @@ begin
         execute format('grant %s on %I.%I to %I', object.privileges, ours, object.name, object.role_name);
     end loop;
 
-    -- What auditors read stays as it was written: who did what, and that there was a day to be proven.
+    -- The audit log and the days of coverage are not changed or deleted.
     foreach role_name in array role_names
     loop
         continue when to_regrole(role_name) is null or role_name = 'storekeeper_migrator';
@@ -110,7 +110,7 @@ begin
         execute format('revoke delete on %I.coverage_day from %I', ours, role_name);
     end loop;
 
-    -- So that any user that is given the role can run the next setup. Needs one that may hand things over.
+    -- Changes the owner of all objects, so that any user with the role can run the next setup. Needs a user that may do so.
     if to_regrole('storekeeper_migrator') is not null and pg_has_role('storekeeper_migrator', 'member') then
         execute format('grant create on schema %I to storekeeper_migrator', ours);
         for object in

@@ -1,14 +1,14 @@
-/// A table whose rows are a function of the set of notifications.
+/// A table whose rows depend on the set of notifications alone, and not on their arrival.
 struct ComparedTable: Sendable {
     var name: String
-    /// Names a row within its purchase.
+    /// The SQL expression that identifies a row within its purchase.
     var key: String
-    /// Columns that tell of arrival, and what a row that is put right has in them: of the row that stood there, `held`.
+    /// Columns that depend on arrival, with their values in a repaired row, as SQL over the stored row `held`.
     var ignored: [(column: String, value: String)] = []
     var condition = "true"
 
     static let all = [
-        // One more than the row had: whoever has read that one finds out that it is gone.
+        // One more than the stored revision, so that a writer with the stored one finds that the row has changed.
         ComparedTable(name: "subscription", key: "''", ignored: [("revision", "held.revision + 1")]),
         ComparedTable(name: "transaction", key: "transaction_id"),
         ComparedTable(name: "access_period", key: "lower(period)::text"),

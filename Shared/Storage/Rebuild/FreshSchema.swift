@@ -1,28 +1,28 @@
 import Postgres
 
-/// A schema of our tables, empty, beside the live one in the same database.
+/// A temporary schema with empty tables, beside the live schema in the same database.
 public struct FreshSchema: Sendable {
-    /// Its name.
+    /// The name of the schema.
     public let name: String
     private let connection: PostgresConnection
 
-    /// Why the schema was not made.
-    public enum Refusal: Error, Equatable, CustomStringConvertible {
-        /// Somebody may need what is in it.
+    /// Why the schema was not created.
+    public enum Failure: Error, Equatable, CustomStringConvertible {
+        /// A schema of this name exists; it may hold data.
         case exists(String)
-        /// Whoever asks may not make one.
+        /// The user may not create schemas.
         case forbidden(user: String, database: String)
 
-        /// What happened and what to do, in one sentence.
+        /// What failed, why, and what to do.
         public var description: String {
             switch self {
             case .exists(let name):
-                "the schema \(name) is there already, perhaps left by a rebuild that was cut off; "
+                "the schema \(name) exists already, perhaps from an interrupted rebuild; "
                     + "drop it (drop schema \(name) cascade) or name another one"
             case .forbidden(let user, let database):
-                "the user \(user) may not make a schema in the database \(database), which this needs: run it as the owner "
-                    + "of the database, or let the owner say \"grant create on database \(database) to \(user)\" "
-                    + "(to storekeeper_migrator for whoever has that role)"
+                "the user \(user) may not create a schema in the database \(database): run the command as the owner "
+                    + "of the database, or let the owner run \"grant create on database \(database) to \(user)\" "
+                    + "(or to storekeeper_migrator, if the user has that role)"
             }
         }
     }
@@ -33,10 +33,10 @@ public struct FreshSchema: Sendable {
         self.connection = connection
     }
 
-    /// Makes the schema and its tables, with what operators said about products: it decides about access.
+    /// Creates the schema and its tables, and copies the operators' settings of products, which affect access.
     public func create(withProductsOf live: String) async throws {
         let found = try await connection.execute(Self.find, name)
-        guard found.isEmpty else { throw Refusal.exists(name) }
+        guard found.isEmpty else { throw Failure.exists(name) }
         do {
             _ = try await Migrator(connection).migrate()
             let copy = Statement(
@@ -48,11 +48,11 @@ public struct FreshSchema: Sendable {
             _ = try await connection.execute(copy)
         } catch let error as PostgresError where error.meaning == .notPermitted && error.sqlState == "42501" {
             let who = try await connection.execute(Self.user)[0]
-            throw Refusal.forbidden(user: try who.value("name"), database: try who.value("database"))
+            throw Failure.forbidden(user: try who.value("name"), database: try who.value("database"))
         }
     }
 
-    /// Drops it with everything in it. Only of use for one that was made here.
+    /// Drops the schema with everything in it. Call it only for a schema that ``create(withProductsOf:)`` has created.
     public func drop() async throws {
         try await connection.run(unsafeScript: "drop schema if exists \(Self.quoted(name)) cascade")
     }

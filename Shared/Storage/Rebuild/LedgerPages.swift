@@ -4,20 +4,20 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// Reads the ledger again in the order in which it was written, without the signed originals.
+/// Reads the ledger in the order in which it was recorded, without the signed originals.
 public struct LedgerPages: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// One notification, as it came out of the log.
+    /// One notification, as the state-updater read it from Kafka.
     public struct Recorded: Sendable {
-        /// Without the signed original.
+        /// The notification without its signed original.
         public var notification: VerifiedNotification
-        /// Where it stood in the log.
+        /// Topic, partition and offset of its record.
         public var position: LogPosition
-        /// Where the next page begins.
+        /// The place after it, at which the next page begins.
         public var place: Place
     }
 
@@ -28,12 +28,13 @@ public struct LedgerPages: Sendable {
         fileprivate var uuid: UUID
     }
 
-    /// How many there are; for showing progress.
+    /// Number of notifications, for showing progress.
     public func count() async throws -> Int {
         Int(try await connection.execute(Self.count)[0].value("notifications", as: Int64.self))
     }
 
-    /// The next ones; empty at the end. What is committed late, with an earlier time, is left out: see `missing`.
+    /// The next notifications; empty at the end. Leaves out notifications that are committed later with an earlier time; see
+    /// `missing`.
     public func page(after place: Place?, limit: Int = 500) async throws -> [Recorded] {
         try await connection.execute(
             Self.page, place?.recordedAt ?? .distantPast, place?.position.partition ?? -1,
@@ -41,7 +42,7 @@ public struct LedgerPages: Sendable {
         ).map { row in try Self.recorded(row) }
     }
 
-    /// The oldest ones that another schema's ledger lacks. Reads both ledgers whole.
+    /// The oldest notifications that another schema's ledger lacks. Reads both ledgers completely.
     public func missing(in schema: String, limit: Int = 500) async throws -> [Recorded] {
         let statement = Statement(
             unsafeSQL: """

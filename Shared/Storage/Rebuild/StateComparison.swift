@@ -2,74 +2,74 @@ import Contracts
 import Postgres
 import Subscriptions
 
-/// Compares what two schemas of one database believe of the same purchases: the live one, and one rebuilt from its ledger.
+/// Compares the state of the same purchases in two schemas of one database: the live one, and one rebuilt from its ledger.
 ///
-/// Compared is what is a function of the set of notifications: subscriptions, transactions, access periods, anomalies,
-/// lifecycle gaps and the claims of transactions. Not compared is what tells of arrival: the timeline, whether a notification advanced
-/// anything, requests for recovery, revisions, and when we noticed.
+/// It compares the rows that depend on the set of notifications alone: subscriptions, transactions, access periods, anomalies,
+/// lifecycle gaps and the claims of transactions. It does not compare what depends on arrival: the timeline, whether a
+/// notification changed the state, recovery requests, revisions, and the times of processing.
 ///
-/// Safe beside a running line: everything about some purchases is read in one snapshot, and a purchase counts only if the
-/// ledgers hold the same notifications about it then.
+/// Safe while the pipeline runs: all rows of a purchase are read in one snapshot, and a purchase is compared only if both
+/// ledgers hold the same notifications about it in that snapshot.
 public struct StateComparison: Sendable {
     let connection: PostgresConnection
-    /// Both quoted.
+    /// The names of the schemas, quoted.
     let live: String
     let rebuilt: String
 
-    /// - Parameter connection: may read both; without a timeout for statements.
+    /// - Parameter connection: with the right to read both schemas, and without a statement timeout.
     public init(_ connection: PostgresConnection, live: String, rebuilt: String) {
         self.connection = connection
         self.live = FreshSchema.quoted(live)
         self.rebuilt = FreshSchema.quoted(rebuilt)
     }
 
-    /// A row that is not the same in both.
+    /// A row that differs between the schemas.
     public struct Difference: Sendable, Hashable {
-        /// The purchase it belongs to.
+        /// The purchase of the row.
         public var key: SubscriptionKey
-        /// The table.
+        /// The name of the table.
         public var table: String
-        /// What names the row within its purchase; empty where there is one for each purchase.
+        /// The key of the row within its purchase; empty where a purchase has one row.
         public var row: String
-        /// The columns that differ, in alphabetical order; empty where one of them lacks the row.
+        /// The columns that differ, in alphabetical order; empty where one schema lacks the row.
         public var columns: [Column]
-        /// Which of them has the row.
+        /// Which of the schemas have the row.
         public var presence: Presence
 
-        /// Where a row is.
+        /// The schemas that have a row.
         public enum Presence: String, Sendable {
             case both
             case onlyLive
             case onlyRebuilt
         }
 
-        /// One column of it; a value that is NULL is nil.
+        /// One column of the row; nil stands for NULL.
         public struct Column: Sendable, Hashable {
-            /// Its name.
+            /// The name of the column.
             public var name: String
-            /// As it is.
+            /// The value in the live schema.
             public var live: String?
-            /// As it should be.
+            /// The value in the rebuilt schema.
             public var rebuilt: String?
         }
     }
 
-    /// What came of comparing some purchases.
+    /// The result of comparing some purchases.
     public struct Findings: Sendable {
-        /// How many were looked at, those that could not be compared included.
+        /// Number of purchases, including those that could not be compared.
         public var purchases = 0
-        /// Of the purchases that could be compared.
+        /// The differences of the compared purchases.
         public var differences: [Difference] = []
-        /// The rebuilt ledger lacks some of their notifications: fetch those and compare again.
+        /// The purchases of which the rebuilt ledger lacks notifications: apply those and compare again.
         public var open: [SubscriptionKey] = []
-        /// Retention has taken what some of their notifications said, so nothing can be rebuilt from what is left. None
-        /// of them is `open`.
+        /// The purchases that cannot be compared, because retention has dropped payloads of their notifications. None of them
+        /// is `open`.
         public var cut: [SubscriptionKey] = []
-        /// The last one, after which the next page begins; nil at the end.
+        /// The last purchase, after which the next page begins; nil at the end.
         public var last: String?
     }
 
-    /// The next purchases of an environment, in the order of their ids.
+    /// Compares the next purchases of an environment, in the order of their ids.
     public func page(
         of environment: StoreEnvironment, after id: String?, limit: Int = 2000
     ) async throws -> Findings {
@@ -81,12 +81,12 @@ public struct StateComparison: Sendable {
         }
     }
 
-    /// Some purchases.
+    /// Compares the given purchases.
     public func compare(_ ids: [String], of environment: StoreEnvironment) async throws -> Findings {
         try await compare(environment, in: .named(ids)) { _ in (ids.count, nil) }
     }
 
-    /// How many purchases the live schema knows; for showing progress.
+    /// Number of purchases in the live schema, for showing progress.
     public func count() async throws -> Int {
         let statement = Statement(unsafeSQL: "select count(*) as purchases from \(live).subscription")
         return Int(try await connection.execute(statement)[0].value("purchases", as: Int64.self))
@@ -114,7 +114,7 @@ public struct StateComparison: Sendable {
         }
     }
 
-    /// One purchase, by what a transaction sees that has begun already.
+    /// Compares one purchase within a transaction of the caller.
     func findings(of key: SubscriptionKey, in transaction: PostgresTransaction) throws -> Findings {
         try findings(
             key.environment, [key.environment.rawValue, "", String?.none, [key.originalTransactionId]], in: transaction)
@@ -170,7 +170,7 @@ public struct StateComparison: Sendable {
                 """)
     }
 
-    /// The rows of one table about the purchases in question.
+    /// The rows of one table for the compared purchases.
     private func scope(_ schema: String) -> String {
         """
         environment = $1::text::\(schema).store_environment and original_transaction_id > $2::text
@@ -179,8 +179,7 @@ public struct StateComparison: Sendable {
         """
     }
 
-    /// The purchases of which the rebuilt ledger lacks notifications, and whether it lacks some for good: what they said
-    /// was dropped by age.
+    /// The purchases of which the rebuilt ledger lacks notifications, and whether retention has dropped the payload of one.
     private var missingStatement: Statement {
         Statement(
             unsafeSQL: """

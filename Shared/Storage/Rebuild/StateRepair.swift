@@ -2,29 +2,29 @@ import Contracts
 import Postgres
 import Subscriptions
 
-/// Puts what was rebuilt from the ledger in the place of what differs from it, one purchase at a time.
+/// Replaces rows of the live schema that differ from the rebuilt ones, one purchase at a time.
 ///
-/// Each purchase is compared again under a lock that keeps the line from writing any, for as long as that takes. Nothing
-/// is published: what a notification changed was told when it came, and no notification brought this.
+/// Each purchase is compared again under a lock that keeps the pipeline from writing purchases meanwhile. Nothing is
+/// published, because no notification caused the change.
 public struct StateRepair: Sendable {
     private let comparison: StateComparison
 
-    /// - Parameter comparison: on a connection that may write to the live schema, which is that connection's own.
+    /// - Parameter comparison: on a connection with the right to write to the live schema, which is its `search_path`.
     public init(_ comparison: StateComparison) { self.comparison = comparison }
 
-    /// What became of one purchase.
+    /// The outcome for one purchase.
     public enum Outcome: Sendable, Equatable {
-        /// So many rows are as the ledger tells now.
+        /// The purchase was repaired; the number of rows replaced.
         case repaired(rows: Int)
-        /// It is not as it was when it was compared, or its ledger is not: it was left as it stands.
+        /// The purchase or its notifications changed since the comparison: it was not touched.
         case moved
-        /// Somebody held what this needs for two seconds.
+        /// Another transaction held a needed lock for two seconds.
         case held
-        /// Another purchase has a row that by the ledger belongs to this one; putting that right first may help.
+        /// Another purchase has a row that by the ledger belongs to this one; repair that one first.
         case taken
     }
 
-    /// The tables that this user may not change, though it would have to; empty where nothing is in the way.
+    /// The tables that a repair changes and this user may not; empty where the user may change all of them.
     public func forbidden() async throws -> [String] {
         let statement = Statement(
             unsafeSQL: """
@@ -39,17 +39,17 @@ public struct StateRepair: Sendable {
             .map { row in try row.value("name") }
     }
 
-    /// Puts one purchase right, all its rows or none, with a line in the trail.
+    /// Repairs one purchase, all its rows or none, with an entry in the audit log.
     /// - Parameters:
-    ///   - fingerprint: of the differences that were found before; with any others the purchase has moved.
-    ///   - note: who does what to which subject, written down in the same transaction.
+    ///   - fingerprint: of the differences found before; with other differences the purchase is not touched.
+    ///   - note: the entry of the audit log, written in the same transaction.
     public func repair(
         _ key: SubscriptionKey, found fingerprint: Int,
         note: @escaping @Sendable ([StateComparison.Difference]) -> OperatorAction
     ) async throws -> Outcome {
         do {
             return try await comparison.connection.transaction(isolation: .repeatableRead) { transaction in
-                // The first question that is asked sees what was there when the lock was given.
+                // The snapshot begins with the first query after the lock.
                 _ = try transaction.pipeline([Command(.lockTimeout), Command(lock)])
                 let findings = try comparison.findings(of: key, in: transaction)
                 let differences = findings.differences
@@ -70,7 +70,7 @@ public struct StateRepair: Sendable {
         }
     }
 
-    /// Thrown inside only, to roll back.
+    /// Thrown internally, to roll back.
     private struct Taken: Error {}
 
     private func replace(
@@ -87,12 +87,12 @@ public struct StateRepair: Sendable {
         guard bodies.count == rebuilt.count, inserted == bodies.count else { throw Taken() }
     }
 
-    /// The one transaction takes a lesser lock on this table before it writes anything; who only reads is not hindered.
+    /// `LedgerStore.apply` takes a conflicting lock on this table before it writes; readers are not blocked.
     private var lock: Statement {
         Statement(unsafeSQL: "lock table \(comparison.live).subscription in exclusive mode")
     }
 
-    /// Rebuilt rows as JSON, which knows nothing of the schema that their types are of.
+    /// Rebuilt rows as JSON, because their row types belong to the other schema.
     private func bodies(of table: ComparedTable) -> Statement {
         let kept = table.ignored.map { "'\($0.column)', \($0.value)" }.joined(separator: ", ")
         func side(_ schema: String) -> String {
@@ -107,11 +107,11 @@ public struct StateRepair: Sendable {
         }
         return Statement(
             unsafeSQL: """
-                select (to_jsonb(told) - 'row_key'
+                select (to_jsonb(fresh) - 'row_key'
                     || case when held.row_key is null then '{}' else jsonb_build_object(\(kept)) end)::text as body
-                from \(side(comparison.rebuilt)) as told
-                left join \(side(comparison.live)) as held on held.row_key = told.row_key
-                where told.row_key = any ($3::text[])
+                from \(side(comparison.rebuilt)) as fresh
+                left join \(side(comparison.live)) as held on held.row_key = fresh.row_key
+                where fresh.row_key = any ($3::text[])
                 """)
     }
 
@@ -130,15 +130,15 @@ public struct StateRepair: Sendable {
         return Statement(
             unsafeSQL: """
                 insert into \(name)
-                select told.*
+                select fresh.*
                 from unnest($1::text[]) as given (body)
-                cross join lateral jsonb_populate_record(null::\(name), given.body::jsonb) as told
+                cross join lateral jsonb_populate_record(null::\(name), given.body::jsonb) as fresh
                 on conflict do nothing
                 """)
     }
 }
 
 extension Collection where Element == StateComparison.Difference {
-    /// The same for the same differences, within this process.
+    /// A hash of the differences, stable within this process.
     public var fingerprint: Int { Array(self).hashValue }
 }

@@ -4,19 +4,18 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// A request for one customer's history that Apple could not answer yet.
+/// A request for one customer's history that Apple has not answered yet.
 public struct PostponedRequest: Sendable {
-    /// As it was read.
+    /// The request as read from Kafka.
     public var request: RecoveryRequest
-    /// Until it may be asked again, at least; each further setback doubles what the last one took, up to five minutes.
+    /// The minimum pause before the next attempt; each further failure doubles the last pause, up to five minutes.
     public var pause: Duration
-    /// One sentence.
+    /// Why Apple has not answered, in one sentence.
     public var reason: String
-    /// When Apple was asked.
+    /// When the request was postponed.
     public var postponedAt: Date
 
-    /// All fields.
-    public init(request: RecoveryRequest, pause: Duration, reason: String, postponedAt: Date) {
+    package init(request: RecoveryRequest, pause: Duration, reason: String, postponedAt: Date) {
         self.request = request
         self.pause = pause
         self.reason = reason
@@ -24,39 +23,39 @@ public struct PostponedRequest: Sendable {
     }
 }
 
-/// Requests for single customers that wait beside the log, so that an app whose key is refused holds up no other. They are
-/// written with the answers, see ``RecoveryAnswerStore``.
+/// Requests for single customers that wait in the database and not in Kafka, so that an app whose key Apple refuses delays no
+/// other app. ``RecoveryAnswerStore`` writes them with the answers.
 public struct PostponedRequestStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Those whose time has come, to be put back on the log; by any number of processes at once.
+    /// Claims the requests that are due, to be published to Kafka again; any number of processes may call it at once.
     ///
-    /// They stay: one of which nothing is heard, because its process was killed, is taken again.
-    /// - Parameter seconds: after which that is.
+    /// The rows stay: a request without an answer, because its process was killed, is claimed again.
+    /// - Parameter seconds: the time after which a claimed request is due again.
     public func take(limit: Int, seconds: Int64) async throws -> [RecoveryRequest] {
         try await repeating { try await connection.execute(Self.take, Int64(limit), seconds) }.map { row in
             try RecoveryRequest(row)
         }
     }
 
-    /// What waits for an app and environment.
+    /// The postponed requests of an app in an environment.
     public struct Waiting: Sendable, Hashable {
         /// Production or Sandbox.
         public var environment: StoreEnvironment
-        /// The app.
+        /// The app's bundle identifier.
         public var bundleId: String
-        /// How many requests.
+        /// Number of requests.
         public var requests: Int64
-        /// When the first of them was postponed for the first time.
+        /// The earliest time at which one of them was first postponed.
         public var since: Date
-        /// Why the last of them was.
+        /// Why the latest of them was postponed.
         public var lastError: String
     }
 
-    /// What waits, the longest first.
+    /// The postponed requests by app and environment, those that wait longest first.
     public func waiting() async throws -> [Waiting] {
         try await connection.execute(Self.waiting).map { row in
             Waiting(
@@ -149,7 +148,7 @@ public struct PostponedRequestStore: Sendable {
 }
 
 extension RecoveryRequest {
-    /// Of either table that keeps requests.
+    /// A request from a row of either table that stores requests.
     init(_ row: Row) throws {
         let reason: String = try row.value("reason")
         self.init(

@@ -5,31 +5,30 @@ import Subscriptions
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// What became of a request for one customer's history.
+/// The outcome of a request for one customer's history.
 public struct RecoveryAnswer: Sendable, Hashable {
-    /// The purchase that was asked about.
+    /// The purchase in the request.
     public var key: SubscriptionKey
-    /// The app.
+    /// The app's bundle identifier.
     public var bundleId: String
-    /// As in the request, of which it is the name.
+    /// The notification after the gap, which identifies the request.
     public var before: UUID
     /// `answered`, or why there is no answer.
     public var outcome: String
-    /// One sentence where there is none.
+    /// Why there is no answer, in one sentence; nil where there is one.
     public var message: String?
-    /// How many notifications Apple listed.
+    /// Number of notifications that Apple listed.
     public var notifications: Int64
-    /// Of them the ledger lacked.
+    /// Number of them that the ledger lacked.
     public var missing: Int64
-    /// Transactions and renewal information that told something new.
+    /// Number of transactions and renewal infos with new facts.
     public var parts: Int64
-    /// Where the next answer begins; nil where there is none.
+    /// Apple's revision, from which the next request continues; nil where there is none.
     public var revision: String?
-    /// When.
+    /// When Apple answered, or the request failed.
     public var answeredAt: Date
 
-    /// All fields.
-    public init(
+    package init(
         key: SubscriptionKey, bundleId: String, before: UUID, outcome: String, message: String? = nil,
         notifications: Int64 = 0, missing: Int64 = 0, parts: Int64 = 0, revision: String? = nil, answeredAt: Date
     ) {
@@ -46,25 +45,25 @@ public struct RecoveryAnswer: Sendable, Hashable {
     }
 }
 
-/// What Apple answered about single customers, and how far each of their histories was read.
+/// The answers of Apple about single customers, and the revision up to which each history was read.
 public struct RecoveryAnswerStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Where the next question for a purchase's transaction history goes on; nil where it begins.
+    /// The revision from which the next request for a purchase's transaction history continues; nil for the first request.
     public func revision(of key: SubscriptionKey) async throws -> String? {
         try await connection.execute(Self.revision, key.environment.rawValue, key.originalTransactionId)
             .first?.value(at: 0)
     }
 
-    /// Writes answers down, with the revisions, Apple's attempts and what has to be asked later, in one transaction. To be
-    /// called when what they hold is on the line. Repeatable.
+    /// Stores answers with the revisions, Apple's send attempts and the postponed requests, in one transaction. Call it after
+    /// the missing notifications were published to Kafka. Idempotent.
     public func record(
         _ answers: [RecoveryAnswer], attempts: [RecordedAttempt], postponed: [PostponedRequest] = []
     ) async throws {
-        // Of one purchase the last, as it was asked last.
+        // The last revision of each purchase, from its last request.
         let last = Dictionary(
             answers.filter { $0.revision != nil }.map { ($0.key, $0) }, uniquingKeysWith: { $1 }
         ).values.sorted { $0.key < $1.key }
@@ -84,7 +83,7 @@ public struct RecoveryAnswerStore: Sendable {
         _ = try await repeating { try await connection.pipeline(writing) }
     }
 
-    /// What was answered about a purchase, newest first.
+    /// The answers about a purchase, newest first.
     public func answers(of key: SubscriptionKey) async throws -> [RecoveryAnswer] {
         try await connection.execute(Self.find, key.environment.rawValue, key.originalTransactionId).map { row in
             RecoveryAnswer(
@@ -96,10 +95,10 @@ public struct RecoveryAnswerStore: Sendable {
         }
     }
 
-    /// Forgets answers before a time. How far a history was read stays.
-    /// - Returns: how many.
-    public func forget(answeredBefore time: Date) async throws -> Int {
-        try await repeating { try await connection.execute(Self.forget, time).affected }
+    /// Deletes answers before a time; the revisions stay.
+    /// - Returns: number of rows.
+    public func delete(answeredBefore time: Date) async throws -> Int {
+        try await repeating { try await connection.execute(Self.delete, time).affected }
     }
 
     private struct Name: Hashable {
@@ -107,7 +106,7 @@ public struct RecoveryAnswerStore: Sendable {
         var before: UUID
     }
 
-    static let statements = [revision, keepRevision, insert, find, forget]
+    static let statements = [revision, keepRevision, insert, find, delete]
 
     static let revision = Statement(
         "history-revision-find",
@@ -158,6 +157,6 @@ public struct RecoveryAnswerStore: Sendable {
         order by answered_at desc, before_uuid
         """)
 
-    static let forget = Statement(
-        "recovery-answer-forget", "delete from recovery_answer where answered_at < $1::timestamptz")
+    static let delete = Statement(
+        "recovery-answer-delete", "delete from recovery_answer where answered_at < $1::timestamptz")
 }

@@ -3,42 +3,42 @@ import Contracts
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// A notification that Apple listed in a window, and what became of it. Its uuid and words are claims of the payload.
+/// A notification that Apple listed in a window, and its state. Its uuid, type and subtype are unproven fields of the payload.
 public struct RecoveryItem: Sendable, Hashable {
-    /// How it stands.
+    /// Whether the ledger holds the notification.
     public enum State: String, Sendable, Hashable, CaseIterable {
-        /// The ledger had it.
+        /// The ledger held it already.
         case present
-        /// The ledger lacked it; it is on the line again.
+        /// The ledger lacked it; recovery has published it to the pipeline.
         case published
-        /// It was lacking, and is in the ledger now.
+        /// The ledger lacked it and holds it now.
         case arrived
-        /// It was lacking, and the line put it aside.
+        /// The ledger lacked it, and the pipeline rejected it.
         case refused
-        /// It names no uuid one could look for; it is among the dead letters.
+        /// It has no readable uuid; it is a dead letter.
         case unreadable
     }
 
-    /// The window.
+    /// The window that lists it.
     public var window: UUID
-    /// As it claims; made from its bytes where it names none.
+    /// The uuid in the payload; derived from its bytes where the payload has none.
     public var notificationUUID: UUID
-    /// How it stands.
+    /// Whether the ledger holds the notification.
     public var state: State
     /// As it claims.
     public var notificationType: String?
     /// As it claims.
     public var subtype: String?
-    /// Why it was refused, or cannot be read.
+    /// Why it was rejected, or cannot be read.
     public var reason: String?
-    /// One sentence about that.
+    /// The reason in one sentence.
     public var message: String?
     /// When it was compared with the ledger.
     public var noticedAt: Date
-    /// When it arrived or was refused.
+    /// When it reached the ledger or was rejected.
     public var settledAt: Date?
 
-    /// One that was just compared.
+    /// An item that was just compared with the ledger.
     public init(
         window: UUID, notificationUUID: UUID, state: State, notificationType: String? = nil, subtype: String? = nil,
         reason: String? = nil, message: String? = nil, noticedAt: Date
@@ -54,19 +54,18 @@ public struct RecoveryItem: Sendable, Hashable {
     }
 }
 
-/// A message of a window, compared with the ledger.
+/// One message of a window's page, compared with the ledger.
 public struct SeenPage: Sendable {
-    /// The window.
+    /// The window that lists it.
     public var window: UUID
     /// As in the message.
     public var page: Int64
     /// As in the message.
     public var part: Int64
-    /// What it lists.
+    /// The notifications in the message.
     public var items: [RecoveryItem]
 
-    /// All fields.
-    public init(window: UUID, page: Int64, part: Int64, items: [RecoveryItem]) {
+    package init(window: UUID, page: Int64, part: Int64, items: [RecoveryItem]) {
         self.window = window
         self.page = page
         self.part = part

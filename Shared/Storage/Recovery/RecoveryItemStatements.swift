@@ -1,7 +1,7 @@
 import Postgres
 
 extension RecoveryItemStore {
-    static let statements = [lockWindows, insert, arrive, refuse, waiting, find, forgetPresent, forgetSettled]
+    static let statements = [lockWindows, insert, arrive, refuse, waiting, find, deletePresent, deletePresentOfSettled]
 
     static func inserting(_ items: [RecoveryItem]) -> Command {
         Command(
@@ -67,9 +67,9 @@ extension RecoveryItemStore {
         group by window_id
         """)
 
-    /// Only what recovery itself put on the line, and since then: anybody can post a forgery under the same uuid and have
-    /// that refused. Since then is by the clock of the instance that published it, which need not be the one that wrote
-    /// the item down: hence the minutes.
+    /// Counts only dead letters of records that recovery published, after it published them: any client can post a forgery
+    /// under the same uuid, which is rejected. The time is by the clock of the publishing instance, which may differ from that
+    /// of the instance that stored the item, hence the minutes of tolerance.
     static let refuse = Statement(
         "recovery-item-refuse",
         """
@@ -119,13 +119,13 @@ extension RecoveryItemStore {
         limit $3::bigint
         """)
 
-    static let forgetPresent = Statement(
-        "recovery-item-forget-present",
+    static let deletePresent = Statement(
+        "recovery-item-delete-present",
         "delete from recovery_item where window_id = any ($1::uuid[]) and state = 'present'")
 
-    /// Whichever window it was: a process may end after it closed one.
-    static let forgetSettled = Statement(
-        "recovery-item-forget-settled",
+    /// Of all windows, because a process may have ended after it closed one.
+    static let deletePresentOfSettled = Statement(
+        "recovery-item-delete-present-of-settled",
         """
         delete from recovery_item
         using recovery_window

@@ -4,30 +4,30 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// What the windows of Apple's history list, and what became of it.
+/// The notifications that the windows of Apple's history list, and their states.
 public struct RecoveryItemStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Which of these the ledger has.
+    /// The given uuids that the ledger holds.
     public func recorded(_ uuids: [UUID]) async throws -> Set<UUID> {
         guard !uuids.isEmpty else { return [] }
         return Set(
             try await connection.execute(LedgerStatements.recorded, uuids).map { row in try row.value(at: 0) })
     }
 
-    /// Writes down pages that were compared, in one transaction with the windows' counters and Apple's attempts.
+    /// Stores compared pages, in one transaction with the windows' counters and Apple's send attempts.
     ///
-    /// To be called when what was lacking is on the line. Repeatable: of what is known nothing is counted again. Pages of
-    /// windows that are settled or gone change nothing but the attempts.
+    /// Call it after the missing notifications were published to Kafka. Idempotent: stored items are not counted again. Pages
+    /// of windows that are settled or deleted only store attempts.
     public func record(_ pages: [SeenPage], attempts: [RecordedAttempt]) async throws {
         guard !pages.isEmpty || !attempts.isEmpty else { return }
         let items = pages.flatMap(\.items)
         let writing =
             [
-                // First, so that no window closes while its counters are on the way.
+                // First, so that no window closes before its counters are written.
                 Command(Self.lockWindows, Array(Set(pages.map(\.window)))),
                 Self.inserting(items), SendAttemptStore.inserting(attempts),
             ] + pages.map { RecoveryWindowStore.seeing(page: $0.page, part: $0.part, of: $0.window) }
@@ -44,22 +44,21 @@ public struct RecoveryItemStore: Sendable {
         }
     }
 
-    /// How many missing notifications came to an end.
+    /// Number of missing notifications that were settled.
     public struct Settled: Sendable, Equatable {
-        /// In the ledger now.
+        /// Number that reached the ledger.
         public var arrived: Int64
-        /// Put aside by the line, with a reason.
+        /// Number that the pipeline rejected.
         public var refused: Int64
 
-        /// All fields.
-        public init(arrived: Int64 = 0, refused: Int64 = 0) {
+        package init(arrived: Int64 = 0, refused: Int64 = 0) {
             self.arrived = arrived
             self.refused = refused
         }
     }
 
-    /// Looks what became of all that was published: in the ledger, or among the dead letters. Repeatable, by any number of
-    /// processes at once.
+    /// Settles published notifications that are in the ledger or among the dead letters now. Idempotent; any number of
+    /// processes may call it at once.
     public func settle(at time: Date) async throws -> Settled {
         try await repeating {
             try await connection.transaction { transaction in
@@ -82,13 +81,13 @@ public struct RecoveryItemStore: Sendable {
         }
     }
 
-    /// Which of these windows wait for something that is on the line.
+    /// The given windows with notifications that the pipeline has not processed yet.
     public func waiting(among windows: [UUID]) async throws -> Set<UUID> {
         guard !windows.isEmpty else { return [] }
         return Set(try await connection.execute(Self.waiting, windows).map { row in try row.value(at: 0) })
     }
 
-    /// What a window lists, oldest first; what the ledger had anyway only until it closes.
+    /// The notifications that a window lists, oldest first. Those that the ledger held already are deleted when it closes.
     public func items(of window: UUID, states: [RecoveryItem.State]? = nil, limit: Int = 1000) async throws
         -> [RecoveryItem]
     {
@@ -105,16 +104,16 @@ public struct RecoveryItemStore: Sendable {
         }
     }
 
-    /// Forgets what the ledger had anyway, of these windows: it has been counted.
-    public func forgetPresent(of windows: [UUID]) async throws {
+    /// Deletes the items of these windows that the ledger held already: the counters include them.
+    public func deletePresent(of windows: [UUID]) async throws {
         guard !windows.isEmpty else { return }
-        _ = try await repeating { try await connection.execute(Self.forgetPresent, windows) }
+        _ = try await repeating { try await connection.execute(Self.deletePresent, windows) }
     }
 
-    /// The same of all windows that are closed or failed.
-    /// - Returns: how many.
-    public func forgetPresent() async throws -> Int {
-        try await repeating { try await connection.execute(Self.forgetSettled).affected }
+    /// Deletes the items that the ledger held already, of all windows that are closed or failed.
+    /// - Returns: number of rows.
+    public func deletePresent() async throws -> Int {
+        try await repeating { try await connection.execute(Self.deletePresentOfSettled).affected }
     }
 }
 

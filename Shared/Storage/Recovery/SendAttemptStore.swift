@@ -4,21 +4,22 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// One attempt of Apple's to reach us. The uuid is the payload's claim.
+/// One attempt of Apple's to send a notification. The uuid is an unproven field of the payload.
+///
+/// [sendAttemptItem](https://developer.apple.com/documentation/appstoreserverapi/sendattemptitem)
 public struct RecordedAttempt: Sendable, Hashable {
-    /// Which notification.
+    /// The uuid of the notification.
     public var notificationUUID: UUID
     /// Production or Sandbox.
     public var environment: StoreEnvironment
-    /// The app.
+    /// The app's bundle identifier.
     public var bundleId: String
-    /// By Apple's clock.
+    /// Apple's `attemptDate`.
     public var attemptedAt: Date
-    /// Apple's word, raw.
+    /// Apple's `sendAttemptResult`, raw.
     public var result: String
 
-    /// All fields.
-    public init(
+    package init(
         notificationUUID: UUID, environment: StoreEnvironment, bundleId: String, attemptedAt: Date, result: String
     ) {
         self.notificationUUID = notificationUUID
@@ -29,15 +30,15 @@ public struct RecordedAttempt: Sendable, Hashable {
     }
 }
 
-/// Why we were not reached: Apple's attempts, of notifications it did not deliver at once or that we lacked. Written with
-/// the items of a window.
+/// Apple's send attempts of notifications that it did not deliver at once or that the ledger lacked: they show why Apple could
+/// not reach ingest. Written with the items of a window.
 public struct SendAttemptStore: Sendable {
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// The attempts at one notification, in Apple's order.
+    /// The attempts to send one notification, in Apple's order.
     public func attempts(at uuid: UUID) async throws -> [RecordedAttempt] {
         try await connection.execute(Self.find, uuid).map { row in
             RecordedAttempt(
@@ -51,15 +52,15 @@ public struct SendAttemptStore: Sendable {
     public struct Bar: Sendable, Hashable {
         /// Production or Sandbox.
         public var environment: StoreEnvironment
-        /// The app.
+        /// The app's bundle identifier.
         public var bundleId: String
-        /// Apple's word.
+        /// Apple's `sendAttemptResult`, raw.
         public var result: String
-        /// How often.
+        /// Number of attempts.
         public var attempts: Int64
     }
 
-    /// How Apple's attempts within a time ended, most frequent first.
+    /// The results of Apple's attempts within a time, most frequent first.
     public func histogram(from: Date, to: Date) async throws -> [Bar] {
         try await connection.execute(Self.histogram, from, to).map { row in
             Bar(
@@ -68,13 +69,13 @@ public struct SendAttemptStore: Sendable {
         }
     }
 
-    /// Forgets attempts before a time.
-    /// - Returns: how many.
-    public func forget(attemptedBefore time: Date) async throws -> Int {
-        try await repeating { try await connection.execute(Self.forget, time).affected }
+    /// Deletes attempts before a time.
+    /// - Returns: number of rows.
+    public func delete(attemptedBefore time: Date) async throws -> Int {
+        try await repeating { try await connection.execute(Self.delete, time).affected }
     }
 
-    static let statements = [insert, find, histogram, forget]
+    static let statements = [insert, find, histogram, delete]
 
     static func inserting(_ attempts: [RecordedAttempt]) -> Command {
         Command(
@@ -82,7 +83,7 @@ public struct SendAttemptStore: Sendable {
             attempts.map(\.attemptedAt), attempts.map(\.result))
     }
 
-    /// An attempt has ended when Apple lists it, so the first word stays.
+    /// Apple lists an attempt after it ended, so the first stored result is final.
     static let insert = Statement(
         "send-attempt-insert",
         """
@@ -113,6 +114,6 @@ public struct SendAttemptStore: Sendable {
         order by attempts desc, 1, 2, 3
         """)
 
-    static let forget = Statement(
-        "send-attempt-forget", "delete from send_attempt where attempted_at < $1::timestamptz")
+    static let delete = Statement(
+        "send-attempt-delete", "delete from send_attempt where attempted_at < $1::timestamptz")
 }

@@ -7,33 +7,32 @@ public struct AccessPeriod: Sendable, Hashable {
     public enum Reason: String, Sendable, Hashable, CaseIterable {
         /// A transaction paid for the time.
         case transaction
-        /// The charge failed, and Apple's grace period runs.
+        /// The charge failed, and Apple's grace period grants access.
         case gracePeriod
-        /// Apple's status says so, and no known transaction explains it: a transaction is missing here.
+        /// Apple's status grants access, and no known transaction explains it: a transaction is missing in the ledger.
         case status
         /// A non-consumable was bought.
         case nonConsumable
-        /// A non-renewing subscription, whose duration is known.
+        /// A non-renewing subscription whose duration is known.
         case nonRenewing
-        /// A non-renewing subscription of a product whose duration was never configured: access has no end until it is.
+        /// A non-renewing subscription without a configured duration: access has no end until an operator sets one.
         case durationUnknown
     }
 
-    /// What may be used, by its App Store Connect id.
+    /// The product that may be used, by its App Store Connect id.
     public var productId: String
     /// The first moment of access.
     public var startsAt: Date
-    /// The first moment without it; nil where no end is known.
+    /// The first moment without access; nil where no end is known.
     public var endsAt: Date?
     /// Why it gives access.
     public var reason: Reason
     /// The transaction that paid; nil where none is known.
     public var transactionId: String?
-    /// The notification that decided; nil where a transaction did, whose newest version tells which notification held it.
+    /// The notification that decided; nil where a transaction did: its newest version names its notification.
     public var notificationUUID: UUID?
 
-    /// - Parameter endsAt: nil where no end is known.
-    public init(
+    package init(
         productId: String, startsAt: Date, endsAt: Date?, reason: Reason, transactionId: String?,
         notificationUUID: UUID?
     ) {
@@ -45,7 +44,7 @@ public struct AccessPeriod: Sendable, Hashable {
         self.notificationUUID = notificationUUID
     }
 
-    /// Whether the moment lies inside; the end does not.
+    /// Whether the moment is in the period: its start is, its end is not.
     public func contains(_ moment: Date) -> Bool {
         startsAt <= moment && (endsAt.map { moment < $0 } ?? true)
     }

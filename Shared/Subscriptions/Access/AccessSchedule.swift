@@ -1,17 +1,17 @@
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// When one purchase gives access, past and future, as known now.
+/// The access periods of one purchase, past and future, by the facts known now.
 ///
-/// The only place where access is decided; everything else filters its periods by time.
+/// This is the only place that decides access; everything else filters its periods by time.
 public struct AccessSchedule: Sendable, Equatable {
     /// In order of time, never overlapping, none empty.
     public let periods: [AccessPeriod]
-    /// The notification whose status says `active` although no known transaction explains it: one is missing, and Apple
-    /// should be asked. Nil where all is explained.
+    /// The notification whose status is `active` although no known transaction explains it: a transaction is missing, and
+    /// recovery should fetch it from Apple. Nil where the transactions explain the status.
     public let unexplainedStatus: UUID?
 
-    /// - Parameter durations: of non-renewing products, by product id.
+    /// - Parameter durations: the configured durations of non-renewing products, by product id.
     public init(of purchase: PurchaseSnapshot, durations: [String: ProductDuration] = [:]) {
         var builder = AccessScheduleBuilder(purchase, durations: durations)
         builder.build()
@@ -19,10 +19,10 @@ public struct AccessSchedule: Sendable, Equatable {
         unexplainedStatus = builder.unexplainedStatus
     }
 
-    /// The period that gives access at a moment; nil where none does.
+    /// The period that contains a moment; nil where none does.
     public func period(at moment: Date) -> AccessPeriod? { periods.first { $0.contains(moment) } }
 
-    /// The next moment after which the answer is another one by the clock alone; nil where it stays.
+    /// The next moment at which access begins or ends by the clock alone; nil where it never does.
     public func nextBoundary(after moment: Date) -> Date? {
         periods.flatMap { [$0.startsAt, $0.endsAt].compactMap(\.self) }.filter { $0 > moment }.min()
     }

@@ -2,7 +2,7 @@ import struct Foundation.Date
 import struct Foundation.TimeInterval
 import struct Foundation.UUID
 
-/// Decides access: what the transactions paid for, corrected by the newest status that Apple told.
+/// Decides access: what the transactions paid for, corrected by the newest status that Apple sent.
 ///
 /// [status](https://developer.apple.com/documentation/appstoreservernotifications/status) is "current as of signedDate";
 /// [renewalDate](https://developer.apple.com/documentation/appstoreserverapi/renewaldate) is the end of the newest period.
@@ -74,85 +74,90 @@ struct AccessScheduleBuilder {
     }
 
     private func revokedByStatus(_ version: TransactionVersion) -> Date? {
-        guard subscription.status == 5, isTold(version), let told = subscription.statusVersion else { return nil }
-        return told.signedDate
+        guard subscription.status == 5, isStatusTransaction(version), let statusVersion = subscription.statusVersion
+        else { return nil }
+        return statusVersion.signedDate
     }
 
     // MARK: Status 2, 3 and 5
 
-    /// Expired, in billing retry or revoked: the transaction that Apple told of gives no access from then on, unless its
-    /// period has not begun. Others that were paid for stand.
+    /// Expired, in billing retry or revoked: the transaction of the status gives no access from then on, unless its
+    /// period has not begun. Other paid transactions keep their access.
     private func endedByStatus(_ paid: [PaidPeriod]) -> [PaidPeriod] {
-        guard let status = subscription.status, [2, 3, 5].contains(status), let told = subscription.statusVersion
+        guard let status = subscription.status, [2, 3, 5].contains(status),
+            let statusVersion = subscription.statusVersion
         else { return paid }
         return paid.map { period in
             let isMeant =
                 subscription.statusTransactionId == nil
-                ? period.transaction.version <= told : isTold(period.transaction)
-            guard isMeant, period.start <= told.signedDate else { return period }
+                ? period.transaction.version <= statusVersion : isStatusTransaction(period.transaction)
+            guard isMeant, period.start <= statusVersion.signedDate else { return period }
             var ended = period
-            ended.end = min(ended.end, told.signedDate)
+            ended.end = min(ended.end, statusVersion.signedDate)
             return ended
         }
     }
 
-    /// Whether the newest status was told of this transaction, and nothing newer is known of it.
-    private func isTold(_ version: TransactionVersion) -> Bool {
-        guard let told = subscription.statusVersion else { return false }
-        return version.facts.transactionId == subscription.statusTransactionId && version.version <= told
+    /// Whether the newest status is about this transaction, and no newer version of it is known.
+    private func isStatusTransaction(_ version: TransactionVersion) -> Bool {
+        guard let statusVersion = subscription.statusVersion else { return false }
+        return version.facts.transactionId == subscription.statusTransactionId && version.version <= statusVersion
     }
 
     // MARK: Status 1
 
     private mutating func addStatus(beside paid: [PaidPeriod]) {
-        guard subscription.status == 1, let told = subscription.statusVersion, let product = statusProduct else {
+        guard subscription.status == 1, let statusVersion = subscription.statusVersion, let product = statusProduct
+        else {
             return
         }
-        // A transaction that counts gives its own period; what Apple says beyond it is the renewal date.
+        // Known transactions give their own periods; beyond them Apple's renewal date counts.
         guard let renewal = subscription.renewal, var end = renewal.renewalDate else { return }
-        // What was charged after the status and the renewal info speaks for itself.
-        for period in paid where period.facts.beginning > told.signedDate {
+        // A charge after the status and the renewal info ends the time that they cover.
+        for period in paid where period.facts.beginning > statusVersion.signedDate {
             let charge = period.isPurchase ? period.facts.beginning : period.facts.beginning.addingTimeInterval(-early)
             if renewal.signedDate < charge { end = min(end, period.facts.beginning) }
         }
-        let open = Interval(from: told.signedDate, to: end)
+        let open = Interval(from: statusVersion.signedDate, to: end)
         guard open.to.timeIntervalSince(open.from) > 0 else { return }
-        // An unknown purchase replaced it for good.
-        if let other = outdated(in: paid, by: told, product) {
+        // An unknown purchase replaced the known period.
+        if let other = outdated(in: paid, by: statusVersion, product) {
             for index in periods.indices where periods[index].transactionId == other {
-                periods[index].endsAt = told.signedDate
+                periods[index].endsAt = statusVersion.signedDate
             }
             periods.removeAll { $0.startsAt == $0.endsAt }
         }
-        let revokedSince = paid.filter { $0.facts.revocationDate != nil && $0.transaction.version > told }
+        let revokedSince = paid.filter { $0.facts.revocationDate != nil && $0.transaction.version > statusVersion }
             .map { Interval(from: $0.facts.revokedAt ?? end, to: $0.facts.expiresDate ?? end) }
         let taken = periods.map { Interval(from: $0.startsAt, to: $0.endsAt ?? .forever) } + revokedSince
         for hole in open.without(taken) where hole.length >= Self.shortestHole {
             periods.append(
                 AccessPeriod(
                     productId: product, startsAt: hole.from, endsAt: hole.to, reason: .status, transactionId: nil,
-                    notificationUUID: told.notificationUUID))
-            unexplainedStatus = told.notificationUUID
+                    notificationUUID: statusVersion.notificationUUID))
+            unexplainedStatus = statusVersion.notificationUUID
         }
     }
 
-    private var toldTransaction: TransactionFacts? {
+    private var statusTransaction: TransactionFacts? {
         versions.first { $0.facts.transactionId == subscription.statusTransactionId }?.facts
     }
 
     private var statusProduct: String? {
-        subscription.renewal?.productId ?? toldTransaction?.productId ?? subscription.transaction?.productId
+        subscription.renewal?.productId ?? statusTransaction?.productId ?? subscription.transaction?.productId
     }
 
     /// The known transaction that gives access at the moment of the status, although Apple names another product then:
     /// a purchase in between is unknown. Nil where a transaction explains the product.
-    private func outdated(in paid: [PaidPeriod], by told: EventVersion, _ product: String) -> String? {
+    private func outdated(in paid: [PaidPeriod], by statusVersion: EventVersion, _ product: String) -> String? {
         guard let renewal = subscription.renewal, renewal.productId != nil else { return nil }
-        let owner = paid.first { $0.start <= told.signedDate && told.signedDate < $0.end }
+        let owner = paid.first { $0.start <= statusVersion.signedDate && statusVersion.signedDate < $0.end }
         guard let owner, owner.facts.productId != product,
-            !paid.contains(where: { isTold($0.transaction) && $0.facts.expiresDate == owner.facts.expiresDate }),
+            !paid.contains(where: {
+                isStatusTransaction($0.transaction) && $0.facts.expiresDate == owner.facts.expiresDate
+            }),
             owner.facts.signedDate < renewal.signedDate,
-            !paid.contains(where: { $0.start > told.signedDate && $0.facts.productId == product })
+            !paid.contains(where: { $0.start > statusVersion.signedDate && $0.facts.productId == product })
         else { return nil }
         return owner.facts.transactionId
     }
@@ -161,19 +166,19 @@ struct AccessScheduleBuilder {
 
     private mutating func addGracePeriod(beside paid: [PaidPeriod]) {
         guard let renewal = subscription.renewal, let end = renewal.gracePeriodExpiresDate,
-            let told = subscription.renewalVersion, isGraceOpen(renewal)
+            let renewalVersion = subscription.renewalVersion, isGraceOpen(renewal)
         else { return }
         let last = paid.filter { !$0.isEmpty && $0.start < end }.max { $0.end < $1.end }
-        // Of seats that were added to a period one may be taken back, and the others stay.
+        // A refund of added seats leaves the period paid.
         let isPaid = paid.contains { $0.facts.revocationDate == nil && $0.facts.expiresDate == last?.facts.expiresDate }
         if let last, !isAbout(last, isPaid: isPaid, renewal) { return }
         let begun = periods.filter { $0.startsAt < end && $0.reason != .gracePeriod }
         let ends = begun.compactMap(\.endsAt).filter { $0 <= end }.max()
         let due = renewal.renewalDate.flatMap { $0 < end ? $0 : nil }
-        // Told before the end of a period of which no transaction is known: that period runs.
+        // Signed before the end of a period whose transaction is unknown: that period still runs.
         let begins = begun.isEmpty ? min(due ?? end, renewal.signedDate) : [ends, due].compactMap(\.self).max()
         var grace = Interval(from: begins ?? renewal.signedDate, to: end)
-        // Whatever is paid for next replaces it.
+        // The next paid period replaces it.
         for next in paid.map(\.facts.beginning) where next > grace.from { grace.to = min(grace.to, next) }
         let taken = periods.map { Interval(from: $0.startsAt, to: $0.endsAt ?? .forever) }
         guard let product = renewal.productId ?? last?.facts.productId ?? statusProduct else { return }
@@ -181,30 +186,35 @@ struct AccessScheduleBuilder {
             periods.append(
                 AccessPeriod(
                     productId: product, startsAt: hole.from, endsAt: hole.to, reason: .gracePeriod,
-                    transactionId: last?.facts.transactionId, notificationUUID: told.notificationUUID))
+                    transactionId: last?.facts.transactionId, notificationUUID: renewalVersion.notificationUUID))
         }
     }
 
     /// Whether a renewal info with a grace period is about the end of this period: the newest status is 4, or its renewal
-    /// date is that end, or, in older payloads, it was signed in the second half of the period. A period that was taken
-    /// back since the status has no grace.
+    /// date is that end, or, in older payloads, it was signed in the second half of the period. A period that was revoked
+    /// after the status has no grace.
     private func isAbout(_ period: PaidPeriod, isPaid: Bool, _ renewal: RenewalFacts) -> Bool {
         let inGrace = subscription.status == 4 ? subscription.statusVersion : nil
         if !isPaid {
-            guard let told = subscription.statusVersion, [1, 4].contains(subscription.status) else { return false }
-            return period.transaction.version <= told
+            guard let statusVersion = subscription.statusVersion, [1, 4].contains(subscription.status) else {
+                return false
+            }
+            return period.transaction.version <= statusVersion
         }
         if let date = renewal.renewalDate, let end = period.facts.expiresDate { return inGrace != nil || date >= end }
         return inGrace != nil
             || renewal.signedDate.timeIntervalSince(period.start) > period.end.timeIntervalSince(renewal.signedDate)
     }
 
-    /// Status 4 always opens it. Statuses without access close what was told before them. Otherwise the renewal info
-    /// decides, unless it is about another product and older than the transaction.
+    /// Status 4 always opens a grace period. A status without access closes one that Apple signed before it. Otherwise the
+    /// renewal info decides, unless it is about another product and older than the transaction.
     private func isGraceOpen(_ renewal: RenewalFacts) -> Bool {
         switch subscription.status {
         case 4: return true
-        case 2, 3, 5: if let told = subscription.statusVersion, renewal.signedDate <= told.signedDate { return false }
+        case 2, 3, 5:
+            if let statusVersion = subscription.statusVersion, renewal.signedDate <= statusVersion.signedDate {
+                return false
+            }
         default: break
         }
         guard let product = renewal.productId, let transaction = subscription.transaction else { return true }
@@ -213,7 +223,7 @@ struct AccessScheduleBuilder {
 }
 
 extension TransactionFacts {
-    /// An auto-renewable subscription, or a kind with an end that this build does not know: what Apple says of status and
-    /// renewal counts for both.
+    /// Whether Apple's status and renewal info decide about it: an auto-renewable subscription, or an unknown product type
+    /// with an end.
     fileprivate var isSubscription: Bool { kind == .autoRenewable || (kind == nil && expiresDate != nil) }
 }

@@ -1,14 +1,14 @@
 import struct Foundation.Date
 import struct Foundation.TimeInterval
 
-/// A stretch of time: its beginning belongs to it, its end does not.
+/// An interval of time that includes its start and excludes its end.
 struct Interval: Equatable {
     var from: Date
     var to: Date
 
     var length: TimeInterval { to.timeIntervalSince(from) }
 
-    /// What is left of it beside others, in order of time.
+    /// The parts of the interval that no other interval covers, in order of time.
     func without(_ taken: [Interval]) -> [Interval] {
         var rest: [Interval] = []
         var start = from

@@ -1,12 +1,13 @@
 import struct Foundation.Date
 import struct Foundation.TimeInterval
 
-/// The time that one transaction of a subscription pays for, as the purchase's other transactions leave it.
+/// The time that one transaction of a subscription pays for, without the time that other transactions of the purchase
+/// replaced.
 struct PaidPeriod {
     let transaction: TransactionVersion
-    /// When it begins to give access.
+    /// The first moment of access.
     var start: Date
-    /// When it ends to give access. Not after `start` where it gives none.
+    /// The first moment without access. Not after `start` where the transaction gives none.
     var end: Date
     /// Whether a purchase, and no renewal, began it.
     let isPurchase: Bool
@@ -19,13 +20,13 @@ struct PaidPeriod {
     ///
     /// A renewal's `purchaseDate` is where its period begins, and it begins where the one before ends: a renewal charged
     /// early displaces nothing. A purchase (upgrade, crossgrade, resubscription) gives access from the moment of its
-    /// charge and ends what ran before it for good, even if it is refunded itself. It also ends a renewal that was
+    /// charge and ends earlier periods for good, even if it is refunded itself. It also ends a renewal that was
     /// charged before it and would begin within its period.
     ///
     /// [transactionReason](https://developer.apple.com/documentation/appstoreserverapi/transactionreason),
     /// [purchaseDate](https://developer.apple.com/documentation/appstoreserverapi/purchasedate)
     /// - Parameters:
-    ///   - renewal: the newest one of the purchase.
+    ///   - renewal: the newest renewal info of the purchase.
     ///   - early: how long before a period Apple may charge for it.
     static func all(
         _ versions: [TransactionVersion], renewal: RenewalFacts?, early: TimeInterval
@@ -48,13 +49,14 @@ struct PaidPeriod {
             {
                 next.end = next.start
             } else if !next.isEmpty {
-                // It renews a period that is unknown, and what runs longer than Apple charges early was replaced by that.
+                // It renews an unknown period, which replaced those that end later than Apple charges early.
                 for index in running where periods[index].end > next.start.addingTimeInterval(early) {
                     periods[index].end = next.start
                 }
             }
             if !next.isEmpty {
-                // Charged before its beginning: the period that it renews runs, although its transaction is unknown.
+                // Charged before its beginning: the period that it renews still gives access, though its transaction is
+                // unknown.
                 let opening = next.start.addingTimeInterval(-early)
                 if !next.isPurchase, opening <= next.facts.signedDate, next.facts.signedDate < next.start,
                     !periods.contains(where: { $0.nominalEnd >= opening })
@@ -74,7 +76,7 @@ struct PaidPeriod {
         self.isPurchase = isPurchase
         start = facts.beginning
         end = min(facts.expiresDate ?? .forever, facts.revokedAt ?? .forever)
-        // Replaced by a purchase that may be unknown: it had happened when Apple signed this.
+        // Replaced by a purchase, perhaps an unknown one, that was made before Apple signed this transaction.
         if facts.isUpgraded { end = min(end, facts.signedDate) }
     }
 
@@ -127,6 +129,6 @@ extension TransactionFacts {
     /// Apple says so, or, in older payloads, it was signed before it began: a purchase is dated at its charge.
     var isRenewal: Bool { reason == "RENEWAL" || (reason == nil && signedDate < beginning) }
 
-    /// When it was taken back: a revocation was in effect when Apple signed it, whatever its date.
+    /// When the revocation took effect: not after Apple signed it, even if its date is later.
     var revokedAt: Date? { revocationDate.map { min($0, signedDate) } }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How long one purchase of a non-renewing product gives access: Apple tells no server, so the app's developer does.
+/// How long one purchase of a non-renewing product gives access. Apple sends no duration, so an operator configures it.
 ///
 /// Written as Apple writes
 /// [offerPeriod](https://developer.apple.com/documentation/appstoreserverapi/offerperiod): a duration of ISO 8601 in one
@@ -17,7 +17,7 @@ public struct ProductDuration: Sendable, Hashable, CustomStringConvertible {
         case month = "M"
         case year = "Y"
 
-        /// More would be no duration but a mistake: a hundred years.
+        /// A hundred years: a longer duration is a mistake.
         var limit: Int {
             switch self {
             case .hour: 876_000
@@ -29,7 +29,7 @@ public struct ProductDuration: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// - Parameter iso8601: nil where it is not one positive number with one unit, or longer than a hundred years.
+    /// Nil where the text is not one positive number with one unit, or longer than a hundred years.
     public init?(_ iso8601: String) {
         let isTime = iso8601.hasPrefix("PT")
         guard iso8601.hasPrefix("P"), let letter = iso8601.last, let unit = Unit(rawValue: String(letter)),
@@ -42,15 +42,15 @@ public struct ProductDuration: Sendable, Hashable, CustomStringConvertible {
         (self.count, self.unit) = (count, unit)
     }
 
-    /// A number of days.
+    /// A duration of days.
     public static func days(_ count: Int) -> ProductDuration { ProductDuration(count: count, unit: .day) }
 
     private init(count: Int, unit: Unit) { (self.count, self.unit) = (count, unit) }
 
-    /// As it was given.
+    /// The ISO 8601 text, such as `P30D`.
     public var description: String { (unit == .hour ? "PT" : "P") + "\(count)\(unit.rawValue)" }
 
-    /// The first moment without access.
+    /// The first moment without access after a purchase at `start`.
     public func end(from start: Date) -> Date {
         switch unit {
         case .hour: start.addingTimeInterval(Double(count) * 3600)

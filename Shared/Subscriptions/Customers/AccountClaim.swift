@@ -1,33 +1,32 @@
 import struct Foundation.Date
 
-/// That one of the app's accounts claims a purchase: by the token in a transaction, or by uploading one.
+/// The claim of one of the app's accounts to a purchase: by the token in a transaction, or by an upload.
 public struct AccountClaim: Sendable, Hashable {
     /// The purchase.
     public var key: SubscriptionKey
-    /// The app.
+    /// The app's bundle identifier.
     public var bundleId: String
     /// Apple's id of the customer within the app. Older transactions have none.
     public var appTransactionId: String?
     /// The app's account, lower-case UUID text.
     public var appAccountToken: String
-    /// Since when: the date of purchase of the transaction with the token, to the millisecond, or the time of the upload.
+    /// The purchase date of the transaction with the token, to the millisecond, or the time of the upload.
     public var since: Date
-    /// When Apple signed the claim of that moment, or the time of the upload. Of two accounts that claim one transaction
-    /// the later signed counts first: the purchase was moved to it.
-    public var toldAt: Date
+    /// When Apple signed the transaction with the token, or the time of the upload. Of two accounts that claim one
+    /// transaction the one signed later comes first: Apple moved the purchase to it.
+    public var signedAt: Date
 
-    /// All fields.
-    /// - Parameter toldAt: nil stands for `since`.
-    public init(
+    /// - Parameter signedAt: nil stands for `since`.
+    package init(
         key: SubscriptionKey, bundleId: String, appTransactionId: String?, appAccountToken: String, since: Date,
-        toldAt: Date? = nil
+        signedAt: Date? = nil
     ) {
         self.key = key
         self.bundleId = bundleId
         self.appTransactionId = appTransactionId
         self.appAccountToken = appAccountToken
         self.since = since
-        self.toldAt = toldAt ?? since
+        self.signedAt = signedAt ?? since
     }
 
     /// Nil where the event holds no transaction with a token.
@@ -36,12 +35,12 @@ public struct AccountClaim: Sendable, Hashable {
         self.init(
             key: event.key, bundleId: event.bundleId, appTransactionId: transaction.appTransactionId,
             appAccountToken: token, since: (transaction.purchaseDate ?? transaction.signedDate).wholeMilliseconds,
-            toldAt: transaction.signedDate)
+            signedAt: transaction.signedDate)
     }
 
-    /// Whether it counts before another one, as far as their times tell.
+    /// Whether it comes before another claim by their times; both directions are false where the times are equal.
     public func isBefore(_ other: AccountClaim) -> Bool {
         guard since == other.since else { return since < other.since }
-        return toldAt > other.toldAt
+        return signedAt > other.signedAt
     }
 }

@@ -1,23 +1,23 @@
 import struct Foundation.Date
 
-/// What one of the app's accounts may use: all that the Apple accounts bought which it lives on, as far as it need not
-/// share them.
+/// The entitlements of one of the app's accounts: those of the Apple accounts that it uses, unless ``SharingPolicy`` gives
+/// them to another account.
 public struct AccountEntitlements: Sendable, Equatable {
-    /// Of everything that the account is served.
+    /// The entitlements from purchases that give the account access.
     public let served: Entitlements
-    /// Purchases that it is refused because another account of the app lives on the same Apple account, sorted.
+    /// Purchases withheld from the account because another account of the app uses the same Apple account, sorted.
     public let refused: [SubscriptionKey]
 
     /// - Parameters:
     ///   - token: the account, lower-case UUID text.
     ///   - bundleId: the app.
-    ///   - accounts: of the app in one environment; others may be left out if the account does not live on them.
+    ///   - accounts: the Apple accounts of the app in one environment; those that the account does not use are ignored.
     ///   - purchases: all purchases of these Apple accounts, each once, in any order.
-    ///   - policy: of the app.
-    ///   - chosen: what operators chose.
-    ///   - levels: of the products.
-    ///   - durations: of non-renewing products, by product id.
-    ///   - now: the moment that is asked about.
+    ///   - policy: the sharing policy of the app.
+    ///   - chosen: the accounts that operators chose for their Apple accounts.
+    ///   - levels: the service levels of the products.
+    ///   - durations: the configured durations of non-renewing products, by product id.
+    ///   - now: the moment to answer for, past or future.
     public init(
         of token: String, bundleId: String, accounts: [AppleAccount], purchases: [PurchaseSnapshot],
         policy: SharingPolicy, chosen: Set<String> = [], levels: ServiceLevels,

@@ -2,27 +2,29 @@ import Contracts
 
 import struct Foundation.Date
 
-/// The purchases that Apple says, or lets us see, are one customer's within one app, and the app's accounts they feed.
+/// The purchases of one Apple account within one app, and the app's accounts that use them.
 ///
-/// Two purchases are one customer's if their transactions name the same `appTransactionId`. Purchases whose transactions
-/// name none stand alone.
+/// Two purchases belong together if their transactions name the same `appTransactionId`. A purchase whose transactions
+/// name none is an Apple account by itself.
+///
+/// [appTransactionId](https://developer.apple.com/documentation/appstoreserverapi/apptransactionid)
 public struct AppleAccount: Sendable, Equatable {
     /// The purchases, sorted.
     public let keys: [SubscriptionKey]
-    /// The app's accounts, the earliest claim first; of one moment the one told last, then the lesser token.
+    /// The app's accounts, the earliest claim first; of equal times the one that Apple signed last, then the lower token.
     public let appAccountTokens: [String]
     /// The purchases that name an account of the app themselves.
     private let owners: [SubscriptionKey: String]
 
-    /// Whether several of the app's accounts live on one Apple account: to be shown, never silent.
+    /// Whether several of the app's accounts use one Apple account; operators are shown every such account.
     public var isShared: Bool { appAccountTokens.count > 1 }
 
     /// The app's accounts that are entitled to a purchase.
     ///
     /// A purchase whose newest transaction names an account belongs to that account. The policy decides about purchases
     /// that name none, and about further accounts where it lets all share.
-    /// - Parameter chosen: accounts of the app that an operator has chosen. Where one of them is here, the chosen ones are
-    ///   entitled and no others, whatever the policy.
+    /// - Parameter chosen: accounts of the app that an operator has chosen. Where one of them uses this Apple account, only
+    ///   the chosen ones are entitled, and the policy does not count.
     public func entitledTokens(
         to purchase: SubscriptionKey, _ policy: SharingPolicy, chosen: Set<String> = []
     ) -> [String] {
@@ -38,7 +40,7 @@ public struct AppleAccount: Sendable, Equatable {
         return tokens.filter { $0 == owner || entitled.contains($0) }
     }
 
-    /// Those who may use purchases that name no account. An owner without a claim of its own is none of them.
+    /// The accounts that may use purchases which name no account. An owner without a claim of its own is not among them.
     private func served(_ policy: SharingPolicy, chosen: [String]) -> [String] {
         guard appAccountTokens.count > 1 else { return appAccountTokens }
         guard chosen.isEmpty else { return chosen }
@@ -49,7 +51,7 @@ public struct AppleAccount: Sendable, Equatable {
         }
     }
 
-    /// Whether an account of the app claims or owns something here.
+    /// Whether an account of the app claims or owns one of the purchases.
     public func concerns(_ token: String) -> Bool { tokens.contains(token) }
 
     /// An owner that Set App Account Token named may have no claim of its own yet.
@@ -57,10 +59,10 @@ public struct AppleAccount: Sendable, Equatable {
         appAccountTokens + Set(owners.values).subtracting(appAccountTokens).sorted()
     }
 
-    /// All Apple accounts that the claims and purchases speak of, sorted by their first purchase.
+    /// The Apple accounts of the claimed and further purchases, sorted by their first purchase.
     /// - Parameters:
     ///   - claims: in any order, with any repetitions.
-    ///   - purchases: further ones, which no account of the app may have claimed; likewise.
+    ///   - purchases: further purchases, claimed or not, in any order, with any repetitions.
     public static func all(
         in claims: some Collection<AccountClaim>, purchases: some Collection<OwnedPurchase> = [OwnedPurchase]()
     ) -> [AppleAccount] {
@@ -114,7 +116,7 @@ public struct AppleAccount: Sendable, Equatable {
         }
     }
 
-    /// What purchases of one customer have in common: the purchase (0) or Apple's id of the customer (1).
+    /// An id that joins purchases of one customer: the original transaction id (kind 0) or the app transaction id (1).
     private struct Name: Hashable {
         var environment: StoreEnvironment
         var bundleId: String

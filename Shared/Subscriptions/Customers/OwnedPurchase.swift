@@ -1,17 +1,16 @@
-/// Whose a purchase is within Apple's books, as far as it says.
+/// A purchase with the Apple account and the app's account that its newest payloads name.
 public struct OwnedPurchase: Sendable, Hashable {
     /// The purchase.
     public var key: SubscriptionKey
-    /// The app.
+    /// The app's bundle identifier.
     public var bundleId: String
     /// Apple's id of the customer within the app. Older transactions have none.
     public var appTransactionId: String?
-    /// The app's account that the newest transaction or renewal info names, lower-case UUID text: the purchase is its own.
+    /// The app's account that the newest transaction or renewal info names, lower-case UUID text: it owns the purchase.
     /// Nil where they name none.
     public var appAccountToken: String?
 
-    /// - Parameter appAccountToken: of the newest transaction or renewal info, lower-case UUID text.
-    public init(key: SubscriptionKey, bundleId: String, appTransactionId: String?, appAccountToken: String? = nil) {
+    package init(key: SubscriptionKey, bundleId: String, appTransactionId: String?, appAccountToken: String? = nil) {
         self.key = key
         self.bundleId = bundleId
         self.appTransactionId = appTransactionId
@@ -20,7 +19,7 @@ public struct OwnedPurchase: Sendable, Hashable {
 }
 
 extension OwnedPurchase {
-    /// From what is known of the purchase.
+    /// From the stored state of the purchase.
     public init(_ subscription: Subscription) {
         self.init(
             key: subscription.key, bundleId: subscription.bundleId,
@@ -28,15 +27,15 @@ extension OwnedPurchase {
             appAccountToken: subscription.appAccountToken)
     }
 
-    /// From a claim, which names the purchase too.
+    /// From a claim, which has the same ids and no owner.
     init(_ claim: AccountClaim) {
         self.init(key: claim.key, bundleId: claim.bundleId, appTransactionId: claim.appTransactionId)
     }
 }
 
 extension Subscription {
-    /// The app's account that the purchase belongs to, as Apple said last. Set App Account Token shows in the renewal info
-    /// before the next transaction has it.
+    /// The app's account that owns the purchase, by the payload that Apple signed last. Set App Account Token appears in the
+    /// renewal info before the next transaction has it.
     ///
     /// [appAccountToken](https://developer.apple.com/documentation/appstoreserverapi/appaccounttoken)
     public var appAccountToken: String? {

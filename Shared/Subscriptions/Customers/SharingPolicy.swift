@@ -1,6 +1,6 @@
-/// What to do where one Apple account feeds several of the app's accounts.
+/// Which of an app's accounts are entitled where several use one Apple account.
 ///
-/// What an operator chose for one Apple account outweighs it, see ``AppleAccount/entitledTokens(_:chosen:)``.
+/// An operator's choice for one Apple account overrides it, see ``AppleAccount/entitledTokens(to:_:chosen:)``.
 public enum SharingPolicy: String, Sendable, Hashable, CaseIterable {
     /// The account that claimed first is entitled, the others are not.
     case firstWins
@@ -9,7 +9,7 @@ public enum SharingPolicy: String, Sendable, Hashable, CaseIterable {
     /// All are entitled.
     case allow
 
-    /// What holds for an app that nobody configured. Whoever bought keeps what was bought, and nobody gains by signing
-    /// in with somebody else's Apple account; `refuse` would take access from buyers, `allow` would give it away.
+    /// The default of an app without configuration. The account that bought keeps its access, and no account gains access
+    /// by signing in with another customer's Apple account; `refuse` would deny buyers, `allow` would give access away.
     public static let standard = SharingPolicy.firstWins
 }

@@ -1,9 +1,9 @@
 extension Change {
-    /// The change in words: `The expiresDate is 2026-…, it was 2025-….`
+    /// One English sentence for an operator: `The end of the period is 2026-…; it was 2025-….`
     public var sentence: String {
         switch (from, to) {
         case (nil, let to?): "The \(fact.words) is \(fact.value(to))."
-        case (let from?, nil): "The \(fact.words) is no longer there; it was \(fact.value(from))."
+        case (let from?, nil): "The \(fact.words) was removed; it was \(fact.value(from))."
         case (let from?, let to?): "The \(fact.words) is \(fact.value(to)); it was \(fact.value(from))."
         case (nil, nil): "The \(fact.words) is not known."
         }
@@ -11,7 +11,7 @@ extension Change {
 }
 
 extension Fact {
-    /// What an operator calls it.
+    /// The English name of the fact.
     public var words: String {
         switch self {
         case .status: "status"
@@ -32,12 +32,12 @@ extension Fact {
         case .expirationIntent: "reason of the expiry"
         case .priceIncreaseStatus: "consent to the price increase"
         case .revocationType: "kind of the refund or revocation"
-        case .renewalProductId: "product that the renewal info speaks of"
+        case .renewalProductId: "product of the renewal info"
         case .renewalPrice: "price of the next period in thousandths"
         }
     }
 
-    /// A text of this fact in words; unknown ones as they are.
+    /// The meaning of a value of this fact in English; unknown values as they are.
     fileprivate func value(_ text: String) -> String {
         switch (self, text) {
         case (.status, "1"): "active"
@@ -53,8 +53,8 @@ extension Fact {
         case (.priceIncreaseStatus, "1"): "given"
         case (.expirationIntent, "1"): "auto-renew was off"
         case (.expirationIntent, "2"): "the charge failed"
-        case (.expirationIntent, "3"): "the price was not agreed to"
-        case (.expirationIntent, "4"): "the product was not sold"
+        case (.expirationIntent, "3"): "the customer did not agree to the price increase"
+        case (.expirationIntent, "4"): "the product was not for sale"
         case (.expirationIntent, "5"): "another"
         case (.revocationReason, "0"): "other than the app"
         case (.revocationReason, "1"): "an issue with the app"

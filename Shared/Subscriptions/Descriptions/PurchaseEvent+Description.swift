@@ -1,34 +1,33 @@
 import struct Foundation.Date
 
 extension PurchaseEvent {
-    /// What happened, for an operator: one sentence from this notification alone, so that it reads the same whatever
-    /// else is known.
+    /// What the event reports, in English for an operator. It depends on the event alone, not on the state of the purchase.
     public var sentence: String {
-        var sentences = [told]
+        var sentences = [mainSentence]
         if !unknownFields.isEmpty { sentences.append("Unknown values: \(unknownFields.joined(separator: ", ")).") }
         if !unreadableFields.isEmpty { sentences.append("Unreadable: \(unreadableFields.joined(separator: ", ")).") }
         return sentences.joined(separator: " ")
     }
 
-    private var told: String {
+    private var mainSentence: String {
         switch part {
         case .transaction:
-            return "A signed transaction of \(product) told how it stood, \(until(transaction?.expiresDate))."
-        case .renewalInfo: return "Signed renewal information of \(product) told what was to come."
+            return "A signed transaction reports \(product) \(until(transaction?.expiresDate))."
+        case .renewalInfo: return "Signed renewal information reports the next renewal of \(product)."
         case .appTransaction, nil: break
         }
         guard let eventType else {
-            return "Apple sent \(eventName), which this version does not know; what it says of the purchase is kept."
+            return "Apple sent \(eventName), which this version does not know; its transaction and status count."
         }
         return eventType.sentence(of: self)
     }
 
     var product: String { transaction?.productId ?? renewal?.productId ?? "an unnamed product" }
 
-    /// `until 2026-01-31T10:00:00.000Z`, with what to write where no end is known.
-    func until(_ date: Date?) -> String { date.map { "until \($0.iso8601)" } ?? "with no end told" }
+    /// `until 2026-01-31T10:00:00.000Z`, or `without an end date`.
+    func until(_ date: Date?) -> String { date.map { "until \($0.iso8601)" } ?? "without an end date" }
 
-    /// Where the moment of signing lies in the period.
+    /// The time from signing to the end of the period, in words.
     var moment: String {
         guard let end = transaction?.expiresDate else { return "at a time unknown within the period" }
         let lapse = RoundedDuration(from: version.signedDate, to: end)

@@ -1,7 +1,7 @@
 import struct Foundation.Date
 import struct Foundation.TimeInterval
 
-/// A length of time as an operator says it: one unit, rounded down.
+/// A duration in words: one unit, rounded down.
 struct RoundedDuration {
     private let seconds: TimeInterval
 
@@ -9,10 +9,10 @@ struct RoundedDuration {
 
     var isNegative: Bool { seconds < 0 }
 
-    /// Without a sign; `less than a minute` at the least.
+    /// The duration without its sign, such as `3 days`; `less than a minute` for the shortest.
     var words: String {
         let length = abs(seconds)
-        // Beyond the age of calendars a number says nothing, and it might not fit.
+        // A greater number might not fit into an integer.
         guard length < 1e11 else { return "thousands of years" }
         if length >= 86_400 { return Self.counted(Int(length / 86_400), "day") }
         if length >= 3600 { return Self.counted(Int(length / 3600), "hour") }

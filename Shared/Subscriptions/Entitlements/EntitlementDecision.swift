@@ -1,21 +1,20 @@
 import struct Foundation.Date
 
-/// What one purchase gives a customer, and why.
+/// The entitlement that one purchase gives a customer, and why it gives access or none.
 public struct EntitlementDecision: Sendable, Equatable {
     /// The purchase.
     public var key: SubscriptionKey
-    /// The app.
+    /// The app's bundle identifier.
     public var bundleId: String
-    /// What it gives, or gave last; nil where no transaction and no renewal info names a product.
+    /// The product that it gives access to, or gave last; nil where no transaction and no renewal info names a product.
     public var productId: String?
     /// The transaction that decided; the current one where Apple's status alone did. Nil where none is known.
     public var transaction: TransactionFacts?
-    /// Of the product, as configured; nil where it is not.
+    /// The configured service level of the product, 1 the highest; nil where none is configured.
     public var level: Int?
-    /// Until when, unless something changes: the end of the period or of the grace. Nil where there is no end, and
-    /// where there is no access.
+    /// The end of access by the facts known now. Nil where access has no end, and where there is no access.
     public var until: Date?
-    /// What it gives.
+    /// Whether it gives access, or why not.
     public var status: EntitlementStatus
     /// Whether access has no end only because the duration of a non-renewing product was never configured.
     public var isDurationUnknown: Bool
@@ -39,7 +38,7 @@ public struct EntitlementDecision: Sendable, Equatable {
 }
 
 extension EntitlementDecision {
-    /// What only one purchase of a customer can be granted for. Environments and apps never meet.
+    /// The purchases that compete with each other: of one environment, one app, and one subscription group or product.
     struct Scope: Hashable {
         var environment: String
         var bundleId: String
@@ -47,7 +46,7 @@ extension EntitlementDecision {
         var name: String
     }
 
-    /// Nil where a purchase stands for itself: a subscription without a group.
+    /// Nil where a purchase competes with no other: a subscription without a group.
     var scope: Scope? {
         guard let transaction, let kind = transaction.kind else { return nil }
         let name = kind == .autoRenewable ? transaction.subscriptionGroupIdentifier : transaction.productId
@@ -62,7 +61,7 @@ extension EntitlementDecision {
         scope == other.scope && (productId == other.productId || (level != nil && other.level != nil))
     }
 
-    /// Whether it is granted rather than another one of the same scope.
+    /// Whether it wins over another one of the same scope.
     func isBetter(than other: EntitlementDecision) -> Bool {
         guard let mine = transaction, let others = other.transaction else { return transaction != nil }
         switch mine.kind {

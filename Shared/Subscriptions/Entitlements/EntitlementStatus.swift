@@ -1,20 +1,20 @@
-/// What becomes of one purchase when a customer's entitlements are computed.
+/// Whether one purchase is among a customer's entitlements, and why or why not.
 public enum EntitlementStatus: String, Sendable, Hashable, CaseIterable {
-    /// A subscription whose period runs, and of its group the best.
+    /// A subscription in a paid period, and the best of its group.
     case active
-    /// A subscription whose charge failed, with access until the grace ends, and of its group the best.
+    /// A subscription whose charge failed, with access until the grace period ends, and the best of its group.
     case gracePeriod
     /// A non-consumable.
     case owned
-    /// The latest purchase of a non-renewing subscription. Without an end of its own the app decides when it ends.
+    /// The latest purchase of a non-renewing subscription. Without a configured duration the app decides when it ends.
     case nonRenewing
     /// The latest purchase of a non-renewing subscription, which has ended: listed, as StoreKit lists it, without
     /// access.
     case nonRenewingEnded
 
-    /// It would give access, but the customer has a better one of the same group.
+    /// The customer has a better subscription of the same group, which counts instead.
     case outranked
-    /// Another purchase of the same product counts: a later one, or one that the family did not share.
+    /// Another purchase of the same product counts instead: a later one, or one that is not family shared.
     case superseded
     case expired
     case billingRetry
@@ -33,6 +33,6 @@ public enum EntitlementStatus: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether the customer may use what was bought.
+    /// Whether the customer may use the product.
     public var givesAccess: Bool { isEntitlement && self != .nonRenewingEnded }
 }

@@ -1,15 +1,17 @@
 import struct Foundation.Date
 
-/// What a customer may use: StoreKit's `currentEntitlements`, from what is stored and a clock.
+/// A customer's entitlements by the stored purchases and a clock, as StoreKit's `currentEntitlements` computes them.
+///
+/// [currentEntitlements](https://developer.apple.com/documentation/storekit/transaction/currententitlements)
 public struct Entitlements: Sendable, Equatable {
-    /// Every purchase with what it gives or why it gives nothing, sorted by key.
+    /// The decision about every purchase, sorted by key.
     public let decisions: [EntitlementDecision]
 
     /// - Parameters:
     ///   - purchases: all purchases of one customer, each once, in any order.
-    ///   - levels: of the products.
-    ///   - durations: of non-renewing products, by product id.
-    ///   - now: the moment that is asked about, past or future.
+    ///   - levels: the service levels of the products.
+    ///   - durations: the configured durations of non-renewing products, by product id.
+    ///   - now: the moment to answer for, past or future.
     public init(
         of purchases: [PurchaseSnapshot], levels: ServiceLevels, durations: [String: ProductDuration] = [:],
         at now: Date
@@ -30,10 +32,10 @@ public struct Entitlements: Sendable, Equatable {
         self.decisions = decisions
     }
 
-    /// What is listed as the customer's, which includes a non-renewing subscription that has ended.
+    /// The customer's entitlements, including non-renewing subscriptions that have ended.
     public var granted: [EntitlementDecision] { decisions.filter(\.status.isEntitlement) }
 
-    /// Whether the customer may use a product.
+    /// Whether the customer may use a product at the moment.
     public func giveAccess(to productId: String) -> Bool {
         decisions.contains { $0.status.givesAccess && $0.productId == productId }
     }

@@ -1,7 +1,7 @@
 import struct Foundation.Date
 
 extension PurchaseSnapshot {
-    /// What the purchase gives by itself, before others of the customer are looked at.
+    /// The decision about the purchase by itself, without other purchases of the customer.
     func decision(
         levels: ServiceLevels, durations: [String: ProductDuration] = [:], at moment: Date
     ) -> EntitlementDecision {

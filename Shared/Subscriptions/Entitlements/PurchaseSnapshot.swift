@@ -1,14 +1,13 @@
 import struct Foundation.Date
 
-/// One purchase of a customer, as stored.
+/// The stored state of one purchase with its transactions.
 public struct PurchaseSnapshot: Sendable, Equatable {
-    /// Its newest facts.
+    /// The newest facts of the purchase.
     public var subscription: Subscription
-    /// Its transactions, the newest version of each, in any order. May leave out the current one.
+    /// The transactions, the newest version of each, in any order. May leave out the current one.
     public var transactions: [TransactionVersion]
 
-    /// - Parameter transactions: the newest version of each, in any order; may leave out the current one.
-    public init(subscription: Subscription, transactions: [TransactionVersion] = []) {
+    package init(subscription: Subscription, transactions: [TransactionVersion] = []) {
         self.subscription = subscription
         self.transactions = transactions
     }
@@ -31,7 +30,7 @@ public struct PurchaseSnapshot: Sendable, Equatable {
 
 extension PurchaseSnapshot {
     /// The state of the purchase at a moment, past or future, as known now.
-    /// - Parameter durations: of non-renewing products, by product id.
+    /// - Parameter durations: the configured durations of non-renewing products, by product id.
     public func state(at moment: Date, durations: [String: ProductDuration] = [:]) -> SubscriptionState {
         let period = AccessSchedule(of: self, durations: durations).period(at: moment)
         return subscription.state(at: moment, access: period?.reason)

@@ -1,17 +1,17 @@
 import struct Foundation.Date
 import struct Foundation.TimeInterval
 
-/// One time that a customer switched auto-renew off.
+/// A customer switched auto-renew off.
 public struct Cancellation: Sendable, Equatable {
-    /// Where in the period it was.
+    /// The part of the period in which the customer cancelled.
     public enum Timing: String, Sendable, Hashable, CaseIterable {
-        /// Within a day of the beginning: bought for one period only.
+        /// Within a day of the beginning: the customer bought one period only.
         case atOnce
         /// In the first half.
         case early
         /// In the second half.
         case late
-        /// Within the last day: a reminder of the coming charge, perhaps.
+        /// Within the last day, perhaps after a reminder of the coming charge.
         case lastDay
         /// The charge had failed already.
         case afterEnd
@@ -19,23 +19,23 @@ public struct Cancellation: Sendable, Equatable {
         case unknown
     }
 
-    /// The transaction whose period was to be the last.
+    /// The transaction of the period in which the customer cancelled.
     public var transactionId: String?
-    /// When, by Apple's clock.
+    /// The time of the cancellation by Apple's clock.
     public var at: Date
-    /// From then to the end of the period; negative after it, nil where the end is unknown.
+    /// Seconds from ``at`` to the end of the period; negative after the end, nil where the end is unknown.
     public var secondsBeforeEnd: TimeInterval?
-    /// Where in the period it was.
+    /// The part of the period in which the customer cancelled.
     public var timing: Timing
-    /// Whether it was switched on again within the same period.
+    /// Whether the customer switched auto-renew on again within the same period.
     public var isUndone: Bool
 }
 
 extension Cancellation {
-    /// All cancellations of one purchase, in Apple's order. What Apple switched off after a refund is none.
+    /// All cancellations of one purchase, in Apple's order. A switch by Apple after a refund is not among them.
     ///
     /// [subtype](https://developer.apple.com/documentation/appstoreservernotifications/subtype)
-    /// - Parameter events: all of them, in any order, with any repetitions.
+    /// - Parameter events: all events of the purchase, in any order, with any repetitions.
     public static func all(in events: some Sequence<PurchaseEvent>) -> [Cancellation] {
         let events = Array(events)
         let refunds = events.filter { $0.eventType == .refunded || $0.eventType == .familyAccessRevoked }
@@ -49,7 +49,7 @@ extension Cancellation {
         }
     }
 
-    /// A period of less than two days is all first half or second half but for the last tenth of it.
+    /// The first and last tenth of a period of less than ten days stand for its first and last day.
     static func timing(of date: Date, from start: Date?, to end: Date?) -> Timing {
         guard let start, let end, start < end else { return .unknown }
         if date >= end { return .afterEnd }
@@ -62,8 +62,8 @@ extension Cancellation {
 }
 
 extension RenewalSwitch {
-    /// Whether the transaction was taken back when auto-renew was switched off; Apple may sign the two a few seconds
-    /// apart, in either order.
+    /// Whether the transaction was refunded or revoked when auto-renew was switched off; Apple may sign the two a few
+    /// seconds apart, in either order.
     fileprivate func follows(_ refunds: [PurchaseEvent]) -> Bool {
         refunds.contains {
             $0.transaction?.transactionId == transactionId

@@ -6,21 +6,23 @@ import struct Foundation.Date
 /// the 85/15 commission.
 ///
 /// Gaps of up to 60 days (10 minutes outside of production) do not break the service; time in grace or billing retry is
-/// a gap until the charge goes through. Extensions count as if they were paid for, because the transaction does not
-/// tell them from what was bought.
+/// a gap until the charge succeeds. Extensions count as paid, because a transaction does not show whether its end was
+/// extended.
+///
+/// [recentSubscriptionStartDate](https://developer.apple.com/documentation/appstoreserverapi/recentsubscriptionstartdate)
 public struct Loyalty: Sendable, Equatable {
-    /// Start of the service without too long a gap, before or at the clock; nil where there was none.
+    /// Start of the service without too long a gap, not after `now`; nil where there was no service.
     public let recentStart: Date?
-    /// Seconds of paid service since ``recentStart``, up to the clock, without the gaps.
+    /// Seconds of paid service from ``recentStart`` to `now`, without the gaps.
     public let paidSeconds: Double
-    /// When a year of paid service was, or will be with what is paid for, complete; from then on the developer keeps
-    /// 85 %. Nil where what is paid for is less.
+    /// When a year of paid service was, or by the paid periods will be, complete; from then on the developer keeps 85 %.
+    /// Nil where less than a year is paid.
     public let reducedCommissionStart: Date?
 
     /// - Parameters:
     ///   - purchases: of one customer in one subscription group, in any order. Time that an upgrade cut off does not count.
-    ///   - environment: theirs.
-    ///   - now: the clock. Service that has not begun does not count.
+    ///   - environment: the environment of the purchases.
+    ///   - now: the moment to answer for. Service that has not begun does not count.
     public init(_ purchases: [PurchaseSnapshot], environment: StoreEnvironment, at now: Date) {
         let gap = BillingRules.loyaltyGap(in: environment)
         let early = BillingRules.earlyRenewal(in: environment)
@@ -31,8 +33,9 @@ public struct Loyalty: Sendable, Equatable {
         let begun = all.map(\.service).filter { $0.start < $0.end && $0.start <= now }
         let run = ServicePeriod.runs(ServicePeriod.merging(begun), gap: gap).last
         // Where earlier transactions are unknown Apple's date reaches further back than they do.
-        let told = purchases.compactMap { $0.subscription.renewal?.recentSubscriptionStartDate }.filter { $0 <= now }
-        recentStart = ([run?.first?.start].compactMap(\.self) + told).min()
+        let signedStarts = purchases.compactMap { $0.subscription.renewal?.recentSubscriptionStartDate }
+            .filter { $0 <= now }
+        recentStart = ([run?.first?.start].compactMap(\.self) + signedStarts).min()
         guard let recentStart else {
             paidSeconds = 0
             reducedCommissionStart = nil
@@ -45,7 +48,7 @@ public struct Loyalty: Sendable, Equatable {
         reducedCommissionStart = Self.moment(after: BillingRules.reducedCommissionDays * BillingRules.day, in: paid)
     }
 
-    /// Days of paid service, whole ones.
+    /// Whole days of paid service.
     public var paidDays: Int { Int(min(paidSeconds / BillingRules.day, 1e9)) }
 
     private static func moment(after seconds: Double, in paid: [ServicePeriod]) -> Date? {

@@ -1,26 +1,26 @@
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// One time that auto-renew was switched off or on. Two switches within a period leave no trace but these.
+/// A switch of auto-renew, off or on. Only the events show two switches within one period; the state does not.
 public struct RenewalSwitch: Sendable, Equatable {
-    /// The event of it.
+    /// The version of the event that reported the switch.
     public var version: EventVersion
-    /// On, or off.
+    /// Whether auto-renew was switched on.
     public var isOn: Bool
-    /// The transaction whose period ran.
+    /// The transaction of the current period.
     public var transactionId: String?
-    /// Of that period.
+    /// The start of that period.
     public var start: Date?
-    /// Of that period.
+    /// The end of that period.
     public var end: Date?
 }
 
 extension RenewalSwitch {
     /// All switches of one purchase, in Apple's order.
-    /// - Parameter event: in any order, with any repetitions.
-    public static func all(in event: some Sequence<PurchaseEvent>) -> [RenewalSwitch] {
+    /// - Parameter events: in any order, with any repetitions.
+    public static func all(in events: some Sequence<PurchaseEvent>) -> [RenewalSwitch] {
         var seen: Set<UUID> = []
-        return event.filter { seen.insert($0.version.notificationUUID).inserted }.compactMap { event in
+        return events.filter { seen.insert($0.version.notificationUUID).inserted }.compactMap { event in
             guard event.eventType == .renewalTurnedOff || event.eventType == .renewalTurnedOn else { return nil }
             return RenewalSwitch(
                 version: event.version, isOn: event.eventType == .renewalTurnedOn,
@@ -30,7 +30,7 @@ extension RenewalSwitch {
     }
 
     /// How often auto-renew was switched within each period, by transaction id; the empty id stands for an unknown one.
-    public static func counts(in event: some Sequence<PurchaseEvent>) -> [String: Int] {
-        all(in: event).reduce(into: [:]) { $0[$1.transactionId ?? "", default: 0] += 1 }
+    public static func counts(in events: some Sequence<PurchaseEvent>) -> [String: Int] {
+        all(in: events).reduce(into: [:]) { $0[$1.transactionId ?? "", default: 0] += 1 }
     }
 }

@@ -1,14 +1,14 @@
 import struct Foundation.Date
 import struct Foundation.TimeInterval
 
-/// An unbroken stretch of service: from the first purchase to the end of the last period without any gap between.
+/// A time of service without a gap: from the first purchase to the end of the last period.
 struct ServicePeriod: Sendable, Equatable {
     var start: Date
     var end: Date
 
     var length: TimeInterval { end.timeIntervalSince(start) }
 
-    /// Stretches in order of time, those that touch or overlap as one.
+    /// The periods in order of time, with those that touch or overlap merged.
     static func merging(_ periods: some Sequence<ServicePeriod>) -> [ServicePeriod] {
         periods.filter { $0.start < $0.end }.sorted { ($0.start, $0.end) < ($1.start, $1.end) }
             .reduce(into: []) { merged, period in
@@ -20,7 +20,7 @@ struct ServicePeriod: Sendable, Equatable {
             }
     }
 
-    /// The same, cut into runs wherever a gap is longer than allowed.
+    /// The periods in runs, split at gaps that are longer than `gap`.
     static func runs(_ periods: [ServicePeriod], gap: TimeInterval) -> [[ServicePeriod]] {
         periods.reduce(into: []) { runs, period in
             if let last = runs.last?.last, period.start.timeIntervalSince(last.end) <= gap {
@@ -33,13 +33,12 @@ struct ServicePeriod: Sendable, Equatable {
 }
 
 extension PaidPeriod {
-    /// The time that the transaction gave, up to a revocation or to the purchase that took its place.
+    /// The time of service by the transaction, up to a revocation or to the purchase that replaced it.
     var service: ServicePeriod { ServicePeriod(start: max(start, facts.beginning), end: end) }
 }
 
 extension TransactionFacts {
-    /// Whether the time was paid for: neither a free trial, nor the family's, nor a period whose price was given back
-    /// whole.
+    /// Whether the time was paid for: not by a free trial, family sharing, or a price that was refunded in full.
     var isPaid: Bool {
         guard !isFamilyShared, offerDiscountType != "FREE_TRIAL", (priceMilliunits ?? 1) > 0 else { return false }
         return revocationDate == nil || revocationType == "REFUND_PRORATED"

@@ -1,29 +1,31 @@
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// Why a subscription ended.
+/// Why a subscription ended, by the subtype of `EXPIRED`.
+///
+/// [subtype](https://developer.apple.com/documentation/appstoreservernotifications/subtype)
 public enum ExpiryReason: String, Sendable, Hashable, CaseIterable {
     /// The customer had switched auto-renew off.
     case voluntary
-    /// The charge failed for good.
+    /// Billing retry ended without a charge.
     case billing
     /// The customer did not agree to a higher price.
     case price
     /// The product was no longer sold.
     case productUnavailable
-    /// Another one, or one that Apple did not tell.
+    /// Another reason, or none in the notification.
     case other
 }
 
-/// One end of a subscription: each `EXPIRED` notification is one, also where the customer came back later.
+/// One end of a subscription: each `EXPIRED` notification is one, even if the customer subscribed again later.
 ///
 /// [notificationType](https://developer.apple.com/documentation/appstoreservernotifications/notificationtype)
 public struct SubscriptionEnd: Sendable, Equatable {
     /// The last transaction before the end.
     public var transactionId: String?
-    /// When the period ended; when Apple told, where the notification holds no transaction.
+    /// When the period ended; the notification's `signedDate` if that is earlier or the transaction has no end.
     public var at: Date
-    /// By the notification's subtype.
+    /// The reason by the notification's subtype.
     public var reason: ExpiryReason
 }
 

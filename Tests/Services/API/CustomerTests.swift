@@ -120,7 +120,7 @@ struct CustomerTests {
                 #expect(try await claim(at: now.addingTimeInterval(61)) == .new)
                 try await store.withdraw("a", of: id)
                 #expect(try await claim(at: now.addingTimeInterval(62)) == .new)
-                #expect(try await store.forget(before: now.addingTimeInterval(100)) == 1)
+                #expect(try await store.delete(before: now.addingTimeInterval(100)) == 1)
             }
         }
     }

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import Ingest
@@ -52,5 +53,21 @@ import Testing
             if number % 7 != 0 || number % 3 == 0 { body.release() }
             #expect(budget.held <= 50_000)
         }
+    }
+
+    @Test func `Budget tells once when nearly all is free again after more than half was in hand`() {
+        let reliefs = Mutex(0)
+        let budget = BodyBudget(limit: 100_000) { reliefs.withLock { $0 += 1 } }
+        for _ in 0..<100 {
+            let body = budget.begin()
+            #expect(body.append(Self.piece(30_000)))
+            body.release()
+        }
+        #expect(reliefs.withLock { $0 } == 0, "usual traffic is no flood")
+        let flood = (0..<10).map { _ in budget.begin() }
+        for body in flood { #expect(body.append(Self.piece(30_000))) }
+        #expect(reliefs.withLock { $0 } == 0)
+        for body in flood { body.release() }
+        #expect(reliefs.withLock { $0 } == 1)
     }
 }

@@ -39,7 +39,7 @@ struct RunningReceiver: Sendable {
             shares: AddressShares(places: limits.inFlight, share: limits.addressShare),
             producer: NotificationProducer(producer: producer, limits: limits, instant: clock.instant, logger: logger),
             tally: tally,
-            tracing: Tracing(tracer: tracer), clock: clock,
+            tracing: RequestTracing(tracer: tracer), clock: clock,
             logger: logger, onListening: { signal.yield($0) })
         let group = ServiceGroup(configuration: .init(services: [receiver], logger: logger))
         async let run: Void = group.run()

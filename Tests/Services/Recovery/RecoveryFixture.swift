@@ -138,7 +138,8 @@ final class RecoveryFixture: Sendable {
     func happen(_ event: EventPayload, sentAt date: Date?) throws {
         historyStore.note(event)
         guard let date else { return }
-        let delivery = Delivery(notification: try signer.write(PendingNotification(event: event)), attempt: 1)
+        let delivery = NotificationDelivery(
+            notification: try signer.write(PendingNotification(event: event)), attempt: 1)
         _ = historyStore.begin(delivery, at: { date })
         historyStore.end(
             delivery, Simulator.Answer(status: 200, duration: .milliseconds(1)), sentAt: date)

@@ -111,7 +111,7 @@ final class SchedulerFixture: Sendable {
     private func deliver(_ event: EventPayload, at date: Date, status: Int) throws {
         let notification = try signer.write(PendingNotification(event: event))
         historyStore.note(event)
-        let delivery = Delivery(notification: notification, attempt: 1)
+        let delivery = NotificationDelivery(notification: notification, attempt: 1)
         _ = historyStore.begin(delivery, at: { date })
         historyStore.end(delivery, Answer(status: status, duration: .milliseconds(1)), sentAt: date)
         sent.withLock { $0.append(event.uuid.uuidString.lowercased()) }

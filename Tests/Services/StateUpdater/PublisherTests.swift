@@ -15,7 +15,7 @@ import Testing
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     static let now = Date(timeIntervalSince1970: 1_760_000_000)
 
-    /// A broker with both topics, and a database whose partitions 0 and 1 stand at offset 0.
+    /// A broker with both topics, and a database with offset 0 for partitions 0 and 1.
     static func use(
         _ body: @Sendable (DevelopmentBroker, Producer, PostgresConfiguration) async throws -> Void
     ) async throws {
@@ -44,12 +44,12 @@ import Testing
         return publisher
     }
 
-    /// A life in which every piece of news changes something.
+    /// An event of a purchase; each number changes the state.
     static func entry(_ purchase: Int, _ number: Int, event: String = "DID_RENEW") -> LedgerEntry {
         let date = now.addingTimeInterval(Double(number) * 86_400)
         let uuid = UUID()
         let key = SubscriptionKey(environment: .production, originalTransactionId: "\(purchase)")
-        let news = PurchaseEvent(
+        let purchaseEvent = PurchaseEvent(
             key: key, version: EventVersion(signedDate: date, notificationUUID: uuid), bundleId: "com.example.app",
             notificationType: event, subtype: nil, status: 1,
             transaction: TransactionFacts(
@@ -58,8 +58,9 @@ import Testing
         return LedgerEntry(
             notificationUUID: uuid, notificationType: event, subtype: nil, environment: .production,
             bundleId: "com.example.app", appAppleId: nil, originalTransactionId: key.originalTransactionId,
-            transactionId: news.transaction?.transactionId, signedDate: date, receivedAt: now, source: .webhook,
-            decodedPayload: "{}", signedPayload: [1], event: news,
+            transactionId: purchaseEvent.transaction?.transactionId, signedDate: date, receivedAt: now,
+            source: .webhook,
+            decodedPayload: "{}", signedPayload: [1], event: purchaseEvent,
             position: LogPosition(topic: "t", partition: 0, offset: 0))
     }
 
@@ -72,7 +73,7 @@ import Testing
         _ = try await LedgerStore(connection).apply(entries, moving: [move], recordedAt: now)
     }
 
-    /// Reads a topic until `isComplete` says so of all that was read.
+    /// Reads a topic until `isComplete` holds for all messages read.
     static func read<Message: TopicMessage>(
         _ topic: Topic<Message>, partitions: Int32, _ broker: DevelopmentBroker, until isComplete: ([Message]) -> Bool
     ) async throws -> [Message] {
@@ -100,7 +101,9 @@ import Testing
         return messages
     }
 
-    @Test func `two writers and two publishers: every change is published, of each purchase in order`() async throws {
+    @Test func `Publisher publishes every change in order of each purchase, with two writers and two publishers`()
+        async throws
+    {
         try await Self.use { broker, producer, database in
             let (purchases, batches, size) = (6, 20, 12)
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -116,7 +119,7 @@ import Testing
                         }
                     }
                 }
-                // A lease that ends at once: both publish at the same time, over and over.
+                // A lease that ends at once: both publish at the same time, again and again.
                 for _ in 0..<2 {
                     group.addTask {
                         let publisher = Self.publisher(database, producer, leaseSeconds: 0)
@@ -152,23 +155,23 @@ import Testing
         }
     }
 
-    @Test func `while one publishes the other one waits, until the first gives up`() async throws {
+    @Test func `Publisher waits while another one holds the lease`() async throws {
         try await Self.use { _, producer, database in
             let first = Self.publisher(database, producer, leaseSeconds: 600)
             let second = Self.publisher(database, producer, leaseSeconds: 600)
             #expect(try await first.turn() == .idle)
-            #expect(try await second.turn() == .elsewhere)
+            #expect(try await second.turn() == .leaseHeldElsewhere)
             #expect(try await first.turn() == .idle)
-            try await first.leases.give(Publisher.lease, of: first.holder)
+            try await first.leases.release(Publisher.lease, of: first.holder)
             #expect(try await second.turn() == .idle)
-            #expect(try await first.turn() == .elsewhere)
+            #expect(try await first.turn() == .leaseHeldElsewhere)
         }
     }
 
-    @Test func `a gap is asked for once, and one that has closed meanwhile not at all`() async throws {
+    @Test func `Publisher requests recovery of a gap once, and not of a gap that has closed meanwhile`() async throws {
         try await Self.use { broker, producer, database in
             let connection = TestDatabase.connection(database)
-            // Two lives seen from the middle; the beginning of the second arrives in time.
+            // Two purchases without their first notification; that of the second arrives in time.
             let (lost, late) = (Self.entry(1, 5), Self.entry(2, 5))
             let beginning = {
                 var entry = Self.entry(2, 4, event: "SUBSCRIBED")
@@ -179,7 +182,7 @@ import Testing
             try await Self.apply([beginning], at: 2, connection)
             let publisher = Self.publisher(database, producer, leaseSeconds: 600)
             while try await publisher.turn() != .idle {}
-            // The same gap is seen again from its other end: an older step comes, then the gap is one of its own.
+            // A later renewal leaves a gap of its own.
             try await Self.apply([Self.entry(1, 8)], at: 3, connection)
             while try await publisher.turn() != .idle {}
             let requests = try await Self.read(Topics.recoveryRequests, partitions: 2, broker) { $0.count >= 2 }
@@ -190,13 +193,15 @@ import Testing
         }
     }
 
-    @Test func `a change carries the trace of its notification on, and the database forgets it then`() async throws {
+    @Test func `A published change carries the trace of its notification, which is then deleted from the database`()
+        async throws
+    {
         let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
         try await Self.use { broker, producer, database in
             let connection = TestDatabase.connection(database)
-            var told = Self.entry(1, 1)
-            told.traceparent = trace
-            try await Self.apply([told, Self.entry(2, 1)], at: 0, connection)
+            var traced = Self.entry(1, 1)
+            traced.traceparent = trace
+            try await Self.apply([traced, Self.entry(2, 1)], at: 0, connection)
             let outbox = OutboxStore(connection)
             let waiting = try await outbox.changes().map(\.message)
             let publisher = Self.publisher(database, producer, leaseSeconds: 600)
@@ -216,7 +221,7 @@ import Testing
 }
 
 extension SubscriptionChanged {
-    /// The id of the message that a row of the timeline becomes.
+    /// The id of the message for a row of the timeline.
     fileprivate static func id(of row: TimelineRow) -> String {
         "\(row.notificationUUID.uuidString.lowercased())/\(row.key.originalTransactionId)"
     }

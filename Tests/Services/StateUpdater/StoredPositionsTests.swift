@@ -15,7 +15,7 @@ import Testing
     static let partition = TopicPartition(topic: topic, partition: 0)
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// A broker with so many records in the one partition of a topic, and a database.
+    /// A broker with `records` records in one partition of a topic, and a database.
     static func with(
         records: Int, _ body: @Sendable (StoredPositions, PositionStore, String) async throws -> Void
     ) async throws {
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `a partition never worked on begins at the earliest record, and that is stored`() async throws {
+    @Test func `StoredPositions begins a new partition at the earliest record and stores its offset`() async throws {
         try await Self.with(records: 3) { positions, store, cluster in
             let begin = try await positions.positions(of: [Self.partition])
             #expect(begin == [TopicPartitionOffset(Self.partition, offset: 0)])
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `the next step is expected from where the last one led`() async throws {
+    @Test func `StoredPositions expects each batch to begin where the last one ended`() async throws {
         try await Self.with(records: 3) { positions, _, cluster in
             _ = try await positions.positions(of: [Self.partition])
             let first = try await positions.moves(for: [Span(partition: Self.partition, first: 0, next: 2)])
@@ -54,19 +54,19 @@ import Testing
         }
     }
 
-    @Test func `StoredPositions notices that the database holds another position than it moved to`() async throws {
+    @Test func `StoredPositions notices that the database holds another offset than it moved to`() async throws {
         try await Self.with(records: 3) { positions, store, cluster in
             _ = try await positions.positions(of: [Self.partition])
             #expect(try await !positions.haveChanged(for: [Self.partition]))
-            // As a backup from before the first record would leave it.
-            _ = try await store.forget(cluster: cluster, group: "g", topic: Self.topic)
+            // As after restoring a backup from before the first record.
+            _ = try await store.delete(cluster: cluster, group: "g", topic: Self.topic)
             #expect(try await positions.haveChanged(for: [Self.partition]))
             _ = try await positions.positions(of: [Self.partition])
             #expect(try await !positions.haveChanged(for: [Self.partition]))
         }
     }
 
-    @Test func `a partition that is not ours has no step`() async throws {
+    @Test func `StoredPositions moves no partition that is not assigned`() async throws {
         try await Self.with(records: 0) { positions, _, _ in
             await #expect(throws: PositionLost.self) {
                 try await positions.moves(for: [Span(partition: Self.partition, first: 0, next: 1)])
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `a position of another cluster is none of this one's`() async throws {
+    @Test func `StoredPositions ignores offsets of another cluster`() async throws {
         try await Self.with(records: 3) { positions, store, _ in
             _ = try await store.establish(
                 cluster: "another", group: "g",
@@ -84,18 +84,22 @@ import Testing
         }
     }
 
-    @Test func `a log that ends before the stored position stops the worker and names the way out`() async throws {
+    @Test
+    func
+        `A partition that ends before the stored offset stops the worker, and the error names the command to reset it`()
+        async throws
+    {
         try await Self.with(records: 3) { positions, store, cluster in
             _ = try await store.establish(
                 cluster: cluster, group: "g", lowWatermarks: [LogPosition(topic: Self.topic, partition: 0, offset: 4)])
-            let beyond = await #expect(throws: PositionBeyondLog.self) {
+            let beyond = await #expect(throws: PositionBeyondTopicEnd.self) {
                 try await positions.positions(of: [Self.partition])
             }
             #expect(beyond?.high == 3)
             #expect(beyond?.description.contains("storekeeper offsets reset") == true)
-            // The way out: forget, and begin at the earliest record.
-            let forgotten = try await store.forget(cluster: cluster, group: "g", topic: Self.topic)
-            #expect(forgotten == 1)
+            // The command deletes the offset, and reading begins at the earliest record.
+            let deleted = try await store.delete(cluster: cluster, group: "g", topic: Self.topic)
+            #expect(deleted == 1)
             let begin = try await positions.positions(of: [Self.partition])
             #expect(begin.map(\.offset) == [0])
         }

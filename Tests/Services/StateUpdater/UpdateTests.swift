@@ -8,7 +8,7 @@ struct UpdateTests {
     @Test(arguments: [
         ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", true), ("\0", false), ("00-1-2-3", false),
     ])
-    func `what is no trace context does not reach the database`(traceparent: String, isOne: Bool) throws {
+    func `Update drops an invalid trace context`(traceparent: String, isOne: Bool) throws {
         let notification = VerifiedNotification(
             notificationUUID: UUID(), notificationType: "TEST", subtype: nil, environment: .sandbox,
             bundleId: "com.example.app", appAppleId: nil, originalTransactionId: nil, transactionId: nil,

@@ -15,6 +15,7 @@ import Testing
     @Test func `Access rules let ingest, which the internet reaches, write two topics and read none`() {
         #expect(Self.topics(of: "ingest", for: .write) == [Topics.received.name, Topics.heartbeats.name])
         #expect(Self.topics(of: "ingest", for: .read).isEmpty)
+        #expect(Self.topics(of: "ingest", for: .describeConfigs) == [Topics.received.name])
         #expect(
             !AccessRule.all.contains { rule in
                 if case .groups = rule.resource { rule.service == "ingest" } else { false }

@@ -3,31 +3,31 @@ import Foundation
 import Subscriptions
 import Testing
 
-/// What Apple may come to sign: values and kinds of values that this build does not know.
+/// Payloads that Apple may sign in the future: unknown values, and fields of another JSON type.
 @Suite(.serialized) struct OddFieldTests {
-    @Test func `a value of auto-renew that nobody knows is neither on nor off`() async throws {
-        try await Letter.expect([.unknownValue]) {
+    @Test func `An unknown value of autoRenewStatus is neither on nor off`() async throws {
+        try await NotificationBuilder.expect([.unknownValue]) {
             $0.renewal?.autoRenewStatus = AutoRenewStatus(rawValue: 2)
         } _: {
             $0.renewal != nil && $0.renewal?.autoRenewStatus == nil
-                && $0.state(at: Letter.now.addingTimeInterval(2 * 86_400)) == .overdue
+                && $0.state(at: NotificationBuilder.now.addingTimeInterval(2 * 86_400)) == .overdue
         }
         for (status, state) in [(AutoRenewStatus.off, SubscriptionState.expired), (.on, .overdue)] {
-            try await Letter.expect([]) {
+            try await NotificationBuilder.expect([]) {
                 $0.renewal?.autoRenewStatus = status
             } _: {
-                $0.state(at: Letter.now.addingTimeInterval(2 * 86_400)) == state
+                $0.state(at: NotificationBuilder.now.addingTimeInterval(2 * 86_400)) == state
             }
         }
     }
 
-    @Test func `a refund is believed though every field beside it is odd`() async throws {
-        try await Letter.expect([.unreadableField]) {
+    @Test func `A refund counts although every other field is unreadable`() async throws {
+        try await NotificationBuilder.expect([.unreadableField]) {
             $0.payload.notificationType = .refund
             $0.data.status = .revoked
             $0.transaction.price = nil
             $0.transaction.quantity = nil
-            $0.transaction.revocationDate = Letter.now
+            $0.transaction.revocationDate = NotificationBuilder.now
             $0.renewal?.autoRenewProductId = nil
             $0.oddTransaction = """
                 ,"webOrderLineItemId":1,"quantity":"1","inAppOwnershipType":2,"revocationReason":"0","offerType":"1",\
@@ -42,16 +42,16 @@ import Testing
                 "renewalBillingPlanType":4
                 """
         } _: {
-            $0.state(at: Letter.now) == .revoked && $0.transaction?.priceMilliunits == nil
+            $0.state(at: NotificationBuilder.now) == .revoked && $0.transaction?.priceMilliunits == nil
         }
     }
 
-    @Test func `what is nested as deep as the verifier allows reaches the ledger`() async throws {
-        try await Letter.expect([]) {
+    @Test func `A payload nested as deep as the verifier allows reaches the ledger`() async throws {
+        try await NotificationBuilder.expect([]) {
             $0.oddTransaction =
                 ",\"advancedCommerceInfo\":" + String(repeating: "[", count: 15) + String(repeating: "]", count: 15)
         } _: {
-            $0.state(at: Letter.now) == .active
+            $0.state(at: NotificationBuilder.now) == .active
         }
     }
 }

@@ -7,12 +7,12 @@ import Testing
 
 @testable import Interpretation
 
-/// What Apple signs about a purchase becomes facts, field by field (L5, L20).
+/// Reads the stored fields from Apple's payloads, field by field (L5, L20).
 @Suite struct PurchaseFactsTests {
-    private static let now = SignedLife.now
+    private static let now = SignedHistory.now
 
-    @Test func `a transaction's seats, storefront, offer, billing plan and refunded share are facts`() throws {
-        var transaction = Letter().transaction
+    @Test func `TransactionFacts hold seats, storefront, offer, billing plan and refunded share`() throws {
+        var transaction = NotificationBuilder().transaction
         transaction.additionalTransactionReason = .seatAddition
         transaction.multiSeatInfo = RawJSON(Array(#"{"invitationManagement":"APPLE","revokedSeatQuantity":2}"#.utf8))
         transaction.revocationPercentage = 50_000
@@ -20,7 +20,7 @@ import Testing
         transaction.offerPeriod = "P1M"
         transaction.billingPlanType = .monthly
         transaction.commitmentInfo = RawJSON(Array(#"{"billingPeriodNumber":3}"#.utf8))
-        // As Apple writes it: the seats stand within the object alone.
+        // Apple signs the revoked seats within `multiSeatInfo` only.
         let json = DecodedNotification.decoded(transaction: transaction.json)
         let read = try #require(try DecodedNotification(decoded: json).transaction)
         let facts = try #require(TransactionFacts(read, signedDate: Self.now))
@@ -34,7 +34,7 @@ import Testing
         #expect(facts.commitmentInfo == #"{"billingPeriodNumber":3}"#)
     }
 
-    @Test func `a renewal info's account, win-back offers, offer, billing plan and commitment are facts`() throws {
+    @Test func `RenewalFacts hold account, win-back offers, offer, billing plan and commitment`() throws {
         var renewal = JWSRenewalInfoDecodedPayload()
         renewal.appAccountToken = "B5E0A6A0-6A3C-4A26-8DCB-5A2F66D6B3A5"
         renewal.eligibleWinBackOfferIds = ["best", "second"]
@@ -49,34 +49,35 @@ import Testing
         #expect(facts.commitmentInfo == #"{"c":1}"#)
     }
 
-    private static func news(
+    private static func event(
         _ type: String, _ status: UnsignedStatus?, signedDate: Date? = now
     ) throws -> PurchaseEvent {
         let notification = VerifiedNotification(
             notificationUUID: UUID(), notificationType: type, subtype: nil, environment: .production,
-            bundleId: Letter.apps[0], appAppleId: nil, originalTransactionId: "1000", transactionId: "1001",
+            bundleId: NotificationBuilder.apps[0], appAppleId: nil, originalTransactionId: "1000",
+            transactionId: "1001",
             signedDate: signedDate, receivedAt: now, source: .history, traceparent: nil,
-            decoded: DecodedNotification.decoded(transaction: Letter().transaction.json, status: status),
+            decoded: DecodedNotification.decoded(transaction: NotificationBuilder().transaction.json, status: status),
             signedPayload: [])
         let entry = try LedgerEntry(notification, position: LogPosition(topic: "t", partition: 0, offset: 0))
         return try #require(entry.event)
     }
 
-    @Test func `the status that Apple answered counts from when it did, beside a part alone`() throws {
+    @Test func `A status fetched with a transaction signed by itself counts from the date of the response`() throws {
         let later = Self.now.addingTimeInterval(60)
-        let answered = try Self.news(
+        let answered = try Self.event(
             SignedPart.transaction.rawValue, UnsignedStatus(status: .billingRetry, date: later))
         #expect(answered.status == 3)
         #expect(answered.version.signedDate == later)
         #expect(answered.transaction?.signedDate == Self.now)
-        let earlier = try Self.news(
+        let earlier = try Self.event(
             SignedPart.transaction.rawValue, UnsignedStatus(status: .active, date: Self.now.addingTimeInterval(-60)))
         #expect(earlier.version.signedDate == Self.now)
-        // Nothing that Apple signs has that member; a notification's own status is signed.
-        let notification = try Self.news("DID_RENEW", UnsignedStatus(status: .revoked, date: later))
+        // Apple's payloads have no such member; a notification's own status is signed.
+        let notification = try Self.event("DID_RENEW", UnsignedStatus(status: .revoked, date: later))
         #expect(notification.status == nil)
         #expect(notification.version.signedDate == Self.now)
-        let grace = try Self.news(
+        let grace = try Self.event(
             SignedPart.transaction.rawValue, UnsignedStatus(status: .billingGracePeriod, date: later))
         #expect(!grace.anomalies.contains(.graceWithoutEnd))
     }

@@ -136,7 +136,7 @@ import Testing
         let pump = try DeliveryPump(
             settings: broker.configuration.producerSettings(), logger: quiet, onStatistics: nil)
         try broker.takeDown()
-        let delivery = Delivery()
+        let delivery = PendingSend()
         delivery.expect()
         try pump.enqueue(record, for: delivery)
         delivery.seal()
@@ -145,14 +145,14 @@ import Testing
         await pump.ended()
         let error = try await failure { _ = try await delivery.outcome() }
         #expect(error.meaning == .retry)
-        #expect(try await failure { try pump.enqueue(record, for: Delivery()) }.meaning == .fatal)
+        #expect(try await failure { try pump.enqueue(record, for: PendingSend()) }.meaning == .fatal)
     }
 
     @Test func `Producer lets records in flight arrive when it closes`() async throws {
         try broker.setRoundTrip(.milliseconds(100))
         let pump = try DeliveryPump(
             settings: broker.configuration.producerSettings(), logger: quiet, onStatistics: nil)
-        let delivery = Delivery()
+        let delivery = PendingSend()
         delivery.expect()
         try pump.enqueue(record, for: delivery)
         delivery.seal()

@@ -25,6 +25,31 @@ import Testing
         for member in members { await member.close(deadline: .seconds(5)) }
     }
 
+    @Test func `Worker without partitions complains where no instance of its group settles what waits`() async throws {
+        let bench = try await Bench(records: 5)
+        let members = [try await bench.member(), try await bench.member()]
+        let spare = try await memberWithoutPartition(members)
+        let source = bench.source(spare)
+        #expect(try await source.next() == nil)
+        let clock = ManualClock()
+        let health = Health(instant: { clock.instant })
+        let progress = WorkerProgress("worker", health: health, instant: { clock.instant })
+        let reporter = LagReporter(source, worker: "test", progress: progress, now: { Date() })
+        var report = LagReport()
+        await reporter.publish(&report, askingBroker: true)
+        clock.advance(by: .seconds(61))
+        await reporter.publish(&report, askingBroker: true)
+        let sentence =
+            "worker owns no partition although 5 records wait in in, of which no instance has settled any for 61 s"
+        #expect(health.notReady == [sentence])
+        #expect(health.hung.isEmpty, "the others may be waiting for a dependency")
+        let other = try #require(members.first { $0 !== spare })
+        try await other.commit([TopicPartitionOffset(bench.partition, offset: 2)])
+        await reporter.publish(&report, askingBroker: true)
+        #expect(health.notReady.isEmpty, "another instance settles")
+        for member in members { await member.close(deadline: .seconds(5)) }
+    }
+
     /// Lets the group divide one partition between two members; the one without it has not answered yet.
     private func memberWithoutPartition(_ members: [Consumer]) async throws -> Consumer {
         while true {
@@ -159,7 +184,7 @@ private struct Bench {
     ) -> KafkaSource {
         KafkaSource(
             member, for: "test", startingAt: starting ?? CommittedPositions(member), limit: 3,
-            checkInterval: checkInterval, logger: logger)
+            of: [partition], checkInterval: checkInterval, logger: logger)
     }
 
     /// The next batch, after the group's assignment.

@@ -40,6 +40,31 @@ import Testing
         #expect(detector.complaint(at: after(1059)) == nil)
     }
 
+    /// Of a worker without partitions.
+    private func group(settled: Int64) -> StallDetector.Backlog {
+        StallDetector.Backlog(topic: "in", partitions: 2, records: 7, settledByGroup: settled)
+    }
+
+    @Test func `StallDetector is content without partitions while others of the group settle records`() {
+        var detector = StallDetector()
+        for second in stride(from: 0, through: 1200, by: 30) {
+            detector.observed(group(settled: Int64(second)), at: after(second))
+            #expect(detector.complaint(at: after(second + 29)) == nil)
+        }
+        detector.observed(backlog, at: after(1230))
+        #expect(detector.complaint(at: after(1290)) == nil, "partitions that were just assigned begin afresh")
+    }
+
+    @Test func `StallDetector complains without partitions where no instance settles, and hangs after ten minutes`() {
+        var detector = StallDetector()
+        for second in stride(from: 0, through: 600, by: 30) { detector.observed(group(settled: 3), at: after(second)) }
+        #expect(
+            detector.complaint(at: after(61))
+                == "owns no partition although 7 records wait in in, of which no instance has settled any for 61 s")
+        #expect(detector.silence(at: after(600)) == .zero && !detector.isHung(at: after(600)))
+        #expect(detector.isHung(at: after(601)))
+    }
+
     @Test func `StallDetector leaves a current batch to the loop's own limit`() {
         var detector = StallDetector()
         detector.observed(backlog, at: start)

@@ -15,7 +15,7 @@ import Testing
         try await CustomerStoreTests.use([bought], body)
     }
 
-    @Test func `an account without access and an account that nothing is known of are two answers`() async throws {
+    @Test func `An account without access and an unknown account have different answers`() async throws {
         try await Self.use { connection async throws in
             let store = AccessStore(connection)
             let after = Fixtures.epoch.addingTimeInterval(31 * 86_400)
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `a text that is no token is refused with what to give instead`() async throws {
+    @Test func `A text that is no token is rejected, and the error shows a valid one`() async throws {
         try await Self.use { connection async throws in
             let error = await #expect(throws: NoAccountToken.self) {
                 try await AccessStore(connection).access(
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `the past and the future are what we know now about then`() async throws {
+    @Test func `Access in the past and the future follows from the facts known now`() async throws {
         try await Self.use { connection async throws in
             for (day, count) in [(-1.0, 0), (0, 1), (29.9, 1), (30, 0)] {
                 let moment = Fixtures.epoch.addingTimeInterval(day * 86_400)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `SQL asks the view with the token in any spelling`() async throws {
+    @Test func `The view finds the token in any spelling`() async throws {
         try await Self.use { connection async throws in
             let statement = Statement(
                 unsafeSQL: """
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `two periods of one purchase cannot overlap, whoever writes them`() async throws {
+    @Test func `Two periods of one purchase cannot overlap`() async throws {
         try await Self.use { connection async throws in
             let error = await #expect(throws: PostgresError.self) {
                 try await connection.run(

@@ -6,16 +6,16 @@ import Subscriptions
 import TestSupport
 import Testing
 
-/// What contradicts itself, and what becomes of it in the database.
+/// Contradictory events and their state in the database.
 @Suite(.serialized) struct BadInputTests {
-    /// The purchase that one piece of news leaves behind, with its anomalies.
+    /// The state and the anomalies of a purchase after one event.
     static func applied(
         _ connection: PostgresConnection, _ change: (inout PurchaseEvent) -> Void
     ) async throws -> (state: Subscription?, anomalies: [Anomaly]) {
         var fixtures = Fixtures(seed: 300)
         var entry = fixtures.entry(purchases: 1)
         let date = Fixtures.epoch
-        var news = PurchaseEvent(
+        var event = PurchaseEvent(
             key: SubscriptionKey(environment: .production, originalTransactionId: "1"),
             version: EventVersion(signedDate: date, notificationUUID: entry.notificationUUID),
             bundleId: "com.example.app",
@@ -24,17 +24,17 @@ import Testing
                 transactionId: "1", productId: "gold", productType: "Auto-Renewable Subscription", purchaseDate: date,
                 expiresDate: date.addingTimeInterval(86_400), quantity: 1, priceMilliunits: 9990, signedDate: date),
             renewal: RenewalFacts(autoRenewStatus: true, signedDate: date))
-        change(&news)
-        entry.event = news
+        change(&event)
+        entry.event = event
         #expect(entry.fault == nil)
         _ = try await LedgerStore(connection).apply([entry], moving: [Fixtures.move(0, 1)], recordedAt: Fixtures.now)
         return (
-            try await SubscriptionStore(connection).find(news.key),
-            try await AnomalyStore(connection).anomalies(of: news.key)
+            try await SubscriptionStore(connection).find(event.key),
+            try await AnomalyStore(connection).anomalies(of: event.key)
         )
     }
 
-    /// - Returns: the state, after checking that exactly this anomaly is on record.
+    /// - Returns: the state, after checking that exactly this anomaly is stored.
     static func expect(_ anomaly: Anomaly, _ change: (inout PurchaseEvent) -> Void) async throws -> Subscription {
         let result = Mutable<Subscription?>(nil)
         try await LedgerStoreTests.use { connection, _ async throws in
@@ -50,41 +50,41 @@ import Testing
         init(_ value: Value) { self.value = value }
     }
 
-    @Test func `an end before the purchase is kept, flagged and gives no access`() async throws {
+    @Test func `An end before the purchase is stored, an anomaly, and gives no access`() async throws {
         let state = try await Self.expect(.expiryBeforePurchase) {
             $0.transaction?.expiresDate = Fixtures.epoch.addingTimeInterval(-100)
         }
         #expect(state.state(at: Fixtures.epoch.addingTimeInterval(-200)) == .expired)
     }
 
-    @Test func `the renewal info of another product is kept and flagged`() async throws {
+    @Test func `A renewal info of another product is stored and an anomaly`() async throws {
         let state = try await Self.expect(.renewalOfOtherProduct) { $0.renewal?.productId = "silver" }
         #expect(state.renewal?.productId == "silver")
     }
 
-    @Test func `the renewal info of another purchase is flagged and not believed`() async throws {
+    @Test func `A renewal info of another purchase is an anomaly and ignored`() async throws {
         let state = try await Self.expect(.renewalOfOtherPurchase) { $0.renewalOriginalTransactionId = "2" }
         #expect(state.renewal == nil)
     }
 
-    @Test func `a price below zero is kept and flagged`() async throws {
+    @Test func `A price below zero is stored and an anomaly`() async throws {
         let state = try await Self.expect(.negativePrice) { $0.transaction?.priceMilliunits = .min }
         #expect(state.transaction?.priceMilliunits == .min)
     }
 
-    @Test func `a quantity of zero is kept and flagged`() async throws {
+    @Test func `A quantity of zero is stored and an anomaly`() async throws {
         let state = try await Self.expect(.quantityBelowOne) { $0.transaction?.quantity = 0 }
         #expect(state.transaction?.quantity == 0)
     }
 
     @Test(arguments: [-62_135_596_800, 253_402_300_799])
-    func `a date of the year 1 or 9999 is kept and flagged`(seconds: Double) async throws {
+    func `A date of the year 1 or 9999 is stored and an anomaly`(seconds: Double) async throws {
         let date = Date(timeIntervalSince1970: seconds)
         let state = try await Self.expect(.implausibleDate) { $0.transaction?.originalPurchaseDate = date }
         #expect(state.transaction?.originalPurchaseDate == date)
     }
 
-    @Test func `a kind of notification nobody has heard of counts and is flagged`() async throws {
+    @Test func `An unknown type of notification counts and is an anomaly`() async throws {
         let state = try await Self.expect(.unknownEvent) {
             $0.notificationType = "NEVER_HEARD_OF"
             $0.subtype = nil
@@ -92,7 +92,7 @@ import Testing
         #expect(state.status == 1)
     }
 
-    @Test func `a megabyte of text is kept where it is no name`() async throws {
+    @Test func `A megabyte of text is stored where it is no key`() async throws {
         try await LedgerStoreTests.use { connection, _ async throws in
             let text = String(repeating: "🦆", count: 262_144)
             let (state, _) = try await Self.applied(connection) { $0.transaction?.offerIdentifier = text }
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `a megabyte of a name, and NUL anywhere, is refused before it reaches the database`() {
+    @Test func `A key of a megabyte, and NUL anywhere, is rejected before it reaches the database`() {
         var fixtures = Fixtures(seed: 301)
         let changes: [(inout LedgerEntry) -> Void] = [
             { $0.originalTransactionId = String(repeating: "7", count: 1_000_000) },
@@ -119,10 +119,10 @@ import Testing
         }
     }
 
-    @Test func `names as long as allowed are taken`() async throws {
+    @Test func `Keys of the maximum length are stored`() async throws {
         try await LedgerStoreTests.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 302)
-            // Letters at random: an index compresses, and a text that shrinks proves nothing.
+            // Random characters, because an index compresses texts.
             func name() -> String {
                 let letters = (0..<512).map { _ in UInt8.random(in: 65...90, using: &fixtures.generator) }
                 return String(decoding: letters, as: UTF8.self)
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func `one transaction id in two environments is two transactions`() async throws {
+    @Test func `A transaction id in two environments is two transactions`() async throws {
         try await LedgerStoreTests.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 303)
             let entries = [StoreEnvironment.production, .sandbox].map { environment in
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func `a notification of another app for a known purchase counts and is flagged`() async throws {
+    @Test func `A notification of another app for a known purchase counts and is an anomaly`() async throws {
         try await LedgerStoreTests.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 304)
             let entries = ["com.example.app", "com.example.thief"].map { app in
@@ -183,7 +183,9 @@ import Testing
         }
     }
 
-    @Test func `other content under a known uuid is kept beside the first, each content once`() async throws {
+    @Test func `Other content under a known notificationUUID is stored beside the first, each content once`()
+        async throws
+    {
         try await LedgerStoreTests.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 305)
             let entry = fixtures.entry()

@@ -7,26 +7,26 @@ import Testing
 
 @testable import Storage
 
-/// Who lives on whose Apple account: the database answers as the pure functions do (E1, E6).
+/// Shared Apple accounts: the database returns the results of the pure functions (E1, E6).
 @Suite(.serialized) struct CustomerStoreTests {
     static let app = "com.example.app"
     static let tokens = (1...5).map { "7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7\($0)" }
 
     /// Purchases of few customers, whose transactions name few accounts and few of Apple's ids, or none.
-    static func lives(seed: UInt64, mixing: Int = 4) -> [LedgerEntry] {
+    static func entries(seed: UInt64, mixing: Int = 4) -> [LedgerEntry] {
         var fixtures = Fixtures(seed: seed)
         return (0..<70).map { index in
             var entry = fixtures.entry(purchases: 9, offset: Int64(index))
-            guard var news = entry.event, var facts = news.transaction else { return entry }
-            let purchase = Int(news.key.originalTransactionId.suffix(1)) ?? 0
+            guard var event = entry.event, var facts = event.transaction else { return entry }
+            let purchase = Int(event.key.originalTransactionId.suffix(1)) ?? 0
             let dice = Int.random(in: 0..<1000, using: &fixtures.generator)
             // Mostly one customer for each two purchases, and one account for each customer.
             let customer = dice % (5 * mixing) == 0 ? dice % 5 : purchase / 2
             facts.appTransactionId = dice % 3 == 0 ? nil : "70\(customer)"
             facts.appAccountToken = dice % 4 == 0 ? nil : tokens[dice % (3 * mixing) == 1 ? dice % 5 : purchase / 2]
-            news.transaction = facts
-            news.bundleId = dice % 40 == 0 ? "com.example.other" : app
-            entry.event = news
+            event.transaction = facts
+            event.bundleId = dice % 40 == 0 ? "com.example.other" : app
+            entry.event = event
             return entry
         }
     }
@@ -50,8 +50,8 @@ import Testing
     }
 
     @Test(arguments: 500...511 as ClosedRange<UInt64>)
-    func `claims are those of all transactions ever told, in any order and any batches`(seed: UInt64) async throws {
-        let entries = Self.lives(seed: seed)
+    func `Claims are those of all transactions, in any order and any batches`(seed: UInt64) async throws {
+        let entries = Self.entries(seed: seed)
         var expected: [String: AccountClaim] = [:]
         for claim in entries.compactMap({ $0.event.flatMap { AccountClaim($0) } }) where claim.bundleId == Self.app {
             let name = claim.key.originalTransactionId + claim.appAccountToken
@@ -59,7 +59,7 @@ import Testing
                 expected[name] = claim
                 continue
             }
-            if claim.isBefore(known) { (known.since, known.toldAt) = (claim.since, claim.toldAt) }
+            if claim.isBefore(known) { (known.since, known.signedAt) = (claim.since, claim.signedAt) }
             known.appTransactionId = [known.appTransactionId, claim.appTransactionId].compactMap(\.self).min()
             expected[name] = known
         }
@@ -81,7 +81,7 @@ import Testing
     func `Shared Apple accounts are the same by SQL and by the pure function`(
         seed: UInt64
     ) async throws {
-        try await Self.use(Self.lives(seed: seed)) { connection async throws in
+        try await Self.use(Self.entries(seed: seed)) { connection async throws in
             let store = CustomerStore(connection)
             let sharing = SharingStore(connection)
             let accounts = try await Self.accounts(connection).filter(\.isShared)
@@ -124,7 +124,9 @@ import Testing
         return entry
     }
 
-    @Test func `sharing is noticed once, with the news that showed it, and told on the timeline`() async throws {
+    @Test func `A shared Apple account is noticed once, with the event that revealed it, and is in the timeline`()
+        async throws
+    {
         var fixtures = Fixtures(seed: 560)
         let first = Self.purchase("1", of: Self.tokens[0], by: "70", day: 0, &fixtures)
         let second = Self.purchase("2", of: Self.tokens[1], by: "70", day: 1, &fixtures)
@@ -145,16 +147,16 @@ import Testing
             let rows = try await TimelineStore(connection).rows(of: key)
                 .filter { $0.changes.contains { $0.fact == "sharedAccount" } }
             #expect(rows.map(\.notificationUUID) == [second.notificationUUID])
-            let told = rows.flatMap(\.changes).filter { $0.fact == "sharedAccount" }
-            #expect(told.map(\.from) == [Self.tokens[0]])
-            #expect(told.map(\.to) == [Self.tokens[1]])
-            // The outbox takes it to whoever listens.
+            let found = rows.flatMap(\.changes).filter { $0.fact == "sharedAccount" }
+            #expect(found.map(\.from) == [Self.tokens[0]])
+            #expect(found.map(\.to) == [Self.tokens[1]])
+            // The outbox publishes it.
             let waiting = try await OutboxStore(connection).changes()
             #expect(waiting.contains { $0.message.changes.contains { $0.fact == "sharedAccount" } })
         }
     }
 
-    @Test func `two accounts in one batch, and two on one purchase, are noticed too`() async throws {
+    @Test func `Two accounts in one batch, and two on one purchase, are noticed too`() async throws {
         var fixtures = Fixtures(seed: 561)
         let batch = [
             Self.purchase("1", of: Self.tokens[0], by: "70", day: 0, &fixtures),
@@ -176,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func `one notification that shows two more accounts makes two changes in one message`()
+    @Test func `A notification that reveals two more accounts makes two changes in one message`()
         async throws
     {
         var fixtures = Fixtures(seed: 563)
@@ -200,7 +202,7 @@ import Testing
     }
 
     @Test(arguments: [[0, 1], [1, 0]])
-    func `an account that a purchase was moved to is served, however the tokens are spelt and whatever came first`(
+    func `An account that a purchase was moved to is entitled, in every spelling and order`(
         places: [Int]
     ) async throws {
         var fixtures = Fixtures(seed: 563)
@@ -209,7 +211,7 @@ import Testing
         var moved = Self.purchase("1", of: new, by: "70", day: 0, &fixtures)
         moved.event?.version.signedDate = Fixtures.epoch.addingTimeInterval(86_400)
         moved.event?.transaction?.signedDate = Fixtures.epoch.addingTimeInterval(86_400)
-        // Apple signs one and the same moment with and without a fraction.
+        // Apple signs the same moment with and without a fraction.
         moved.event?.transaction?.purchaseDate = Fixtures.epoch.addingTimeInterval(0.000_4)
         for order in [[bought, moved], [moved, bought]] {
             try await LedgerStoreTests.use { connection, _ async throws in
@@ -232,7 +234,7 @@ import Testing
     }
 
     @Test(arguments: [[0, 1, 2], [0, 2, 1], [1, 2, 0], [2, 1, 0]], [1, 3])
-    func `sharing is noticed though the last news of a batch does not name Apple's customer`(
+    func `A shared Apple account is noticed though the last event of a batch has no app transaction id`(
         order: [Int], size: Int
     ) async throws {
         var fixtures = Fixtures(seed: 564)
@@ -255,7 +257,7 @@ import Testing
         }
     }
 
-    @Test func `an upload claims as a transaction does, and the next news of the purchase shows the sharing`()
+    @Test func `An upload claims as a transaction does, and the next event of the purchase reveals the shared account`()
         async throws
     {
         var fixtures = Fixtures(seed: 562)

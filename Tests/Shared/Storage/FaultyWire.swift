@@ -1,17 +1,17 @@
 import Foundation
 import Synchronization
 
-/// A relay between libpq and Postgres that knows where one statement ends and the next begins, and spoils one of them.
+/// A proxy between libpq and Postgres that recognises statements and injects a fault into one of them.
 ///
-/// Speaks as much of the wire protocol (version 3) as it takes to find statements: frames of a type, a length and content.
+/// It parses as much of the wire protocol (version 3) as it needs to find statements: frames of a type, a length and content.
 final class FaultyWire: Sendable {
     /// What happens to a statement.
     enum Fault: Sendable, Hashable {
-        /// The connection is cut before the server hears of it.
+        /// The connection is cut before the server receives it.
         case cutBefore
-        /// The connection is cut while the server works on it.
+        /// The connection is cut while the server executes it.
         case cutWithin
-        /// The connection is cut when the server has done it, and its answer is lost.
+        /// The connection is cut after the server has executed it, and its answer is lost.
         case cutAfter
         /// The server refuses it with a SQLSTATE; those that end a session end the connection.
         case refused(String)
@@ -49,10 +49,10 @@ final class FaultyWire: Sendable {
         Thread.detachNewThread { [self] in accept() }
     }
 
-    /// Lets no further client in.
+    /// Stops accepting clients.
     func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
 
-    /// Spoils the next execution of a statement, once.
+    /// Injects a fault into the next execution of a statement, once.
     func arm(_ statement: String, _ fault: Fault) {
         state.withLock { $0 = State(target: (statement, fault)) }
     }

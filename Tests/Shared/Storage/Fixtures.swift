@@ -4,7 +4,7 @@ import Storage
 import Subscriptions
 import TestSupport
 
-/// Ledger entries of made-up customers, the same for the same seed.
+/// Ledger entries of simulated customers, the same for the same seed.
 struct Fixtures {
     var generator: SeededGenerator
 
@@ -30,12 +30,12 @@ struct Fixtures {
                 UInt16(right >> 52), right & 0xffff_ffff_ffff)) ?? UUID()
     }
 
-    /// A renewal, or some other step, of one of a few purchases.
+    /// A random event of one of a few purchases.
     mutating func entry(
         purchases: Int = 5, offset: Int64 = 0, partition: Int32 = 0, environment: StoreEnvironment = .production
     ) -> LedgerEntry {
         let id = "2000000\(Int.random(in: 0..<purchases, using: &generator))"
-        // Few different times, so that two pieces of one millisecond occur.
+        // Few different dates, so that two events have the same one.
         let second = Int.random(in: 0..<40, using: &generator)
         let signedDate = Date(milliseconds: 1_750_000_000_001 + Int64(second) * 86_400_000)
         let uuid = uuid()
@@ -77,9 +77,9 @@ struct Fixtures {
             eligibleWinBackOfferIds: version % 5 == 0 ? ["one", "t,w\"o"] : nil,
             offerPeriod: version % 4 == 0 ? "P3M" : nil, billingPlanType: version % 7 == 0 ? "MONTHLY" : nil,
             commitmentInfo: version % 7 == 0 ? "[1, 2]" : nil)
-        let event = EventType.allCases.randomElement(using: &generator)?.rawValue ?? "DID_RENEW"
-        let words = event.split(separator: "/").map(String.init)
-        let news = PurchaseEvent(
+        let name = EventType.allCases.randomElement(using: &generator)?.rawValue ?? "DID_RENEW"
+        let words = name.split(separator: "/").map(String.init)
+        let event = PurchaseEvent(
             key: SubscriptionKey(environment: environment, originalTransactionId: id),
             version: EventVersion(signedDate: signedDate, notificationUUID: uuid),
             bundleId: version % 50 == 0 ? "com.example.other" : "com.example.app",
@@ -88,12 +88,12 @@ struct Fixtures {
             transaction: parts & 2 == 0 ? transaction : nil, renewal: parts & 4 == 0 ? renewal : nil,
             renewalOriginalTransactionId: version % 30 == 0 ? "another" : nil)
         return LedgerEntry(
-            notificationUUID: uuid, notificationType: news.notificationType, subtype: news.subtype,
+            notificationUUID: uuid, notificationType: event.notificationType, subtype: event.subtype,
             environment: environment, bundleId: "com.example.app", appAppleId: 1_234_567_890,
             originalTransactionId: id, transactionId: transaction.transactionId, signedDate: signedDate,
             receivedAt: Self.now.addingTimeInterval(-0.25), source: .webhook,
             decodedPayload: "{\"notificationUUID\" : \"\(uuid.uuidString)\", \"v\": \(version)}",
-            signedPayload: Array("not.really.signed-\(version)".utf8), event: news,
+            signedPayload: Array("not.really.signed-\(version)".utf8), event: event,
             position: LogPosition(topic: Self.topic, partition: partition, offset: offset))
     }
 
@@ -101,13 +101,13 @@ struct Fixtures {
         (0..<count).map { entry(purchases: purchases, offset: Int64($0)) }
     }
 
-    /// What the state must be after these entries, in whatever order they came.
+    /// The expected state after these entries, in any order.
     static func states(after entries: [LedgerEntry]) -> [SubscriptionKey: Subscription] {
         var states: [SubscriptionKey: Subscription] = [:]
         var seen: Set<UUID> = []
         for entry in entries where seen.insert(entry.notificationUUID).inserted {
-            guard let news = entry.event else { continue }
-            states[news.key] = Subscription.applying(news, known: states[news.key]).subscription
+            guard let event = entry.event else { continue }
+            states[event.key] = Subscription.applying(event, known: states[event.key]).subscription
         }
         return states
     }

@@ -8,14 +8,14 @@ import Testing
 @testable import Storage
 
 @Suite(.timeLimit(.minutes(2))) struct GrantsTests {
-    @Test func `a second time changes nothing`() async throws {
+    @Test func `Applying grants a second time changes nothing`() async throws {
         try await Self.withGrants { _, owner async throws in
             #expect(try await Grants(owner).apply() == [])
             #expect(try await Migrator(owner).migrate() == [])
         }
     }
 
-    @Test func `every table has somebody who fills it`() async throws {
+    @Test func `Every table has a role that fills it`() async throws {
         try await Self.withGrants { _, owner async throws in
             let unfilled = try await owner.execute(Self.unfilled).map { row in try row.value("name", as: String.self) }
             // These two are filled by the migrations.
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `a scheduler keeps its books and cannot touch the ledger`() async throws {
+    @Test func `A scheduler writes its own tables and cannot change the ledger`() async throws {
         try await Self.withGrants { database, _ async throws in
             try await Self.acting(as: "storekeeper_scheduler", in: database) { scheduler async throws in
                 try await HeartbeatStore(scheduler).record([
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `what auditors read is written once, whoever does it`() async throws {
+    @Test func `Tables for auditors are written once by every role`() async throws {
         try await Self.withGrants { database, _ async throws in
             try await Self.acting(as: "storekeeper_scheduler", in: database) { scheduler async throws in
                 let actions = OperatorActionStore(scheduler)
@@ -112,18 +112,18 @@ import Testing
         }
     }
 
-    @Test func `an operator lets the state-updater read again, and cannot move its position`() async throws {
+    @Test func `An operator can reset the state-updater's offset, and cannot move it`() async throws {
         try await Self.withGrants { database, owner async throws in
             let first = LogPosition(topic: "t", partition: 0, offset: 0)
             _ = try await PositionStore(owner).establish(cluster: "c", group: "g", lowWatermarks: [first])
             try await Self.acting(as: "storekeeper_scheduler", in: database) { scheduler async throws in
                 try await Self.expectDenied(scheduler, "update consumer_position set next_offset = 7")
-                #expect(try await PositionStore(scheduler).forget(cluster: "c", group: "g", topic: "t") == 1)
+                #expect(try await PositionStore(scheduler).delete(cluster: "c", group: "g", topic: "t") == 1)
             }
         }
     }
 
-    @Test func `a reader sees everything and changes nothing`() async throws {
+    @Test func `A reader reads everything and changes nothing`() async throws {
         try await Self.withGrants { database, owner async throws in
             let tables = try await owner.execute(Self.tables).map { row in try row.value("name", as: String.self) }
             #expect(tables.count > 15)
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `the API sees what its answers are made of and writes its own tables alone`() async throws {
+    @Test func `The API reads only the tables of its answers and writes only its own tables`() async throws {
         try await Self.withGrants { database, owner async throws in
             let tables = try await owner.execute(Self.tables).map { row in try row.value("name", as: String.self) }
             let own = ["api_key_use", "api_idempotency", "customer", "manual_grant"]
@@ -152,7 +152,7 @@ import Testing
                 }
                 for table in tables where !own.contains(table) {
                     try await Self.expectDenied(api, "delete from \(table)")
-                    // Added and never taken back.
+                    // Rows are added and never deleted.
                     guard !added.contains(table) else { continue }
                     try await Self.expectDenied(api, "insert into \(table) default values")
                 }
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `whoever is given the migrator's role owns what is there and can go on`() async throws {
+    @Test func `A user with the migrator's role owns all objects and can migrate`() async throws {
         try await Self.withGrants { database, _ async throws in
             try await Self.acting(as: "storekeeper_migrator", in: database) { migrator async throws in
                 #expect(try await Migrator(migrator).migrate() == [])
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `a superuser may act as every role, a user as those it was given`() async throws {
+    @Test func `A superuser may assume every role, and a user those granted to it`() async throws {
         try await Self.withGrants { database, owner async throws in
             #expect(try await Grants(owner).available() == Set(Grants.Role.allCases))
             try await Self.acting(as: "storekeeper_recovery", in: database) { worker async throws in

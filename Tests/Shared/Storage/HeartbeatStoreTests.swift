@@ -8,7 +8,7 @@ import Testing
 @Suite struct HeartbeatStoreTests {
     static let read = Statement("test-heartbeats", "select accepted, refused from ingest_heartbeat order by minute")
 
-    @Test func `a minute told twice is kept as it was told last`() async throws {
+    @Test func `A heartbeat sent twice is stored as it was sent last`() async throws {
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
             func beat(_ minute: Int64, _ accepted: Int64) -> IngestHeartbeat {
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `minutes add up what all instances could not answer, refusals of strangers apart`() async throws {
+    @Test func `Minutes add up the unavailable answers of all instances, without rejected requests`() async throws {
         try await TestDatabase.use { database async throws in
             let store = HeartbeatStore(TestDatabase.connection(database))
             func beat(_ instance: String, _ minute: Int64, _ refused: [Int: Int64]) -> IngestHeartbeat {
@@ -40,7 +40,7 @@ import Testing
                     .init(start: Date(milliseconds: 120_000), unavailable: 5),
                     .init(start: Date(milliseconds: 240_000)),
                 ])
-            #expect(try await store.forget(before: Date(milliseconds: 240_000)) == 3)
+            #expect(try await store.delete(before: Date(milliseconds: 240_000)) == 3)
         }
     }
 }

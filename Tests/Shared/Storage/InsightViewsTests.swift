@@ -7,7 +7,7 @@ import Testing
 
 @testable import Storage
 
-/// The views for SQL answer as the functions of Subscriptions do, over histories that neither was written for.
+/// The SQL views return the results of the functions of Subscriptions, over generated histories.
 @Suite(.serialized) struct InsightViewsTests {
     static let types = [
         "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED",
@@ -27,7 +27,7 @@ import Testing
             let place = pick(0..<5)
             let start = Fixtures.epoch.addingTimeInterval(Double(place * (40 + index % 7 * 10)) * day)
             let end = start.addingTimeInterval((index % 7 == 1 ? 1 : 30) * day)
-            // Few moments, among them the edges of a period, so that two events of one moment occur.
+            // Few dates, among them the bounds of a period, so that two events have the same date.
             let moments = [0, 0.5, 1, 10, 15, 20, 29, 29.5, 30, 31].map { start.addingTimeInterval($0 * day) }
             let signed = moments[pick(0..<moments.count)]
             let type = types[pick(0..<types.count)].split(separator: "/").map(String.init)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: 0..<4 as Range<UInt64>)
-    func `cancellations, their timing and whether they were undone are the same`(seed: UInt64) async throws {
+    func `Cancellations by SQL are those of the Swift functions`(seed: UInt64) async throws {
         try await Self.use(seed: seed) { connection, histories async throws in
             let rows = try await connection.execute(
                 Statement(
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: 0..<4 as Range<UInt64>)
-    func `ends of subscriptions and price consents are the same`(seed: UInt64) async throws {
+    func `Ends of subscriptions and price consents by SQL are those of the Swift functions`(seed: UInt64) async throws {
         try await Self.use(seed: seed) { connection, histories async throws in
             let ends = try await connection.execute(
                 Statement(unsafeSQL: "select original_transaction_id, ended_at, reason from subscription_end")
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(arguments: 0..<4 as Range<UInt64>)
-    func `loyalty at any moment is the same`(seed: UInt64) async throws {
+    func `Loyalty by SQL is that of the Swift function at any moment`(seed: UInt64) async throws {
         try await Self.use(seed: seed) { connection, histories async throws in
             let transactions = TransactionStore(connection)
             var compared = 0

@@ -6,10 +6,10 @@ import Subscriptions
 import TestSupport
 import Testing
 
-/// What one notification costs in rows, by the server's own counters.
+/// The rows that one notification writes and reads, by the server's own counters.
 @Suite(.serialized) struct LedgerCostTests {
-    /// The life of a subscription, month by month: bought, renewed, switched off and on, failed and recovered, expired.
-    static let life: [(event: String, month: Int, isRenewing: Bool, status: Int)] = [
+    /// The history of a subscription, month by month: bought, renewed, switched off and on, failed and recovered, expired.
+    static let history: [(event: String, month: Int, isRenewing: Bool, status: Int)] = [
         ("SUBSCRIBED/INITIAL_BUY", 0, true, 1), ("DID_RENEW", 1, true, 1), ("DID_RENEW", 2, true, 1),
         ("DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", 2, false, 1),
         ("DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_ENABLED", 2, true, 1), ("DID_RENEW", 3, true, 1),
@@ -17,14 +17,14 @@ import Testing
         ("DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", 5, false, 1), ("EXPIRED/VOLUNTARY", 5, false, 2),
     ]
 
-    /// Notification number `step` of the lives of some purchases.
-    static func batch(step: Int, purchases: Range<Int>, _ fixtures: inout Fixtures) -> [LedgerEntry] {
-        let (event, month, isRenewing, status) = life[step]
+    /// Notification number `number` of the history of some purchases.
+    static func batch(number: Int, purchases: Range<Int>, _ fixtures: inout Fixtures) -> [LedgerEntry] {
+        let (event, month, isRenewing, status) = history[number]
         let words = event.split(separator: "/").map(String.init)
         let month30 = 30 * 86_400.0
         let begins = Fixtures.epoch.addingTimeInterval(Double(month) * month30)
         let isEnd = status == 2 || status == 3
-        let signed = isEnd ? begins.addingTimeInterval(month30) : begins.addingTimeInterval(Double(step) * 60)
+        let signed = isEnd ? begins.addingTimeInterval(month30) : begins.addingTimeInterval(Double(number) * 60)
         return purchases.map { number in
             var entry = fixtures.entry(purchases: 1)
             let id = "30000\(number)"
@@ -66,19 +66,21 @@ import Testing
         return (try row.value("written"), try row.value("read"))
     }
 
-    @Test func `A notification of a life writes fewer than six rows and publishes at most one message`() async throws {
+    @Test func `A notification of a typical history writes fewer than six rows and publishes at most one message`()
+        async throws
+    {
         try await LedgerStoreTests.use { connection, _ async throws in
             let before = try await Self.counters(connection)
             var fixtures = Fixtures(seed: 800)
             var changes = 0
-            for step in Self.life.indices {
+            for number in Self.history.indices {
                 let outcome = try await LedgerStore(connection).apply(
-                    Self.batch(step: step, purchases: 0..<50, &fixtures), moving: [], recordedAt: Fixtures.now)
+                    Self.batch(number: number, purchases: 0..<50, &fixtures), moving: [], recordedAt: Fixtures.now)
                 guard case .applied(let applied) = outcome else { continue }
                 #expect(applied.inserted == 50)
                 changes += applied.changes
             }
-            let count = Self.life.count * 50
+            let count = Self.history.count * 50
             let written = try await Self.counters(connection).written - before.written
             let tables = try await connection.execute(
                 Statement(
@@ -107,15 +109,15 @@ import Testing
             var next = 0
             func apply(batches: Int, of size: Int) async throws {
                 for _ in 0..<batches {
-                    for step in 0..<3 {
+                    for number in 0..<3 {
                         _ = try await store.apply(
-                            Self.batch(step: step, purchases: next..<next + size, &fixtures), moving: [],
+                            Self.batch(number: number, purchases: next..<next + size, &fixtures), moving: [],
                             recordedAt: Fixtures.now)
                     }
                     next += size
                 }
             }
-            // So many small batches that every statement has a plan for good, made on next to nothing.
+            // Enough small batches that every statement gets a generic plan, made on almost empty tables.
             try await apply(batches: 12, of: 2)
             try await apply(batches: 30, of: 100)
             let before = try await Self.counters(connection)

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite(.serialized) struct LedgerCrashTests {
-    /// In the order in which the one transaction comes to them.
+    /// The tables in the order in which `LedgerStore.apply` writes them.
     static let tables = [
         "consumer_position", "notification", "subscription", "transaction", "access_period", "anomaly", "account_claim",
         "timeline", "certificate_chain", "notification_payload", "shared_account_notice", "lifecycle_gap",
@@ -28,7 +28,7 @@ import Testing
             isLocked.signal()
             isOver.wait()
         }
-        // Waits on the gate's thread, which is there to be blocked.
+        // Blocks the gate's own thread.
         try await gate.transaction { _ in isLocked.wait() }
         let result: Result<Value, any Error>
         do { result = .success(try await body()) } catch { result = .failure(error) }
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: tables)
-    func `killed at any step nothing is lost and nothing is done twice`(table: String) async throws {
+    func `A worker killed at any table loses nothing and applies nothing twice`(table: String) async throws {
         try await LedgerStoreTests.use { connection, database async throws in
             var fixtures = Fixtures(seed: 77)
             var entries = fixtures.entries(30)
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `a deadlock is survived without the caller's doing`() async throws {
+    @Test func `A deadlock is repeated without the caller`() async throws {
         try await LedgerStoreTests.use { connection, database async throws in
             var fixtures = Fixtures(seed: 78)
             let entries = fixtures.entries(40, purchases: 2)
@@ -84,7 +84,7 @@ import Testing
                 "test-lock-purchase", "select 1 from subscription where original_transaction_id = $1::text for update")
             let (isLocked, mayLock) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let gate = TestDatabase.connection(database)
-            // The other way round than the store, which locks in order.
+            // The opposite order of the store's locks.
             async let disturbance: Void = disturber.transaction { transaction in
                 _ = try transaction.execute(lock, "20000001")
                 isLocked.signal()
@@ -96,7 +96,7 @@ import Testing
                 Array(entries[20...]), moving: [Fixtures.move(20, 40)], recordedAt: Fixtures.now)
             _ = try await TestDatabase.blockedBackends(asking: observer)
             mayLock.signal()
-            // Whoever is chosen: the store carries on, the disturber may be the one who hears of it.
+            // The server rolls back either transaction: the store repeats its own, the other one may get the error.
             do { try await disturbance } catch let error as PostgresError { #expect(error.meaning == .repeatable) }
             guard case .applied(let applied) = try await outcome else {
                 Issue.record("fenced")
@@ -107,9 +107,9 @@ import Testing
         }
     }
 
-    @Test func `a COMMIT that happened though nobody said so counts as done`() async throws {
-        // On a server of its own, because the whole server is told to wait for a standby that does not exist: a COMMIT is
-        // then durable, but never answered.
+    @Test func `A COMMIT without an answer counts as done`() async throws {
+        // On a server of its own, configured to wait for a standby that does not exist: a COMMIT is durable then, but never
+        // answered.
         let server = try await DevelopmentPostgres.start(durability: .none)
         let database = PostgresConfiguration(url: server.url, applicationName: "test")
         let (connection, observer) = (TestDatabase.connection(database), TestDatabase.connection(database))
@@ -117,7 +117,7 @@ import Testing
         _ = try await PositionStore(connection).establish(
             cluster: "cluster", group: "state-updater",
             lowWatermarks: [LogPosition(topic: Fixtures.topic, partition: 0, offset: 0)])
-        try await observer.run(unsafeScript: "alter system set synchronous_standby_names = 'nobody'")
+        try await observer.run(unsafeScript: "alter system set synchronous_standby_names = 'absent_standby'")
         try await observer.run(unsafeScript: "select pg_reload_conf()")
         try await Self.untilStandbyIsAwaited(observer)
 
@@ -139,7 +139,7 @@ import Testing
 
     static func untilStandbyIsAwaited(_ observer: PostgresConnection) async throws {
         let setting = Statement("test-standby", "select current_setting('synchronous_standby_names') as names")
-        while try await observer.execute(setting)[0].value("names", as: String.self) != "nobody" {}
+        while try await observer.execute(setting)[0].value("names", as: String.self) != "absent_standby" {}
     }
 
     static func committingBackend(_ observer: PostgresConnection) async throws -> Int32 {
@@ -151,10 +151,10 @@ import Testing
         throw TestDatabase.NobodyWaits()
     }
 
-    /// Three workers believe that the same partition is theirs, each reads on where the stored position says, and every
-    /// now and then all their connections are killed.
+    /// Three workers process the same partition, each from the stored offset on, and all their connections are killed
+    /// repeatedly.
     @Test(arguments: 1...5 as ClosedRange<UInt64>)
-    func `under zombies and kills at random nothing is lost and nothing is done twice`(seed: UInt64) async throws {
+    func `Random kills and concurrent workers lose nothing and apply nothing twice`(seed: UInt64) async throws {
         try await LedgerStoreTests.use { connection, database async throws in
             var fixtures = Fixtures(seed: seed)
             let unique = fixtures.entries(200)
@@ -191,7 +191,7 @@ import Testing
         return Int(try #require(stored.first).offset)
     }
 
-    /// Applies the log from wherever the position stands, until its end, whatever happens to the connection.
+    /// Applies the partition from the stored offset to its end, and reconnects after errors.
     static func work(through log: [LedgerEntry], size: Int, in database: PostgresConfiguration) async throws -> Int {
         var prey = database
         prey.applicationName = "prey"
@@ -213,8 +213,8 @@ import Testing
         }
     }
 
-    /// Kills all workers' sessions after every few steps of the position.
-    /// - Returns: how many sessions were killed.
+    /// Kills all workers' sessions after every few moves of the offset.
+    /// - Returns: number of killed sessions.
     static func kill(
         until end: Int, in database: PostgresConfiguration, generator: SeededGenerator
     ) async throws -> Int {

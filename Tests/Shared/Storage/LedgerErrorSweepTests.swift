@@ -6,10 +6,10 @@ import Testing
 
 @testable import Storage
 
-/// Every statement of the one transaction, with the connection lost before, within and after it, and with an error of every
-/// class that is tried again: afterwards everything is in the database once, as it would be without any fault. Prints a matrix.
+/// Every statement of `LedgerStore.apply`, with the connection lost before, within and after it, and with an error of every
+/// class that is retried: afterwards all rows are in the database once, as without a fault. Prints a matrix.
 @Suite(.timeLimit(.minutes(10))) struct LedgerErrorSweepTests {
-    /// One of each class; all that mean something of their own with `STOREKEEPER_SWEEP` set.
+    /// One SQLSTATE of each class; with `STOREKEEPER_SWEEP` set all SQLSTATEs that are handled differently.
     static let refusals =
         ["40001", "55P03", "57014", "57P01", "25006", "53100", "XX000"]
         + (ProcessInfo.processInfo.environment["STOREKEEPER_SWEEP"] == nil
@@ -45,7 +45,7 @@ import Testing
                 for fault in Self.faults {
                     wire.arm(statement, fault)
                     var attempts = 0
-                    // Not every batch has something for every statement.
+                    // Not every batch has rows for every statement.
                     for _ in 1...10 where !wire.hasHappened {
                         attempts = try await Self.settle(&batches, by: store)
                     }
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// The same for everybody who counts from the beginning; of known and of new purchases.
+    /// Batch number `n` of a fixed sequence, about stored and new purchases.
     private struct Batches {
         static let size = 6
         private var fixtures = Fixtures(seed: 4711)
@@ -88,8 +88,8 @@ import Testing
         }
     }
 
-    /// As the state-updater does it: the same batch again after what may pass, and a stored position that has moved by the same
-    /// batch ends it.
+    /// Applies a batch like the state-updater: retries it after a transient error, until it is applied or the stored offset shows
+    /// that it was.
     private static func settle(_ batches: inout Batches, by connection: PostgresConnection) async throws -> Int {
         let (entries, move) = batches.next()
         for attempt in 1...5 {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct LedgerStoreTests {
-    /// A database whose partition 0 (and 1) stands at offset 0.
+    /// A database with offset 0 for partition 0 (and 1).
     static func use(_ body: (PostgresConnection, PostgresConfiguration) async throws -> Void) async throws {
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
@@ -26,7 +26,7 @@ import Testing
         return Dictionary(uniqueKeysWithValues: all.map { ($0.key, $0) })
     }
 
-    @Test func `a batch is in the ledger, the state, the timeline and the position`() async throws {
+    @Test func `A batch changes the ledger, the state, the timeline and the stored offset`() async throws {
         try await Self.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 1)
             let entries = fixtures.entries(100)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `everything told is kept as it was told`() async throws {
+    @Test func `All fields of an event are stored unchanged`() async throws {
         try await Self.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 2)
             var entry = fixtures.entry()
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `a repetition has no effect`() async throws {
+    @Test func `A redelivered notification has no effect`() async throws {
         try await Self.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 3)
             let entries = fixtures.entries(20)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `other content under a known uuid is flagged once, and the first stays`() async throws {
+    @Test func `Other content under a known notificationUUID is flagged once, and the first stays`() async throws {
         try await Self.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 4)
             let entry = fixtures.entry()
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `a worker whose partition has moved on changes nothing`() async throws {
+    @Test func `A worker whose stored offset has moved changes nothing`() async throws {
         try await Self.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 5)
             let store = LedgerStore(connection)
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `a position never established fences too`() async throws {
+    @Test func `A missing stored offset fences too`() async throws {
         try await Self.use { connection, _ async throws in
             let move = Fixtures.move(0, 1, partition: 9)
             let outcome = try await LedgerStore(connection).apply([], moving: [move], recordedAt: Fixtures.now)
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `what says nothing about a purchase is kept without effect`() async throws {
+    @Test func `A notification about no purchase is stored without effect`() async throws {
         try await Self.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 6)
             var test = fixtures.entry()
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func `sandbox and production of one id never meet`() async throws {
+    @Test func `Purchases of one id in sandbox and production are different`() async throws {
         try await Self.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 7)
             let entries =
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func `an older version of a transaction never overwrites a newer one`() async throws {
+    @Test func `An older version of a transaction never overwrites a newer one`() async throws {
         try await Self.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 8)
             let entries = fixtures.entries(60, purchases: 2).filter { $0.event?.transaction != nil }
@@ -190,9 +190,9 @@ import Testing
                     [entry], moving: [Fixtures.move(Int64(index), Int64(index) + 1)], recordedAt: Fixtures.now)
             }
             var newest: [String: PurchaseEvent] = [:]
-            for news in entries.compactMap(\.event) {
-                guard let id = news.transaction?.transactionId else { continue }
-                if newest[id].map({ $0.version < news.version }) ?? true { newest[id] = news }
+            for event in entries.compactMap(\.event) {
+                guard let id = event.transaction?.transactionId else { continue }
+                if newest[id].map({ $0.version < event.version }) ?? true { newest[id] = event }
             }
             var stored: [String: TransactionFacts] = [:]
             for key in Set(newest.values.map(\.key)) {
@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
-    func `any order in any batches by two writers ends in the same state`(seed: UInt64) async throws {
+    func `The state is the same after any order in any batches by two writers`(seed: UInt64) async throws {
         try await Self.use { connection, database async throws in
             var fixtures = Fixtures(seed: seed)
             let entries = fixtures.entries(150)
@@ -241,10 +241,10 @@ import Testing
             var fact: String
         }
         var values: [Place: String?] = [:]
-        var told: Set<String> = []
+        var rows: Set<String> = []
         var revisions: [SubscriptionKey: Int64] = [:]
         for row in try await TimelineStore(connection).newest(100_000).reversed() {
-            #expect(told.insert("\(row.notificationUUID) \(row.key)").inserted)
+            #expect(rows.insert("\(row.notificationUUID) \(row.key)").inserted)
             #expect(row.revision > revisions[row.key, default: 0])
             revisions[row.key] = row.revision
             for change in row.changes {
@@ -264,7 +264,7 @@ import Testing
         }
     }
 
-    @Test func `the years 1 and 9999 are kept`() async throws {
+    @Test func `The years 1 and 9999 are stored`() async throws {
         try await Self.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 10)
             let entries = [-62_135_596_800, 253_402_300_799.999].map { seconds in
@@ -283,7 +283,7 @@ import Testing
         }
     }
 
-    @Test func `an entry the database would refuse says so beforehand`() async throws {
+    @Test func `An entry that the database cannot store has a fault`() async throws {
         try await Self.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 11)
             let good = fixtures.entry()

@@ -10,7 +10,7 @@ import Testing
         Migration(version, "step", Array(sql.utf8))
     }
 
-    @Test func `a migration is applied once`() async throws {
+    @Test func `A migration is applied once`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let migrator = Migrator(TestDatabase.connection(database))
             #expect(try await migrator.migrate() == Migration.all)
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `many setups at once apply each migration once`() async throws {
+    @Test func `Many setups at once apply each migration once`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let applied = try await withThrowingTaskGroup(of: [Migration].self) { group in
                 for _ in 0..<6 {
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `a schema of its own is made where it is missing`() async throws {
+    @Test func `A configured schema is created where it is missing`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             var elsewhere = database
             elsewhere.schema = "storekeeper"
@@ -39,65 +39,65 @@ import Testing
             let rows = try await connection.execute(
                 Statement("test-schema", "select count(*) as count from storekeeper.notification"))
             #expect(try rows[0].value("count") == Int64(0))
-            // The other schema knows nothing of it.
+            // The other schema is not changed.
             #expect(try await Migrator(TestDatabase.connection(database)).migrate() == Migration.all)
         }
     }
 
-    @Test func `a migration changed afterwards is refused and says which`() async throws {
+    @Test func `A migration changed afterwards is rejected by its number and name`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)
             let first = Self.migration(1, "create table a (id integer)")
             _ = try await Migrator(connection, migrations: [first]).migrate()
             let changed = Self.migration(1, "create table a (id bigint)")
-            await #expect(throws: Migrator.Refusal.changed(1, "step")) {
+            await #expect(throws: Migrator.Failure.changed(1, "step")) {
                 try await Migrator(connection, migrations: [changed, Self.migration(2, "create table b ()")]).migrate()
             }
             #expect(try await Migrator(connection, migrations: [first]).migrate() == [])
         }
     }
 
-    @Test func `what a build lacks is named, and what a newer one has added is no fault`() async throws {
+    @Test func `Missing migrations are named, and those of a newer build are ignored`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)
             let all = (1...3).map { Self.migration($0, "create table a\($0) ()") }
-            await #expect(throws: Migrator.Refusal.missing([1, 2])) {
+            await #expect(throws: Migrator.Failure.missing([1, 2])) {
                 try await Migrator(connection, migrations: Array(all[..<2])).check()
             }
             _ = try await Migrator(connection, migrations: Array(all[..<2])).migrate()
             try await Migrator(connection, migrations: Array(all[..<1])).check()
-            await #expect(throws: Migrator.Refusal.missing([3])) {
+            await #expect(throws: Migrator.Failure.missing([3])) {
                 try await Migrator(connection, migrations: all).check()
             }
         }
     }
 
-    @Test func `a schema from before the first release is refused by setup and by every service, with what to do`()
+    @Test func `A schema from before the first release is rejected by setup and by every service, with what to do`()
         async throws
     {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)
             _ = try await Migrator(connection, migrations: [Migration(1, "ledger", Array("create table a ()".utf8))])
                 .migrate()
-            let refusal = Migrator.Refusal.otherSchema(1, found: "ledger", known: "pipeline")
+            let refusal = Migrator.Failure.otherSchema(1, found: "ledger", known: "pipeline")
             await #expect(throws: refusal) { try await Migrator(connection).migrate() }
             await #expect(throws: refusal) { try await Migrator(connection).check() }
             #expect(refusal.description.contains("Start over"))
         }
     }
 
-    @Test func `a schema from a newer build is refused`() async throws {
+    @Test func `A schema from a newer build is rejected`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)
-            let steps = [Self.migration(1, "create table a ()"), Self.migration(2, "create table b ()")]
-            _ = try await Migrator(connection, migrations: steps).migrate()
-            await #expect(throws: Migrator.Refusal.newer(2, known: 1)) {
-                try await Migrator(connection, migrations: [steps[0]]).migrate()
+            let migrations = [Self.migration(1, "create table a ()"), Self.migration(2, "create table b ()")]
+            _ = try await Migrator(connection, migrations: migrations).migrate()
+            await #expect(throws: Migrator.Failure.newer(2, known: 1)) {
+                try await Migrator(connection, migrations: [migrations[0]]).migrate()
             }
         }
     }
 
-    @Test func `a failing migration leaves nothing behind, not even its predecessors of the same run`() async throws {
+    @Test func `A failing migration leaves nothing behind, not even its predecessors of the same run`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)
             let good = Self.migration(1, "create table a ()")
@@ -109,10 +109,10 @@ import Testing
         }
     }
 
-    @Test func `every file in the folder is listed under its own number and name`() throws {
+    @Test func `Every file in the folder is listed under its own number and name`() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../Shared/Storage/Migrations").standardizedFileURL
-        // The grants have no number: they are run anew each time.
+        // The grants have no number: they run each time.
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0 != "grants.sql" }
             .sorted()
         #expect(files == Migration.all.map { String(format: "%04d_", $0.version) + $0.name + ".sql" })

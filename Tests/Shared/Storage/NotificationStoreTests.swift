@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct NotificationStoreTests {
-    @Test func `pages hold every notification once`() async throws {
+    @Test func `Pages hold every notification once`() async throws {
         try await LedgerStoreTests.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 1)
             let entries = fixtures.entries(25)
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `one purchase's notifications come in Apple's order`() async throws {
+    @Test func `Notifications of one purchase are in Apple's order`() async throws {
         try await LedgerStoreTests.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 2)
             let entries = fixtures.entries(40, purchases: 3)

@@ -10,7 +10,7 @@ import Testing
         LogPosition(topic: Fixtures.topic, partition: partition, offset: offset)
     }
 
-    @Test func `a partition never worked on begins at its low watermark`() async throws {
+    @Test func `A partition without a stored offset begins at its low watermark`() async throws {
         try await TestDatabase.use { database async throws in
             let store = PositionStore(TestDatabase.connection(database))
             let marks = [Self.position(1, 40), Self.position(0, 3)]
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `a partition worked on keeps its place`() async throws {
+    @Test func `A partition with a stored offset keeps it`() async throws {
         try await TestDatabase.use { database async throws in
             let store = PositionStore(TestDatabase.connection(database))
             _ = try await store.establish(cluster: "c", group: "g", lowWatermarks: [Self.position(0, 3)])
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `clusters and groups do not know each other's positions`() async throws {
+    @Test func `Clusters and groups have separate offsets`() async throws {
         try await TestDatabase.use { database async throws in
             let store = PositionStore(TestDatabase.connection(database))
             _ = try await store.establish(cluster: "c", group: "g", lowWatermarks: [Self.position(0, 3)])

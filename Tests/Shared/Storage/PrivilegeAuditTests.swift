@@ -4,7 +4,7 @@ import Testing
 
 @testable import Storage
 
-/// The catalogue is asked, so that a function, table or role that somebody adds later is covered without a test of its own.
+/// The audit reads the catalogue, so that it covers functions, tables and roles of later migrations without further tests.
 @Suite(.timeLimit(.minutes(2))) struct PrivilegeAuditTests {
     @Test(arguments: ["public", "storekeeper"])
     func `Setup leaves no privilege open`(schema: String) async throws {
@@ -86,7 +86,7 @@ import Testing
 
     @Test func `Reader cannot become the owner by temporary tables of the same names`() async throws {
         try await Self.withGrants { database, owner in
-            // As though an administrator had opened the other two doors: each must hold by itself.
+            // As if an administrator had granted the other two privileges: each protection must hold by itself.
             try await owner.run(
                 unsafeScript: """
                     do $$ begin execute format('grant temporary on database %I to storekeeper_reader', current_database()); end $$;

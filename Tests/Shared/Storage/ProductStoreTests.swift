@@ -7,7 +7,7 @@ import Testing
 
 @testable import Storage
 
-/// Durations of non-renewing products end access, of what was bought before they were set as well (L11).
+/// Durations of non-renewing products end access, also of earlier purchases (L11).
 @Suite(.serialized) struct ProductStoreTests {
     static let app = "com.example.app"
     static let bought = Fixtures.epoch
@@ -44,7 +44,7 @@ import Testing
 
     static let week = Fixtures.epoch.addingTimeInterval(7 * 86_400)
 
-    @Test func `a duration ends access of what is bought afterwards and, in portions, of what was bought before`()
+    @Test func `A duration ends the access of later purchases and, in batches, of earlier ones`()
         async throws
     {
         try await LedgerStoreTests.use { connection, _ async throws in
@@ -66,7 +66,7 @@ import Testing
             #expect(try await products.durations(ofApp: Self.app).first?.waiting == 4)
             #expect(try await Self.ends(connection).values.filter { $0 == Self.week }.count == 3)
 
-            // Another process goes on where the first one stopped.
+            // Another process continues where the first one stopped.
             try await Self.finish(AccessRecalculation(connection))
             let ends = try await Self.ends(connection)
             #expect(ends.filter { $0.key != "6" }.values.allSatisfy { $0 == Self.week })
@@ -79,14 +79,14 @@ import Testing
             let states = try EntitlementStore.states(try await connection.pipeline([command])[0], at: Fixtures.now)
             #expect(states == ["1": .expired, "6": .active])
             let changes = try await OutboxStore(connection).changes().map(\.message)
-            let told = changes.filter { $0.event == AccessRecalculation.eventName }
-            #expect(told.map(\.originalTransactionId).sorted() == ["1", "2", "3", "4", "5"])
-            #expect(told.allSatisfy { $0.revision == 2 && !$0.state.hasAccess && $0.changes.first?.to == "none" })
+            let rows = changes.filter { $0.event == AccessRecalculation.eventName }
+            #expect(rows.map(\.originalTransactionId).sorted() == ["1", "2", "3", "4", "5"])
+            #expect(rows.allSatisfy { $0.revision == 2 && !$0.state.hasAccess && $0.changes.first?.to == "none" })
             #expect(Set(changes.map(\.notificationUUID)).count == changes.count)
         }
     }
 
-    @Test func `a duration that is taken back leaves access without an end, and what is said twice changes nothing`()
+    @Test func `A removed duration leaves access without an end, and setting the same duration twice changes nothing`()
         async throws
     {
         try await LedgerStoreTests.use { connection, _ async throws in
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `setting a duration waits for a batch that decides by the old one`() async throws {
+    @Test func `Setting a duration waits for a batch that uses the old one`() async throws {
         try await LedgerStoreTests.use { connection, database async throws in
             let setter = ProductStore(TestDatabase.connection(database))
             let setting = try await connection.transaction { batch in

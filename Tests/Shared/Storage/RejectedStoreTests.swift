@@ -13,7 +13,7 @@ import Testing
             rejectedAt: Date(milliseconds: 1_760_000_000_000 + offset))
     }
 
-    @Test func `dead letters are kept once, listed newest first and counted by reason`() async throws {
+    @Test func `Dead letters are stored once, listed newest first and counted by reason`() async throws {
         try await TestDatabase.use { database async throws in
             let store = RejectedStore(TestDatabase.connection(database))
             let rows = [Self.row(1, "signature"), Self.row(2, "environment"), Self.row(3, "signature")]
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// Anybody can post texts of any length; whatever cut them before may have a bug.
+    /// Any client can post texts of any length, and the code that truncates them may have a bug.
     @Test func `Table of dead letters refuses a text of more than 512 bytes`() async throws {
         try await TestDatabase.use { database async throws in
             let store = RejectedStore(TestDatabase.connection(database))

@@ -7,11 +7,11 @@ import Testing
 @testable import Storage
 
 @Suite(.timeLimit(.minutes(2))) struct RetentionStoreTests {
-    /// Far enough from now whenever this runs: only what is over for 200 real days can be dropped.
+    /// Far in the past, because only months that ended 200 days before the server's clock can be dropped.
     static let then = Date(timeIntervalSince1970: 1_732_190_400)  // 2024-11-21
     static let policy = RetentionPolicy(ledgerDays: 200, seenDays: 8)
 
-    @Test func `months are made ahead, once`() async throws {
+    @Test func `Months are created ahead, once`() async throws {
         try await Self.withStore { store, _ async throws in
             let first = try await store.run(Self.policy, now: Self.then)
             #expect(first.made == ["2024-11", "2024-12", "2025-01"])
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `a month ends when it ends in UTC`() async throws {
+    @Test func `A month ends by UTC`() async throws {
         try await Self.withStore { store, connection async throws in
             try await connection.run(unsafeScript: "set timezone = 'Pacific/Kiritimati'")
             _ = try await store.prepare(now: Self.then)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `what comes in a month without a partition is kept, and moves when the month is made`() async throws {
+    @Test func `Payloads of a month without a partition are stored, and move when the month is created`() async throws {
         try await Self.withStore { store, connection async throws in
             let uuids = try await Self.record(20, at: Self.then, connection)
             #expect(try await Self.count("notification_payload_rest", connection) == 20)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `every month of what stands in the rest is made, in portions of it`() async throws {
+    @Test func `Every month in the default partition is created, in batches`() async throws {
         try await Self.withStore { store, connection async throws in
             for (number, days) in [0.0, 30, 35].enumerated() {
                 _ = try await Self.record(20, at: Self.then.addingTimeInterval(days * 86_400), seed: number, connection)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `a month that could not be made is read as before, and made from where it was left`() async throws {
+    @Test func `A month that could not be created is read as before, and its creation continues later`() async throws {
         try await TestDatabase.use { database async throws in
             let (connection, reader) = (TestDatabase.connection(database), TestDatabase.connection(database))
             let store = RetentionStore(connection)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `what comes while its month is made is neither refused nor in the month's way`() async throws {
+    @Test func `Payloads that arrive while their month is created are stored and do not block it`() async throws {
         try await TestDatabase.use { database async throws in
             let line = TestDatabase.connection(database)
             let (setup, observer) = (TestDatabase.connection(database), TestDatabase.connection(database))
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    /// All months, however often it has to come again for a lock.
+    /// Creates all months, retrying where a lock is held.
     private static func made(_ store: RetentionStore) async throws -> [String] {
         var made: [String] = []
         while true {
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `a month that is over for long enough goes whole; what was in it is still known`() async throws {
+    @Test func `An expired month is dropped whole, and its notifications are still known`() async throws {
         try await Self.withStore { store, connection async throws in
             _ = try await store.prepare(now: Self.then)
             let old = try await Self.record(20, at: Self.then, connection)
@@ -114,7 +114,7 @@ import Testing
             #expect(try await ledger.decoded(old[0]) == nil)
             #expect(try await ledger.original(old[0]) == nil)
             #expect(try await ledger.page().count == 20)
-            // Coming again it has no effect.
+            // Delivered again it has no effect.
             var fixtures = Fixtures(seed: 7)
             guard
                 case .applied(let applied) = try await LedgerStore(connection).apply(
@@ -128,7 +128,9 @@ import Testing
         }
     }
 
-    @Test func `what somebody reads is left for the next run, and everything else goes on`() async throws {
+    @Test func `A month that another transaction reads is left for the next run, and all other work continues`()
+        async throws
+    {
         try await TestDatabase.use { database async throws in
             let (connection, reader) = (TestDatabase.connection(database), TestDatabase.connection(database))
             let store = RetentionStore(connection)
@@ -141,7 +143,7 @@ import Testing
             let held = try await store.run(Self.policy, now: late)
             #expect(held.dropped == [])
             #expect(held.left.map(\.name) == ["2024_11", "2024_12", "2025_01"].map { "notification_payload_\($0)" })
-            #expect(held.forgotten == 1)
+            #expect(held.deletedSeenNotifications == 1)
             #expect(try await store.months() == months)
             try await reader.run(unsafeScript: "rollback")
             let free = try await store.run(Self.policy, now: late)
@@ -150,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `months that cannot be made keep no other step from being taken`() async throws {
+    @Test func `Months that cannot be created prevent no other work`() async throws {
         try await TestDatabase.use { database async throws in
             let (connection, reader) = (TestDatabase.connection(database), TestDatabase.connection(database))
             let store = RetentionStore(connection)
@@ -159,13 +161,13 @@ import Testing
             let held = try await store.run(Self.policy, now: Self.then)
             #expect(held.made == [])
             #expect(held.unmade == ["2024-11", "2024-12", "2025-01"])
-            #expect(held.forgotten == 1)
+            #expect(held.deletedSeenNotifications == 1)
             try await reader.run(unsafeScript: "rollback")
             #expect(try await store.run(Self.policy, now: Self.then).made == held.unmade)
         }
     }
 
-    @Test func `a month that Apple's history still reaches is not dropped, whatever is asked`() async throws {
+    @Test func `A month within Apple's history is never dropped`() async throws {
         #expect(RetentionPolicy(ledgerDays: 1, seenDays: 1) == RetentionPolicy(ledgerDays: 200, seenDays: 7))
         try await Self.withStore { store, connection async throws in
             let now = try await connection.execute(Self.clock)[0].value("now", as: Date.self)
@@ -176,15 +178,15 @@ import Testing
         }
     }
 
-    @Test func `old sightings go, younger ones stay`() async throws {
+    @Test func `Old seen notifications are deleted, younger ones stay`() async throws {
         try await Self.withStore { store, connection async throws in
             for days in [1, 9] { try await Self.sight(daysAgo: days, before: Self.then, connection) }
-            #expect(try await store.run(Self.policy, now: Self.then).forgotten == 1)
+            #expect(try await store.run(Self.policy, now: Self.then).deletedSeenNotifications == 1)
             #expect(try await Self.count("seen_notification", connection) == 1)
         }
     }
 
-    @Test func `the scheduler's role can do all of it, though it owns nothing`() async throws {
+    @Test func `The scheduler's role may run all of it, though it owns nothing`() async throws {
         try await Self.withStore { _, owner async throws in
             _ = try await Grants(owner).apply()
             try await owner.run(unsafeScript: "set role storekeeper_scheduler")

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Storage
 
-/// Errors end up in logs.
+/// Errors appear in logs, so they must not contain rows.
 @Suite(.serialized) struct RowsInErrorsTests {
-    @Test func `a row that the ledger refuses shows nothing of its payload`() async throws {
+    @Test func `An error of a rejected row shows nothing of its payload`() async throws {
         try await TestDatabase.use { database in
             let connection = TestDatabase.connection(database)
             try await connection.run(

@@ -13,7 +13,7 @@ import Testing
         (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
     }
 
-    /// Three signed parts under one long header, like Apple's.
+    /// Three signed objects under one long header, like Apple's.
     static func likeApple(seed: UInt64, header: [UInt8]? = nil) -> [UInt8] {
         var generator = SeededGenerator(state: seed)
         let header = segment(header ?? random(4500, &generator))
@@ -26,7 +26,7 @@ import Testing
         return Array(sign("{\"data\":{\(parts)},\"v\":\"2.0\"}").utf8)
     }
 
-    @Test func `an original like Apple's comes back exactly and holds its header once`() throws {
+    @Test func `An original like Apple's is restored exactly and holds its header once`() throws {
         let original = Self.likeApple(seed: 1)
         let packed = SignedOriginal(encoding: original)
         #expect(packed.headers.count == 1)
@@ -35,7 +35,7 @@ import Testing
         #expect(try packed.original() == original)
     }
 
-    @Test func `two headers are two references`() throws {
+    @Test func `Two headers are two references`() throws {
         var generator = SeededGenerator(state: 2)
         let inner = Self.likeApple(seed: 3)
         let payload = Array("{\"signedTransactionInfo\":\"".utf8) + inner + Array("\"}".utf8)
@@ -50,13 +50,13 @@ import Testing
         "", ".", "..", "...", "a.b", "a.b.c.d", "a.b.c", "e30.e30.AA", "e30.e30.AB", "e30.e31.AA", "e30.e30=.AA",
         "e30.e30.A", "e30.!!.AA", "{\"json\":1}", "e30..", "\0.\0.\0", "e30.ImV5Si5leUouQUEi.AA", "e30.ImE.AA",
     ])
-    func `what is not canonical comes back exactly too`(text: String) throws {
+    func `A text that is not canonical is restored exactly`(text: String) throws {
         let original = Array(text.utf8)
         #expect(try SignedOriginal(encoding: original).original() == original)
     }
 
     @Test(arguments: 0..<8 as Range<UInt64>)
-    func `an original damaged anywhere comes back as damaged as it was`(seed: UInt64) throws {
+    func `A damaged original is restored exactly`(seed: UInt64) throws {
         var generator = SeededGenerator(state: seed)
         let intact = Self.likeApple(seed: seed)
         for _ in 0..<20 {
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>)
-    func `any bytes come back`(seed: UInt64) throws {
+    func `Any bytes are restored exactly`(seed: UInt64) throws {
         var generator = SeededGenerator(state: seed)
         let alphabet = Array("eyJ0.\"AB_-=".utf8)
         for _ in 0..<50 {
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: 0..<4 as Range<UInt64>)
-    func `a damaged blob is an error or other bytes, never a crash`(seed: UInt64) {
+    func `A damaged blob is an error or other bytes, never a crash`(seed: UInt64) {
         var generator = SeededGenerator(state: seed)
         let original = Self.likeApple(seed: seed)
         let packed = SignedOriginal(encoding: original)
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `a missing header is damage`() {
+    @Test func `A missing header is an error`() {
         var packed = SignedOriginal(encoding: Self.likeApple(seed: 5))
         packed.headers = []
         #expect(throws: SignedOriginal.Damage.self) { try packed.original() }

@@ -7,15 +7,15 @@ import Testing
 
 @testable import Storage
 
-/// The answer before the pipeline is the answer after it.
+/// The preview before the pipeline equals the state after it.
 ///
-/// `PREVIEW_LIVES=10000 PREVIEW_SEED=1 swift test --filter StatePreviewTests` runs more lives or others.
+/// `PREVIEW_SCENARIOS=10000 PREVIEW_SEED=1 swift test --filter StatePreviewTests` runs more scenarios or others.
 @Suite(.serialized) struct StatePreviewTests {
-    static let count = UInt64(ProcessInfo.processInfo.environment["PREVIEW_LIVES"] ?? "") ?? 200
+    static let count = UInt64(ProcessInfo.processInfo.environment["PREVIEW_SCENARIOS"] ?? "") ?? 200
     static let seed = UInt64(ProcessInfo.processInfo.environment["PREVIEW_SEED"] ?? "") ?? 0
 
-    /// A few customers of an app of their own, so that all lives have room in one database.
-    struct Life {
+    /// A few customers of an app of their own, so that all scenarios fit into one database.
+    struct Scenario {
         var app: String
         var stored: [LedgerEntry]
         var uploaded: [LedgerEntry]
@@ -24,10 +24,10 @@ import Testing
 
         init(seed: UInt64) {
             var generator = SeededGenerator(state: seed)
-            let app = "com.example.life\(seed)"
+            let app = "com.example.app\(seed)"
             let namedSince = Fixtures.epoch.addingTimeInterval(
                 .random(in: -10...40, using: &generator) * 86_400)
-            let all = CustomerStoreTests.lives(seed: seed).shuffled(using: &generator).prefix(
+            let all = CustomerStoreTests.entries(seed: seed).shuffled(using: &generator).prefix(
                 .random(in: 1...40, using: &generator)
             ).map { entry in
                 var entry = entry
@@ -68,47 +68,47 @@ import Testing
         }
     }
 
-    static func check(_ life: Life, on connection: PostgresConnection) async throws {
-        var generator = life.generator
+    static func check(_ scenario: Scenario, on connection: PostgresConnection) async throws {
+        var generator = scenario.generator
         let ledger = LedgerStore(connection)
         let sharing = SharingStore(connection)
         let policy = SharingPolicy.allCases.randomElement(using: &generator) ?? .standard
-        try await sharing.setPolicy(policy, of: life.app, at: Fixtures.now)
+        try await sharing.setPolicy(policy, of: scenario.app, at: Fixtures.now)
         if Bool.random(using: &generator) {
             try await sharing.choose(
-                life.tokens[0].uuidString, of: life.app, in: .production, at: Fixtures.now)
+                scenario.tokens[0].uuidString, of: scenario.app, in: .production, at: Fixtures.now)
         }
-        _ = try await ledger.apply(life.stored, moving: [], recordedAt: Fixtures.now)
-        let uploader = life.tokens.randomElement(using: &generator)
+        _ = try await ledger.apply(scenario.stored, moving: [], recordedAt: Fixtures.now)
+        let uploader = scenario.tokens.randomElement(using: &generator)
         let claim = uploader.map {
             UploadClaim(
                 appAccountToken: $0, uploadedAt: Fixtures.now, includesOwned: Bool.random(using: &generator))
         }
-        let app = CoverageStore.App(.production, life.app)
-        let previews = try await life.tokens.asyncMap { token in
+        let app = CoverageStore.App(.production, scenario.app)
+        let previews = try await scenario.tokens.asyncMap { token in
             try await StatePreviewStore(connection).preview(
-                of: life.uploaded, in: app, account: token, claiming: claim, at: Fixtures.now)
+                of: scenario.uploaded, in: app, account: token, claiming: claim, at: Fixtures.now)
         }
-        // What the caller does at once, and the pipeline later.
+        // The caller writes claims at once, and the pipeline applies the entries later.
         try await CustomerStore(connection).add(previews.first?.claims ?? [], from: .upload)
-        _ = try await ledger.apply(life.uploaded, moving: [], recordedAt: Fixtures.now.addingTimeInterval(1))
-        for (token, preview) in zip(life.tokens, previews) {
+        _ = try await ledger.apply(scenario.uploaded, moving: [], recordedAt: Fixtures.now.addingTimeInterval(1))
+        for (token, preview) in zip(scenario.tokens, previews) {
             for (key, purchase) in preview.purchases {
                 let periods = try await AccessStore(connection).periods(of: key)
-                #expect(purchase.periods == periods, "\(life.app) \(key)")
+                #expect(purchase.periods == periods, "\(scenario.app) \(key)")
                 let subscription = try await SubscriptionStore(connection).find(key)
-                #expect(purchase.subscription == subscription, "\(life.app) \(key)")
+                #expect(purchase.subscription == subscription, "\(scenario.app) \(key)")
             }
-            for moment in life.moments() {
+            for moment in scenario.moments() {
                 let before = preview.access(ofAccount: token, at: moment)
                 let after = try await AccessStore(connection).access(
-                    ofAccount: token.uuidString, of: life.app, in: .production, at: moment)
+                    ofAccount: token.uuidString, of: scenario.app, in: .production, at: moment)
                 guard before.map(Self.sorted) != after.map(Self.sorted) else { continue }
-                let claims = try await CustomerStore(connection).claims(of: life.app, in: .production)
+                let claims = try await CustomerStore(connection).claims(of: scenario.app, in: .production)
                 let owners = preview.purchases.values.map { OwnedPurchase($0.subscription) }
                 Issue.record(
                     """
-                    \(life.app) \(policy) account \(token) at \(moment): \(before ?? []) before, \(after ?? []) after
+                    \(scenario.app) \(policy) account \(token) at \(moment): \(before ?? []) before, \(after ?? []) after
                     \(claims.map { "\($0)" }.joined(separator: "\n"))
                     \(owners.map { "\($0)" }.joined(separator: "\n"))
                     """)
@@ -123,16 +123,17 @@ import Testing
     @Test func `The preview of any uploads is what the ledger then holds, for every account and policy`() async throws {
         try await LedgerStoreTests.use { connection, _ async throws in
             for number in 0..<Self.count {
-                try await Self.check(Life(seed: Self.seed &+ 40_000 &+ number), on: connection)
+                try await Self.check(Scenario(seed: Self.seed &+ 40_000 &+ number), on: connection)
             }
         }
     }
 
     @Test func `A preview writes nothing`() async throws {
         try await LedgerStoreTests.use { connection, _ async throws in
-            let life = Life(seed: 39_999)
+            let scenario = Scenario(seed: 39_999)
             let preview = try await StatePreviewStore(connection).preview(
-                of: life.stored + life.uploaded, in: CoverageStore.App(.production, life.app), at: Fixtures.now)
+                of: scenario.stored + scenario.uploaded, in: CoverageStore.App(.production, scenario.app),
+                at: Fixtures.now)
             #expect(!preview.purchases.isEmpty)
             #expect(try await SubscriptionStore(connection).all().isEmpty)
         }

@@ -8,7 +8,7 @@ import Testing
 
 /// The state read back equals the state in memory.
 @Suite(.serialized) struct StateReadBackTests {
-    /// All that is known of one purchase.
+    /// The complete state of one purchase.
     struct PurchaseState: Equatable {
         var subscription: Subscription?
         var anomalies: [Anomaly] = []
@@ -21,10 +21,10 @@ import Testing
         var switches: [RenewalSwitch] = []
         var cancellations: [Cancellation] = []
 
-        /// In memory, from the events alone.
-        init(_ news: [PurchaseEvent]) {
+        /// Computes the state in memory, from the events alone.
+        init(_ events: [PurchaseEvent]) {
             var versions: [String: EventVersion] = [:]
-            for one in news {
+            for one in events {
                 subscription = Subscription.applying(one, known: subscription).subscription
                 guard let facts = one.transaction else { continue }
                 if let known = transactions[facts.transactionId], let version = versions[facts.transactionId],
@@ -35,9 +35,9 @@ import Testing
                 transactions[facts.transactionId] = facts
                 versions[facts.transactionId] = one.version
             }
-            gaps = Set(LifecycleGap.all(in: news))
-            anomalies = Anomaly.all(in: news)
-            ask(news)
+            gaps = Set(LifecycleGap.all(in: events))
+            anomalies = Anomaly.all(in: events)
+            ask(events)
             guard let subscription else { return }
             let schedule = AccessSchedule(
                 of: PurchaseSnapshot(
@@ -46,14 +46,14 @@ import Testing
                         TransactionVersion($1, version: versions[$0] ?? subscription.version)
                     }))
             periods = schedule.periods
-            if let unexplained = schedule.unexplainedStatus, let told = subscription.statusVersion {
+            if let unexplained = schedule.unexplainedStatus, let statusVersion = subscription.statusVersion {
                 gaps.insert(
                     LifecycleGap(
-                        kind: .transaction, after: nil, before: unexplained, from: nil, to: told.signedDate))
+                        kind: .transaction, after: nil, before: unexplained, from: nil, to: statusVersion.signedDate))
             }
         }
 
-        /// From the database.
+        /// Reads the state from the database.
         init(of key: SubscriptionKey, _ connection: PostgresConnection) async throws {
             subscription = try await SubscriptionStore(connection).find(key)
             for facts in try await TransactionStore(connection).transactions(of: key) {
@@ -71,7 +71,7 @@ import Testing
             ask(events)
         }
 
-        /// What is computed from the ledger on demand.
+        /// Computes what is derived from the ledger on demand.
         private mutating func ask(_ events: [PurchaseEvent]) {
             bundleIds = Set(events.map(\.bundleId)).sorted()
             consent = subscription.map { PriceConsent(of: $0, events: events) }
@@ -82,9 +82,9 @@ import Testing
     }
 
     static func expectEqualStates(after entries: [LedgerEntry], _ connection: PostgresConnection) async throws {
-        let lives = Dictionary(grouping: entries.compactMap(\.event), by: \.key)
-        for (key, news) in lives {
-            let (found, expected) = (try await PurchaseState(of: key, connection), PurchaseState(news))
+        let histories = Dictionary(grouping: entries.compactMap(\.event), by: \.key)
+        for (key, events) in histories {
+            let (found, expected) = (try await PurchaseState(of: key, connection), PurchaseState(events))
             #expect(found.subscription == expected.subscription)
             #expect(found.transactions == expected.transactions)
             #expect(found.periods == expected.periods)
@@ -95,11 +95,11 @@ import Testing
             #expect(found.cancellations == expected.cancellations)
             #expect(found == expected)
         }
-        #expect(try await Set(SubscriptionStore(connection).all().map(\.key)) == Set(lives.keys))
+        #expect(try await Set(SubscriptionStore(connection).all().map(\.key)) == Set(histories.keys))
     }
 
     @Test(arguments: 100...111 as ClosedRange<UInt64>)
-    func `what is read back is what would be in memory, in any order, any batches and by two writers`(
+    func `The stored state equals the state in memory, in any order, any batches and by two writers`(
         seed: UInt64
     ) async throws {
         try await LedgerStoreTests.use { connection, database async throws in
@@ -125,12 +125,12 @@ import Testing
         }
     }
 
-    @Test func `going on from what was read back is going on from memory`() async throws {
+    @Test func `Continuing from the stored state equals continuing in memory`() async throws {
         try await LedgerStoreTests.use { connection, database async throws in
             var fixtures = Fixtures(seed: 200)
             let entries = fixtures.entries(60, purchases: 1)
             for (index, entry) in entries.enumerated() {
-                // A connection of its own each time: nothing but the database remembers.
+                // A new connection each time, so that only the database holds the state.
                 let store = LedgerStore(TestDatabase.connection(database))
                 _ = try await store.apply(
                     [entry], moving: [Fixtures.move(Int64(index), Int64(index) + 1)], recordedAt: Fixtures.now)
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `of two versions signed in one millisecond the later news counts`() async throws {
+    @Test func `The later event counts of two versions signed in one millisecond`() async throws {
         try await LedgerStoreTests.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 201)
             let entries = (0..<12).map { index in

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct StatusStoreTests {
-    @Test func `figures say how many of what there are`() async throws {
+    @Test func `Status counts notifications, purchases and dead letters`() async throws {
         try await LedgerStoreTests.use { connection, _ async throws in
             let store = StatusStore(connection)
             #expect(try await store.status().newestReceivedAt == nil)

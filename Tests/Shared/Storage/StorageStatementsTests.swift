@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct StorageStatementsTests {
-    @Test func `the migrated schema accepts every statement`() async throws {
+    @Test func `The migrated schema accepts every statement`() async throws {
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
             for statement in StorageStatements.all {
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func `no two statements share a name`() {
+    @Test func `Statements have different names`() {
         #expect(Set(StorageStatements.all.map(\.name)).count == StorageStatements.all.count)
     }
 }

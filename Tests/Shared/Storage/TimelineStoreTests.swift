@@ -10,7 +10,7 @@ import Testing
     static let key = SubscriptionKey(environment: .production, originalTransactionId: "1")
     static let day = 86_400.0
 
-    /// PurchaseEvent of a period that begins after so many days and lasts thirty.
+    /// An event of a period that begins after a number of days and lasts thirty.
     static func entry(
         _ event: String, transaction: String, from start: Double, signed: Double, revoked: Bool = false,
         _ fixtures: inout Fixtures
@@ -40,10 +40,10 @@ import Testing
         try await AccessStore(connection).periods(of: key).contains { $0.contains(Fixtures.now) }
     }
 
-    @Test func `a refund of an earlier period that ends access is told and published`() async throws {
+    @Test func `A refund of an earlier period that ends access is in the timeline and published`() async throws {
         var fixtures = Fixtures(seed: 21)
-        // The next period was charged for early and given back, so that the earlier one stands; then that one is.
-        let lives = [
+        // The next period was charged early and refunded, so that the earlier one counts; then that one is refunded too.
+        let entries = [
             Self.entry("SUBSCRIBED", transaction: "1", from: -10, signed: -10, &fixtures),
             Self.entry("DID_RENEW", transaction: "2", from: 19.5, signed: -3, &fixtures),
             Self.entry("REFUND", transaction: "2", from: 19.5, signed: -2, revoked: true, &fixtures),
@@ -51,16 +51,16 @@ import Testing
         let refund = Self.entry("REFUND", transaction: "1", from: -10, signed: -1, revoked: true, &fixtures)
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
-            for entry in lives { _ = try await Self.apply(entry, connection) }
+            for entry in entries { _ = try await Self.apply(entry, connection) }
             #expect(try await Self.givesAccess(connection))
             let before = try await TimelineStore(connection).rows(of: Self.key)
             #expect(before.flatMap(\.changes).allSatisfy { $0.transactionId == nil })
             #expect(try await Self.apply(refund, connection).changes == 1)
             #expect(try await !Self.givesAccess(connection))
 
-            let told = try await TimelineStore(connection).rows(of: Self.key).dropFirst(before.count)
-            #expect(told.map(\.notificationUUID) == [refund.notificationUUID])
-            let changes = told.flatMap(\.changes)
+            let rows = try await TimelineStore(connection).rows(of: Self.key).dropFirst(before.count)
+            #expect(rows.map(\.notificationUUID) == [refund.notificationUUID])
+            let changes = rows.flatMap(\.changes)
             #expect(changes.map(\.fact) == ["earlierRevocationDate", "accessUntil"])
             #expect(changes.map(\.transactionId) == ["1", nil])
             #expect(changes.last?.to == "none")
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `an earlier period that comes late is told if it still runs, and an older version of it is not`()
+    @Test func `A late earlier period is in the timeline while it gives access, and an older version of it is not`()
         async throws
     {
         var fixtures = Fixtures(seed: 22)
@@ -83,10 +83,10 @@ import Testing
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
             for entry in [current, running, older, over] { _ = try await Self.apply(entry, connection) }
-            let told = try await TimelineStore(connection).rows(of: Self.key)
+            let rows = try await TimelineStore(connection).rows(of: Self.key)
                 .filter { $0.changes.contains { $0.transactionId != nil } }
-            #expect(told.map(\.notificationUUID) == [running.notificationUUID])
-            let changes = told.flatMap(\.changes).filter { $0.transactionId != nil }
+            #expect(rows.map(\.notificationUUID) == [running.notificationUUID])
+            let changes = rows.flatMap(\.changes).filter { $0.transactionId != nil }
             #expect(changes.map(\.fact) == ["earlierExpiresDate"])
             #expect(changes.first?.to == running.event?.transaction?.expiresDate?.formatted(Self.iso8601))
         }

@@ -4,7 +4,7 @@ import Subscriptions
 import TestSupport
 import Testing
 
-/// Access over generated scenarios, against the simulation's own books and against a brute-force reference.
+/// Access over generated scenarios, against the charges of the simulated purchase and against a brute-force reference.
 @Suite struct AccessScenarioTests {
     static func schedule(_ events: [PurchaseEvent]) -> AccessSchedule {
         AccessScheduleTests.schedule(events, durations: SimulatedPurchase.passes.mapValues { .days($0) })
@@ -26,7 +26,7 @@ import Testing
         schedule.periods.flatMap { [$0.startsAt, $0.endsAt].compactMap(\.self).map(\.milliseconds) }
     }
 
-    @Test func `Access is what the books say at every moment, whatever the order of arrival`() {
+    @Test func `Access is what the simulated purchase paid for at every moment, in every order of arrival`() {
         ScenarioStep.check(1) { steps, seed in
             let purchase = SimulatedPurchase(steps)
             guard !purchase.events.isEmpty else { return nil }
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `Access after losses is what the reference says`() {
+    @Test func `Access after losses is what the reference computes`() {
         ScenarioStep.check(2) { steps, seed in
             let events = Self.received(steps, seed: seed)
             guard let newest = events.map(\.version).max()?.signedDate.milliseconds else { return nil }
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test
-    func `Nobody whom the newest event calls active is locked out, and nobody else is let in without a paid period`() {
+    func `A purchase that the newest event calls active gives access, and another only in a paid period`() {
         ScenarioStep.check(3) { steps, seed in
             let events = Self.received(steps, seed: seed)
             guard let newest = events.max(by: { $0.version < $1.version }), let status = newest.status else {

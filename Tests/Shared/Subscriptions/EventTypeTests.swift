@@ -3,7 +3,7 @@ import Subscriptions
 import Testing
 
 @Suite struct EventTypeTests {
-    /// Apple's whole event table: what is told of each row on day 27 of a period of 30 days of gold.
+    /// Apple's whole event table: the description of each type on day 27 of a period of 30 days of gold.
     static let table: [EventType: String] = [
         .subscribed: "The customer subscribed to gold with an offer code (spring) until 2026-01-31T00:00:00.000Z.",
         .resubscribed:
@@ -21,47 +21,47 @@ import Testing
             "The customer chose silver for the next period instead of gold, 3 days before the end of the period.",
         .downgradeChosenByOffer:
             "The customer chose silver for the next period instead of gold, 3 days before the end of the period.",
-        .choiceUndone: "The customer stays with gold and took back the choice of another product.",
+        .choiceUndone: "The customer cancelled the change to another product and keeps gold.",
         .renewalTurnedOff: "Auto-renew was switched off 3 days before the end of the period.",
         .renewalTurnedOn: "Auto-renew was switched on 3 days before the end of the period.",
         .renewed: "gold renewed with an offer code (spring) until 2026-01-31T00:00:00.000Z.",
-        .billingRecovered: "The charge went through and gold goes on until 2026-01-31T00:00:00.000Z.",
-        .billingFailed: "The charge failed; there is no access while Apple tries again for up to 60 days.",
+        .billingRecovered: "The charge succeeded and gold continues until 2026-01-31T00:00:00.000Z.",
+        .billingFailed: "The charge failed; there is no access while Apple retries it for up to 60 days.",
         .billingFailedWithGrace:
-            "The charge failed; access goes on until 2026-02-16T00:00:00.000Z while Apple tries again.",
-        .graceEnded: "The grace period is over without a charge; access ends while Apple tries on.",
+            "The charge failed; access continues until 2026-02-16T00:00:00.000Z while Apple retries it.",
+        .graceEnded: "The grace period ended without a charge; access ends while Apple retries the charge.",
         .expired: "gold expired; Apple gave no reason.",
         .expiredVoluntarily: "gold expired because auto-renew was off.",
-        .expiredInBillingRetry: "gold expired because the charge failed for good.",
-        .expiredOverPrice: "gold expired because the customer did not agree to the new price.",
-        .expiredUnsold: "gold expired because it was no longer sold.",
+        .expiredInBillingRetry: "gold expired because Apple could not charge during billing retry.",
+        .expiredOverPrice: "gold expired because the customer did not agree to the price increase.",
+        .expiredUnsold: "gold expired because it was no longer for sale.",
         .priceIncreasePending:
             "The customer was asked to agree to a price increase to 12.050 EUR and has not answered.",
-        .priceIncreaseAccepted: "The customer agreed to the price increase to 12.050 EUR, or need not be asked.",
+        .priceIncreaseAccepted: "The customer agreed to the price increase to 12.050 EUR, or it needs no consent.",
         .priceChanged: "The price of gold changed to 12.050 EUR.",
-        .refunded: "Apple refunded gold; that purchase gives no access any more.",
-        .seatsRefunded: "Apple refunded seats of gold; the others stay.",
-        .refundDeclined: "Apple declined the refund of gold; access stays.",
-        .refundReversed: "Apple took back the refund of gold; what was bought is reinstated.",
+        .refunded: "Apple refunded gold; that transaction gives no access any more.",
+        .seatsRefunded: "Apple refunded seats of gold; the other seats stay valid.",
+        .refundDeclined: "Apple declined the refund of gold; access continues.",
+        .refundReversed: "Apple reversed the refund of gold; the purchase is reinstated.",
         .consumptionRequested:
-            "The customer wants money back for gold (UNINTENDED_PURCHASE); Apple asks how far it was "
-            + "used, within 12 hours.",
-        .familyAccessRevoked: "The family no longer shares gold; access ends.",
-        .extended: "The renewal date of gold was extended; the period runs until 2026-01-31T00:00:00.000Z.",
+            "The customer requested a refund of gold (UNINTENDED_PURCHASE); Apple asks for consumption "
+            + "information within 12 hours.",
+        .familyAccessRevoked: "gold is no longer available by family sharing; access ends.",
+        .extended: "The renewal date of gold was extended; the period lasts until 2026-01-31T00:00:00.000Z.",
         .massExtensionFailed: "The renewal date of gold could not be extended in a mass extension.",
         .massExtensionDone: "A mass extension of renewal dates is complete.",
         .boughtOnce: "The customer bought 1 × gold.",
-        .tokenUnreported: "A token for purchases outside of the App Store was not reported on.",
-        .tokenCreated: "A token for purchases outside of the App Store was made.",
-        .tokenReminder: "A token for purchases outside of the App Store is still open.",
+        .tokenUnreported: "Apple received no report for an external purchase token.",
+        .tokenCreated: "Apple created an external purchase token.",
+        .tokenReminder: "An external purchase token is still active.",
         .consentRescinded: "A parent withdrew the consent to use the app.",
         .metadataUpdated: "Names or descriptions of gold changed.",
-        .migrated: "The subscription was moved to gold.",
-        .seatsUnclaimed: "Seats of gold were given back.",
-        .tested: "This is a test that we asked for.",
+        .migrated: "The subscription was migrated to gold.",
+        .seatsUnclaimed: "Seats of gold were unclaimed.",
+        .tested: "Apple sent a test notification that was requested.",
     ]
 
-    static func news(_ event: String) -> PurchaseEvent {
+    static func event(_ name: String) -> PurchaseEvent {
         var transaction = Sample.period()
         transaction.offerType = 3
         transaction.offerIdentifier = "spring"
@@ -69,65 +69,66 @@ import Testing
         renewal.autoRenewProductId = "silver"
         renewal.renewalPriceMilliunits = 12_050
         renewal.currency = "EUR"
-        var news = Sample.news(event, signed: 27, transaction: transaction, renewal: renewal)
-        news.consumptionRequestReason = "UNINTENDED_PURCHASE"
-        return news
+        var event = Sample.event(name, signed: 27, transaction: transaction, renewal: renewal)
+        event.consumptionRequestReason = "UNINTENDED_PURCHASE"
+        return event
     }
 
-    @Test(arguments: EventType.allCases) func `each row of the event table is told in words`(
+    @Test(arguments: EventType.allCases) func `Every event type has its description`(
         eventType: EventType
     ) {
-        let news = Self.news(eventType.rawValue)
-        #expect(news.eventType == eventType)
-        #expect(news.sentence == Self.table[eventType])
-        #expect(news.eventType == eventType)
-        #expect(!news.anomalies.contains(.unknownEvent))
+        let event = Self.event(eventType.rawValue)
+        #expect(event.eventType == eventType)
+        #expect(event.sentence == Self.table[eventType])
+        #expect(event.eventType == eventType)
+        #expect(!event.anomalies.contains(.unknownEvent))
     }
 
-    @Test func `a kind to come is told by its raw name, kept and doubted`() {
-        let news = Self.news("DID_DREAM/OF_SHEEP")
-        #expect(news.eventType == nil)
-        #expect(news.sentence.contains("DID_DREAM/OF_SHEEP"))
-        #expect(news.anomalies == [.unknownEvent])
-        #expect(Sample.state(news)?.transaction == news.transaction)
+    @Test func `An unknown event type is described by its raw name, stored and an anomaly`() {
+        let event = Self.event("DID_DREAM/OF_SHEEP")
+        #expect(event.eventType == nil)
+        #expect(event.sentence.contains("DID_DREAM/OF_SHEEP"))
+        #expect(event.anomalies == [.unknownEvent])
+        #expect(Sample.state(event)?.transaction == event.transaction)
     }
 
-    @Test func `an unknown variant of a known kind is unknown, and an empty one is none`() {
+    @Test func `An unknown subtype is an unknown event type, and an empty subtype is none`() {
         #expect(EventType(notificationType: "EXPIRED", subtype: "BORED") == nil)
         #expect(EventType(notificationType: "EXPIRED", subtype: "") == .expired)
     }
 
-    @Test func `news without any facts is told without inventing them`() {
+    @Test func `An event without any facts has a description`() {
         for eventType in EventType.allCases {
-            let sentence = Sample.news(eventType.rawValue, signed: 1).sentence
+            let sentence = Sample.event(eventType.rawValue, signed: 1).sentence
             #expect(sentence.hasSuffix("."))
             #expect(!sentence.contains("nil"))
         }
         #expect(
-            Sample.news("DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", signed: 1).sentence
+            Sample.event("DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", signed: 1).sentence
                 == "Auto-renew was switched off at a time unknown within the period.")
     }
 
-    @Test func `the family, a part of the money and the app's fault are named`() {
-        var shared = Sample.news("SUBSCRIBED/INITIAL_BUY", signed: 0, transaction: Sample.period())
+    @Test func `The description names family sharing, a prorated refund and an issue with the app`() {
+        var shared = Sample.event("SUBSCRIBED/INITIAL_BUY", signed: 0, transaction: Sample.period())
         shared.transaction?.ownership = "FAMILY_SHARED"
-        #expect(shared.sentence == "The family shares gold until 2026-01-31T00:00:00.000Z.")
-        var refund = Sample.news("REFUND", signed: 1, transaction: Sample.period(revoked: 1))
+        #expect(shared.sentence == "The customer got gold by family sharing until 2026-01-31T00:00:00.000Z.")
+        var refund = Sample.event("REFUND", signed: 1, transaction: Sample.period(revoked: 1))
         refund.transaction?.revocationType = "REFUND_PRORATED"
         refund.transaction?.revocationReason = 1
         #expect(
             refund.sentence
                 == "Apple refunded part of gold, because of an issue with the app; "
-                + "that purchase gives no access any more."
+                + "that transaction gives no access any more."
         )
     }
 
     @Test(arguments: [
         (29.99, "14 minutes before"), (29.5, "12 hours before"), (29, "1 day before"), (31.5, "1 day after"),
         (30, "less than a minute before"), (-1e9, "thousands of years before"),
-    ]) func `a moment is told by its distance from the end`(signed: Double, words: String) {
-        var news = Sample.news("DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", signed: 0, transaction: Sample.period())
-        news.version.signedDate = Sample.day(signed)
-        #expect(news.sentence == "Auto-renew was switched off \(words) the end of the period.")
+    ]) func `The description of a switch says how long before the end it was`(signed: Double, words: String) {
+        var event = Sample.event(
+            "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", signed: 0, transaction: Sample.period())
+        event.version.signedDate = Sample.day(signed)
+        #expect(event.sentence == "Auto-renew was switched off \(words) the end of the period.")
     }
 }

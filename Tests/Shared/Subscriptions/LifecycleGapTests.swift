@@ -4,112 +4,112 @@ import Testing
 
 @Suite struct LifecycleGapTests {
     struct Case: Sendable, CustomTestStringConvertible {
-        /// What arrived, in Apple's order, without ``missing``.
-        var told: [PurchaseEvent]
+        /// The events that arrived, in Apple's order, without ``missing``.
+        var arrived: [PurchaseEvent]
         var missing: PurchaseEvent
         var kind: LifecycleGap.Kind
-        var testDescription: String { kind.rawValue + " before " + (told.last?.eventName ?? "") }
+        var testDescription: String { kind.rawValue + " before " + (arrived.last?.eventName ?? "") }
     }
 
     static let first = Sample.period("1", from: 0, to: 30)
     static let second = Sample.period("2", from: 30, to: 60)
     static let third = Sample.period("3", from: 60, to: 90)
 
-    static let bought = Sample.news(
+    static let bought = Sample.event(
         "SUBSCRIBED/INITIAL_BUY", signed: 0, status: 1, transaction: first, renewal: Sample.renewal())
-    static let renewed = Sample.news(
+    static let renewed = Sample.event(
         "DID_RENEW", signed: 30, status: 1, transaction: second, renewal: Sample.renewal(signed: 30))
-    static let renewedAgain = Sample.news(
+    static let renewedAgain = Sample.event(
         "DID_RENEW", signed: 60, status: 1, transaction: third, renewal: Sample.renewal(signed: 60))
-    static let off = Sample.news(
+    static let off = Sample.event(
         "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", signed: 10, status: 1, transaction: first,
         renewal: Sample.renewal(on: false, signed: 10))
-    static let on = Sample.news(
+    static let on = Sample.event(
         "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_ENABLED", signed: 12, status: 1, transaction: first,
         renewal: Sample.renewal(on: true, signed: 12))
-    static let left = Sample.news(
+    static let left = Sample.event(
         "EXPIRED/VOLUNTARY", signed: 30, status: 2, transaction: first, renewal: Sample.renewal(on: false, signed: 30))
-    static let failed = Sample.news(
+    static let failed = Sample.event(
         "DID_FAIL_TO_RENEW", signed: 30, status: 3, transaction: first,
         renewal: Sample.renewal(retry: true, signed: 30))
-    static let failedWithGrace = Sample.news(
+    static let failedWithGrace = Sample.event(
         "DID_FAIL_TO_RENEW/GRACE_PERIOD", signed: 30, status: 4, transaction: first,
         renewal: Sample.renewal(retry: true, grace: 46, signed: 30))
-    static let graceEnded = Sample.news(
+    static let graceEnded = Sample.event(
         "GRACE_PERIOD_EXPIRED", signed: 46, status: 3, transaction: first,
         renewal: Sample.renewal(retry: true, grace: 46, signed: 46))
-    static let recovered = Sample.news(
+    static let recovered = Sample.event(
         "DID_RENEW/BILLING_RECOVERY", signed: 50, status: 1, transaction: Sample.period("2", from: 50, to: 80),
         renewal: Sample.renewal(signed: 50))
-    static let gaveUp = Sample.news(
+    static let gaveUp = Sample.event(
         "EXPIRED/BILLING_RETRY", signed: 90, status: 2, transaction: first,
         renewal: Sample.renewal(on: false, signed: 90))
-    static let returned = Sample.news(
+    static let returned = Sample.event(
         "SUBSCRIBED/RESUBSCRIBE", signed: 60, status: 1, transaction: third, renewal: Sample.renewal(signed: 60))
-    static let extended = Sample.news(
+    static let extended = Sample.event(
         "RENEWAL_EXTENDED", signed: 10, status: 1, transaction: Sample.period("1", from: 0, to: 35),
         renewal: Sample.renewal(signed: 10))
-    static let offLate = Sample.news(
+    static let offLate = Sample.event(
         "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", signed: 12, status: 1,
         transaction: Sample.period("1", from: 0, to: 35), renewal: Sample.renewal(on: false, signed: 12))
-    static let offInThird = Sample.news(
+    static let offInThird = Sample.event(
         "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", signed: 61, status: 1, transaction: third,
         renewal: Sample.renewal(on: false, signed: 61))
 
     static let cases: [Case] = [
-        Case(told: [renewed], missing: bought, kind: .beginning),
-        Case(told: [bought, renewedAgain], missing: renewed, kind: .period),
-        Case(told: [bought, renewed, offInThird], missing: renewedAgain, kind: .period),
-        Case(told: [bought, offLate], missing: extended, kind: .period),
-        Case(told: [bought, left], missing: off, kind: .renewalTurnedOff),
-        Case(told: [bought, off, renewed], missing: on, kind: .renewalTurnedOn),
-        Case(told: [bought, recovered], missing: failed, kind: .billingFailure),
-        Case(told: [bought, gaveUp], missing: failed, kind: .billingFailure),
-        Case(told: [bought, graceEnded], missing: failedWithGrace, kind: .gracePeriod),
-        Case(told: [bought, off, returned], missing: left, kind: .end),
-        Case(told: [bought, off, left, offInThird], missing: returned, kind: .return),
+        Case(arrived: [renewed], missing: bought, kind: .beginning),
+        Case(arrived: [bought, renewedAgain], missing: renewed, kind: .period),
+        Case(arrived: [bought, renewed, offInThird], missing: renewedAgain, kind: .period),
+        Case(arrived: [bought, offLate], missing: extended, kind: .period),
+        Case(arrived: [bought, left], missing: off, kind: .renewalTurnedOff),
+        Case(arrived: [bought, off, renewed], missing: on, kind: .renewalTurnedOn),
+        Case(arrived: [bought, recovered], missing: failed, kind: .billingFailure),
+        Case(arrived: [bought, gaveUp], missing: failed, kind: .billingFailure),
+        Case(arrived: [bought, graceEnded], missing: failedWithGrace, kind: .gracePeriod),
+        Case(arrived: [bought, off, returned], missing: left, kind: .end),
+        Case(arrived: [bought, off, left, offInThird], missing: returned, kind: .return),
     ]
 
-    @Test(arguments: cases) func `a step nobody told is noticed, and gone once it is told`(given: Case) {
-        let steps = LifecycleGap.all(in: given.told)
-        #expect(steps.map(\.kind) == [given.kind])
-        #expect(steps.first?.before == given.told.last?.version.notificationUUID)
-        #expect(steps.first?.sentence.hasSuffix(".") == true)
-        #expect(LifecycleGap.all(in: given.told + [given.missing]).isEmpty)
-        #expect(LifecycleGap.all(in: [given.missing] + given.told.reversed()).isEmpty)
+    @Test(arguments: cases) func `A missing lifecycle event is a gap until its notification arrives`(given: Case) {
+        let gaps = LifecycleGap.all(in: given.arrived)
+        #expect(gaps.map(\.kind) == [given.kind])
+        #expect(gaps.first?.before == given.arrived.last?.version.notificationUUID)
+        #expect(gaps.first?.sentence.hasSuffix(".") == true)
+        #expect(LifecycleGap.all(in: given.arrived + [given.missing]).isEmpty)
+        #expect(LifecycleGap.all(in: [given.missing] + given.arrived.reversed()).isEmpty)
     }
 
-    @Test func `every kind has a row`() {
+    @Test func `Every kind of gap has a case`() {
         #expect(Set(Self.cases.map(\.kind)) == Set(LifecycleGap.Kind.allCases).subtracting([.transaction]))
     }
 
-    @Test func `what is asked about two neighbours is what is asked about all`() {
-        let news = [Self.bought, Self.renewedAgain, Self.offInThird]
-        let pairs = zip([nil] + news.map(Optional.some), news).flatMap { LifecycleGap.between($0, $1) }
-        #expect(pairs == LifecycleGap.all(in: news))
+    @Test func `Gaps between neighbours are the gaps of the whole history`() {
+        let events = [Self.bought, Self.renewedAgain, Self.offInThird]
+        let pairs = zip([nil] + events.map(Optional.some), events).flatMap { LifecycleGap.between($0, $1) }
+        #expect(pairs == LifecycleGap.all(in: events))
     }
 
-    @Test func `a refund of an older period breaks no chain`() {
-        let refund = Sample.news("REFUND", signed: 40, status: 1, transaction: Sample.period("1", revoked: 40))
-        #expect(!refund.isStep)
+    @Test func `A refund of an older period leaves no gap`() {
+        let refund = Sample.event("REFUND", signed: 40, status: 1, transaction: Sample.period("1", revoked: 40))
+        #expect(!refund.isLifecycleEvent)
         #expect(LifecycleGap.all(in: [Self.bought, Self.renewed, refund, Self.renewedAgain]).isEmpty)
     }
 
-    @Test func `a refund that ended the subscription explains why it was bought again without an expiry`() {
-        let refund = Sample.news("REFUND", signed: 5, status: 5, transaction: Sample.period("1", revoked: 5))
+    @Test func `A refund that ended the subscription explains a resubscription without an expiry`() {
+        let refund = Sample.event("REFUND", signed: 5, status: 5, transaction: Sample.period("1", revoked: 5))
         #expect(LifecycleGap.all(in: [Self.bought, refund, Self.returned]).isEmpty)
     }
 
-    @Test func `a renewal up to a day early or late misses nothing, and one much later does`() {
+    @Test func `A renewal up to a day early or late leaves no gap, and one much later does`() {
         for (from, kinds) in [(29.1, []), (30.9, []), (32, [LifecycleGap.Kind.period])] {
-            let renewal = Sample.news("DID_RENEW", signed: 33, transaction: Sample.period("2", from: from, to: 60))
+            let renewal = Sample.event("DID_RENEW", signed: 33, transaction: Sample.period("2", from: from, to: 60))
             #expect(LifecycleGap.all(in: [Self.bought, renewal]).map(\.kind) == kinds)
         }
     }
 
-    @Test func `kinds that this build does not know are passed over`() {
-        let news = Sample.news("DID_DREAM", signed: 5, transaction: Sample.period("7"))
-        #expect(LifecycleGap.all(in: [Self.bought, news, Self.renewed]).isEmpty)
-        #expect(LifecycleGap.between(nil, news).isEmpty)
+    @Test func `Event types that this build does not know leave no gap`() {
+        let event = Sample.event("DID_DREAM", signed: 5, transaction: Sample.period("7"))
+        #expect(LifecycleGap.all(in: [Self.bought, event, Self.renewed]).isEmpty)
+        #expect(LifecycleGap.between(nil, event).isEmpty)
     }
 }

@@ -2,7 +2,7 @@ import Contracts
 import Foundation
 import Subscriptions
 
-/// Facts and news for tests by hand; times are days from one beginning.
+/// Facts and events for tests; times are days from one beginning.
 enum Sample {
     static let beginning = Date(milliseconds: 1_767_225_600_000)  // 2026-01-01
 
@@ -13,11 +13,11 @@ enum Sample {
     }
 
     /// - Parameter signed: the day on which Apple signed it; with `number` it makes the version.
-    static func news(
-        _ event: String, signed: Double, number: UInt8 = 0, status: Int? = nil, transaction: TransactionFacts? = nil,
+    static func event(
+        _ name: String, signed: Double, number: UInt8 = 0, status: Int? = nil, transaction: TransactionFacts? = nil,
         renewal: RenewalFacts? = nil, key: SubscriptionKey = key(), bundleId: String = "com.example.metals"
     ) -> PurchaseEvent {
-        let parts = event.split(separator: "/").map(String.init)
+        let parts = name.split(separator: "/").map(String.init)
         return PurchaseEvent(
             key: key, version: version(signed, number), bundleId: bundleId, notificationType: parts[0],
             subtype: parts.count > 1 ? parts[1] : nil, status: status, transaction: transaction, renewal: renewal)
@@ -61,8 +61,8 @@ enum Sample {
             productId: product)
     }
 
-    static func state(_ news: PurchaseEvent...) -> Subscription? {
-        news.reduce(nil) { Subscription.applying($1, known: $0).subscription }
+    static func state(_ events: PurchaseEvent...) -> Subscription? {
+        events.reduce(nil) { Subscription.applying($1, known: $0).subscription }
     }
 
     /// A purchase whose current transaction is the last one.

@@ -4,9 +4,9 @@ import Subscriptions
 import TestSupport
 import Testing
 
-/// What is stored of one purchase, its anomalies and its gaps over generated scenarios.
+/// The state of one purchase, its anomalies and its gaps over generated scenarios.
 @Suite struct SubscriptionScenarioTests {
-    /// Everything that is stored of one purchase.
+    /// The stored state, anomalies and gaps of one purchase.
     struct Stored: Equatable {
         var subscription: Subscription?
         var transactions: [String: TransactionVersion] = [:]
@@ -75,7 +75,7 @@ import Testing
             guard purchase.oldPayloads == 0 else { return nil }
             for (index, event) in purchase.events.enumerated() {
                 guard let status = event.status else { continue }
-                // Of notifications of one moment each holds its part of what happened.
+                // Notifications of one moment each report one part of the change.
                 let next = purchase.events.dropFirst(index + 1).first
                 if next?.version.signedDate == event.version.signedDate { continue }
                 // Apple does not document the status while a period is paid for that has not begun.
@@ -94,7 +94,7 @@ import Testing
     @Test func `A purchase whose notifications all arrived has no gap and no anomaly`() {
         ScenarioStep.check(4) { steps, _ in
             let purchase = SimulatedPurchase(steps.filter { $0.action != .resend })
-            guard purchase.isToldCompletely else { return nil }
+            guard purchase.isReportedCompletely else { return nil }
             let stored = Stored(purchase.events)
             if !stored.gaps.isEmpty { return "\(stored.gaps.map(\.kind))" }
             let isOfUnknownKind = stored.subscription?.transaction.map { $0.kind == nil } ?? false
@@ -108,11 +108,11 @@ import Testing
     @Test func `A purchase without its first notification has the gap until it arrives`() {
         ScenarioStep.check(5) { steps, _ in
             let purchase = SimulatedPurchase(steps.filter { $0.action != .resend })
-            guard purchase.isToldCompletely else { return nil }
+            guard purchase.isReportedCompletely else { return nil }
             let events = purchase.events
             let rest = Array(events.dropFirst())
             let hasGap = LifecycleGap.all(in: rest).contains { $0.kind == .beginning }
-            let first = rest.filter(\.isStep).min { $0.version < $1.version }
+            let first = rest.filter(\.isLifecycleEvent).min { $0.version < $1.version }
             if hasGap != (first?.eventType.map { !Self.beginnings.contains($0) } ?? false) {
                 return "without the first: \(hasGap)"
             }
@@ -120,27 +120,27 @@ import Testing
         }
     }
 
-    @Test func `The changes, one after another, tell the whole state`() {
+    @Test func `The changes, one after another, add up to the whole state`() {
         ScenarioStep.check(6) { steps, seed in
-            var told: [Fact: String] = [:]
+            var sum: [Fact: String] = [:]
             var known: Subscription?
             for event in AccessScenarioTests.delivered(SimulatedPurchase(steps).events, seed: seed) {
                 let applied = Subscription.applying(event, known: known)
                 for change in applied.changes {
-                    if told[change.fact] != change.from { return "\(change)" }
-                    told[change.fact] = change.to
+                    if sum[change.fact] != change.from { return "\(change)" }
+                    sum[change.fact] = change.to
                 }
                 known = applied.subscription
             }
-            let facts = Fact.allCases.filter { fact in told[fact] != known.flatMap { fact.text(in: $0) } }
+            let facts = Fact.allCases.filter { fact in sum[fact] != known.flatMap { fact.text(in: $0) } }
             return facts.isEmpty ? nil : "\(facts)"
         }
     }
 }
 
 extension SimulatedPurchase {
-    /// Whether a notification told of every end. Payloads without a status do not say whether a refund was one.
-    fileprivate var isToldCompletely: Bool { !hasChangedSilently && oldPayloads == 0 }
+    /// Whether a notification reported every end. Payloads without a status do not say whether a refund was one.
+    fileprivate var isReportedCompletely: Bool { !hasChangedSilently && oldPayloads == 0 }
 
     /// The events as Apple may send them where it leaves things out: parts are missing, two notifications are of one moment, a
     /// transaction was signed up to an hour before its notification, a purchase date has a fraction, another app sends.

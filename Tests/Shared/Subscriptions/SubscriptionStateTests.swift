@@ -7,10 +7,10 @@ import Testing
         var name: String
         var transaction: TransactionFacts?
         var renewal: RenewalFacts?
-        /// Told together with the transaction, after the renewal info.
+        /// Signed together with the transaction, after the renewal info.
         var status: Int?
         /// The day of the status.
-        var told = 31.0
+        var statusDay = 31.0
         var day: Double
         var state: SubscriptionState
         var testDescription: String { name }
@@ -47,7 +47,7 @@ import Testing
             name: "in grace without an end of it", transaction: Sample.period(),
             renewal: Sample.renewal(retry: true, signed: 30), status: 4, day: 31, state: .billingRetry),
         Case(
-            name: "told to be in billing retry before the grace ends", transaction: Sample.period(signed: 31),
+            name: "status in billing retry before the grace ends", transaction: Sample.period(signed: 31),
             renewal: Sample.renewal(retry: true, grace: 46, signed: 31), status: 3, day: 32, state: .billingRetry),
         Case(
             name: "in billing retry", transaction: Sample.period(),
@@ -55,13 +55,15 @@ import Testing
         Case(
             name: "60 days of billing retry are over", transaction: Sample.period(),
             renewal: Sample.renewal(retry: true, signed: 30), day: 90, state: .expired),
-        Case(name: "told to be expired", transaction: Sample.period(), status: 2, day: 31, state: .expired),
+        Case(name: "status expired", transaction: Sample.period(), status: 2, day: 31, state: .expired),
         Case(
-            name: "told to be expired early", transaction: Sample.period(), status: 2, told: 2, day: 3, state: .expired),
+            name: "status expired early", transaction: Sample.period(), status: 2, statusDay: 2, day: 3, state: .expired
+        ),
         Case(name: "revoked", transaction: Sample.period(revoked: 3), day: 4, state: .revoked),
         Case(name: "revoked on a day to come", transaction: Sample.period(revoked: 30), day: 4, state: .revoked),
         Case(
-            name: "revoked by status alone", transaction: Sample.period(), status: 5, told: 2, day: 4, state: .revoked),
+            name: "revoked by status alone", transaction: Sample.period(), status: 5, statusDay: 2, day: 4,
+            state: .revoked),
         Case(name: "upgraded", transaction: Sample.period(isUpgraded: true), day: 4, state: .upgraded),
         Case(name: "ends before it begins", transaction: Sample.period(from: 20, to: 10), day: 5, state: .expired),
         Case(name: "a subscription without end", transaction: Sample.period(to: nil), day: 5, state: .unknown),
@@ -88,27 +90,27 @@ import Testing
             day: 1, state: .active),
     ]
 
-    @Test(arguments: cases) func `facts and a clock tell the state`(given: Case) {
+    @Test(arguments: cases) func `The state follows from the facts and the clock`(given: Case) {
         var subscription = Subscription(key: Sample.key(), bundleId: "com.example.metals", version: Sample.version(0))
         subscription.transaction = given.transaction
-        subscription.transactionVersion = given.transaction.map { _ in Sample.version(given.told) }
+        subscription.transactionVersion = given.transaction.map { _ in Sample.version(given.statusDay) }
         subscription.renewal = given.renewal
         subscription.renewalVersion = given.renewal.map { _ in Sample.version(30) }
         subscription.status = given.status
-        subscription.statusVersion = given.status.map { _ in Sample.version(given.told) }
+        subscription.statusVersion = given.status.map { _ in Sample.version(given.statusDay) }
         subscription.statusTransactionId = given.status.flatMap { _ in given.transaction?.transactionId }
         #expect(subscription.state(at: Sample.day(given.day)) == given.state)
     }
 
-    @Test func `every state has a row`() {
+    @Test func `Every state has a case`() {
         #expect(Set(Self.cases.map(\.state)) == Set(SubscriptionState.allCases))
     }
 
-    @Test func `a status that came with an older transaction neither expires nor revokes the current one`() {
+    @Test func `A status of an older transaction neither expires nor revokes the current one`() {
         for status in [2, 5] {
-            let renewed = Sample.news(
+            let renewed = Sample.event(
                 "DID_RENEW", signed: 30, status: 1, transaction: Sample.period("2", from: 30, to: 60))
-            let old = Sample.news("REFUND", signed: 40, status: status, transaction: Sample.period("1", signed: 40))
+            let old = Sample.event("REFUND", signed: 40, status: status, transaction: Sample.period("1", signed: 40))
             #expect(Sample.state(renewed, old)?.state(at: Sample.day(41)) == .active)
         }
     }

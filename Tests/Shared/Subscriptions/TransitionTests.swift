@@ -7,8 +7,9 @@ import Testing
 @Suite struct TransitionTests {
     static let key = SubscriptionKey(environment: .production, originalTransactionId: "1")
 
-    /// PurchaseEvent number `n` in Apple's order. Parts are there or not by the bits of `parts`.
-    static func news(_ n: Int, parts: Int = 7, uuid: UUID = UUID()) -> PurchaseEvent {
+    /// Event number `n` in Apple's order. The bits of `parts` decide whether it has a status (1), transaction (2) and
+    /// renewal info (4).
+    static func event(_ n: Int, parts: Int = 7, uuid: UUID = UUID()) -> PurchaseEvent {
         let signedDate = Date(milliseconds: 1_700_000_000_000 + Int64(n) * 1000)
         return PurchaseEvent(
             key: key, version: EventVersion(signedDate: signedDate, notificationUUID: uuid),
@@ -21,65 +22,65 @@ import Testing
             renewal: parts & 4 != 0 ? RenewalFacts(autoRenewStatus: n % 2 == 0, signedDate: signedDate) : nil)
     }
 
-    static func state(after news: [PurchaseEvent]) -> Subscription? {
-        news.reduce(nil) { Subscription.applying($1, known: $0).subscription }
+    static func state(after events: [PurchaseEvent]) -> Subscription? {
+        events.reduce(nil) { Subscription.applying($1, known: $0).subscription }
     }
 
-    @Test func `the first news is all that is known`() {
-        let news = Self.news(1)
-        let learned = Subscription.applying(news, known: nil)
-        #expect(learned.isAdvance)
-        #expect(learned.subscription.status == news.status)
-        #expect(learned.subscription.transaction == news.transaction)
-        #expect(learned.subscription.renewal == news.renewal)
-        #expect(learned.changes.contains(Change(fact: .transactionId, from: nil, to: "1")))
+    @Test func `The first event is the whole state`() {
+        let event = Self.event(1)
+        let transition = Subscription.applying(event, known: nil)
+        #expect(transition.didChange)
+        #expect(transition.subscription.status == event.status)
+        #expect(transition.subscription.transaction == event.transaction)
+        #expect(transition.subscription.renewal == event.renewal)
+        #expect(transition.changes.contains(Change(fact: .transactionId, from: nil, to: "1")))
     }
 
-    @Test func `older news never overwrites newer`() {
-        let known = Self.state(after: [Self.news(6)])
-        let learned = Subscription.applying(Self.news(3), known: known)
+    @Test func `An older event never overwrites newer facts`() {
+        let known = Self.state(after: [Self.event(6)])
+        let transition = Subscription.applying(Self.event(3), known: known)
         var expected = known
-        expected?.bundleIdVersion = Self.news(3).version
-        #expect(learned.subscription.bundleIdVersion.signedDate == expected?.bundleIdVersion.signedDate)
-        expected?.bundleIdVersion = learned.subscription.bundleIdVersion
-        #expect(learned.subscription == expected)
-        #expect(!learned.isAdvance)
-        #expect(learned.changes.isEmpty)
+        expected?.bundleIdVersion = Self.event(3).version
+        #expect(transition.subscription.bundleIdVersion.signedDate == expected?.bundleIdVersion.signedDate)
+        expected?.bundleIdVersion = transition.subscription.bundleIdVersion
+        #expect(transition.subscription == expected)
+        #expect(!transition.didChange)
+        #expect(transition.changes.isEmpty)
     }
 
-    @Test func `older news still tells what newer news did not hold`() {
-        let known = Self.state(after: [Self.news(6, parts: 2)])
-        let learned = Subscription.applying(Self.news(3, parts: 5), known: known)
-        #expect(learned.isAdvance)
-        #expect(learned.subscription.renewal == Self.news(3).renewal)
-        #expect(learned.subscription.transaction == known?.transaction)
+    @Test func `An older event adds facts that newer events did not hold`() {
+        let known = Self.state(after: [Self.event(6, parts: 2)])
+        let transition = Subscription.applying(Self.event(3, parts: 5), known: known)
+        #expect(transition.didChange)
+        #expect(transition.subscription.renewal == Self.event(3).renewal)
+        #expect(transition.subscription.transaction == known?.transaction)
     }
 
-    @Test func `a repetition changes nothing`() {
-        let news = Self.news(1)
-        let known = Self.state(after: [news])
-        #expect(Subscription.applying(news, known: known) == Transition(unchanged: known))
+    @Test func `A redelivered event changes nothing`() {
+        let event = Self.event(1)
+        let known = Self.state(after: [event])
+        #expect(Subscription.applying(event, known: known) == Transition(unchanged: known))
     }
 
-    @Test func `two pieces signed in the same millisecond end the same in either order`() {
-        let (left, right) = (Self.news(1), Self.news(1, parts: 5))
+    @Test func `Two events signed in the same millisecond end in the same state in either order`() {
+        let (left, right) = (Self.event(1), Self.event(1, parts: 5))
         #expect(Self.state(after: [left, right]) == Self.state(after: [right, left]))
     }
 
     @Test(arguments: 0..<200 as Range<UInt64>)
-    func `any order and any repetition ends in the same state`(seed: UInt64) {
+    func `The state is the same after any order and any repetition`(seed: UInt64) {
         var generator = SeededGenerator(state: seed)
-        let life = (0..<Int.random(in: 2...12, using: &generator)).map {
-            Self.news($0 / 2, parts: Int.random(in: 0...7, using: &generator))
+        let events = (0..<Int.random(in: 2...12, using: &generator)).map {
+            Self.event($0 / 2, parts: Int.random(in: 0...7, using: &generator))
         }
-        let repeated = life + life.filter { _ in Bool.random(using: &generator) }
-        #expect(Self.state(after: repeated.shuffled(using: &generator)) == Self.state(after: life))
+        let repeated = events + events.filter { _ in Bool.random(using: &generator) }
+        #expect(Self.state(after: repeated.shuffled(using: &generator)) == Self.state(after: events))
     }
 
-    @Test func `a change is written the way a person reads it`() {
-        let learned = Subscription.applying(Self.news(2), known: Self.state(after: [Self.news(1)]))
+    @Test func `Changes hold dates as ISO 8601 and flags as true and false`() {
+        let transition = Subscription.applying(Self.event(2), known: Self.state(after: [Self.event(1)]))
         #expect(
-            learned.changes == [
+            transition.changes == [
                 Change(fact: .status, from: "2", to: "3"),
                 Change(fact: .transactionId, from: "1", to: "2"),
                 Change(fact: .productId, from: "p1", to: "p2"),
@@ -92,6 +93,6 @@ import Testing
 extension Transition {
     fileprivate init?(unchanged known: Subscription?) {
         guard let known else { return nil }
-        self.init(subscription: known, isAdvance: false, changes: [])
+        self.init(subscription: known, didChange: false, changes: [])
     }
 }

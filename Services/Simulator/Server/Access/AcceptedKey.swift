@@ -16,10 +16,10 @@ struct AcceptedKey: Sendable {
     /// Reads `ISSUER:KEYID:FILE`, the file a `.p8` as Apple hands it out.
     init(describedBy text: String, contents: (String) throws -> String) throws {
         let parts = text.split(separator: ":", maxSplits: 2).map(String.init)
-        guard parts.count == 3 else { throw Failure("--api-key must be ISSUER:KEYID:FILE, not \(text)") }
+        guard parts.count == 3 else { throw SimulatorError("--api-key must be ISSUER:KEYID:FILE, not \(text)") }
         let key: P256PrivateKey
         do { key = try P256PrivateKey(pem: contents(parts[2])) } catch {
-            throw Failure("\(parts[2]) is no P-256 key in PEM: give the .p8 file of the key (\(error))")
+            throw SimulatorError("\(parts[2]) is no P-256 key in PEM: give the .p8 file of the key (\(error))")
         }
         self.init(issuerId: parts[0], keyId: parts[1], publicKey: try key.publicKey())
     }

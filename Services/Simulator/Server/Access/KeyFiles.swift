@@ -45,7 +45,7 @@ struct KeyFiles: Sendable {
         guard
             FileManager.default.createFile(
                 atPath: file.path, contents: Data(try key.pem().utf8), attributes: [.posixPermissions: 0o600])
-        else { throw Failure("\(file.path) cannot be written: make the directory writable") }
+        else { throw SimulatorError("\(file.path) cannot be written: make the directory writable") }
         try write(keyIds: Self.keyIds(of: entries()) + [keyId])
         return AcceptedKey(issuerId: Self.issuerId, keyId: keyId, publicKey: publicKey)
     }
@@ -58,7 +58,8 @@ struct KeyFiles: Sendable {
     private func entries() throws -> [Entry] {
         guard FileManager.default.fileExists(atPath: list.path) else { return [] }
         do { return try JSONDecoder().decode([Entry].self, from: Data(contentsOf: list)) } catch {
-            throw Failure("\(list.path) cannot be read: delete it and start again, which creates another (\(error))")
+            throw SimulatorError(
+                "\(list.path) cannot be read: delete it and start again, which creates another (\(error))")
         }
     }
 

@@ -10,7 +10,7 @@ final class RateLimits: Sendable {
     }
 
     private let scale: Double
-    private let buckets = Mutex<[Key: TokenBucket]>([:])
+    private let buckets = Mutex<[Key: RequestBucket]>([:])
 
     /// - Parameter scale: factor for Apple's limits.
     init(scale: Double) { self.scale = scale }
@@ -20,13 +20,13 @@ final class RateLimits: Sendable {
     func take(_ endpoint: Endpoint, of app: App, now: Date) -> Date? {
         let rate = endpoint.requestsPerSecond * scale * (app.environment == .production ? 1 : 0.1)
         return buckets.withLock {
-            $0[Key(app: app, endpoint: endpoint), default: TokenBucket(rate: rate, now: now)].take(now: now)
+            $0[Key(app: app, endpoint: endpoint), default: RequestBucket(rate: rate, now: now)].take(now: now)
         }
     }
 }
 
 /// A token bucket that fills steadily. Pure.
-struct TokenBucket: Sendable {
+struct RequestBucket: Sendable {
     /// Apple counts over an hour. Two seconds' worth are stricter, and enough for a client that keeps the rate over a
     /// network with its delays.
     private static let credit = 2.0

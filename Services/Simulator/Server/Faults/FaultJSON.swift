@@ -3,14 +3,14 @@ import StrictJSON
 
 extension ServerFault {
     /// Reads `{"fault":"slow","milliseconds":500,"count":3,"seconds":60,"endpoint":"notificationHistory"}`.
-    /// - Throws: ``Failure`` that says what is wrong with it.
+    /// - Throws: ``SimulatorError`` that says what is wrong with it.
     init(json bytes: [UInt8], now: Date) throws {
         guard let root = try? JSONDocument(bytes).root, root.kind == .object else {
-            throw Failure("a fault is a JSON object like {\"fault\":\"slow\",\"milliseconds\":500}")
+            throw SimulatorError("a fault is a JSON object like {\"fault\":\"slow\",\"milliseconds\":500}")
         }
         let known: Set = ["fault", "endpoint", "count", "seconds", "milliseconds", "errorCode"]
         if let strange = root.members.first(where: { !known.contains($0.key) }) {
-            throw Failure("\(strange.key) is none of \(known.sorted().joined(separator: ", "))")
+            throw SimulatorError("\(strange.key) is none of \(known.sorted().joined(separator: ", "))")
         }
         self.init(kind: try Self.name(root["fault"], of: "fault"))
         if let value = root["endpoint"] { endpoint = try Self.name(value, of: "endpoint") }
@@ -19,7 +19,7 @@ extension ServerFault {
         if let milliseconds = try Self.number(root, "milliseconds") { delay = .milliseconds(milliseconds) }
         if let code = try Self.number(root, "errorCode") {
             guard (4_000_000..<6_000_000).contains(code) else {
-                throw Failure("errorCode must be one of Apple's seven digits, like 5000001")
+                throw SimulatorError("errorCode must be one of Apple's seven digits, like 5000001")
             }
             errorCode = code
         }
@@ -29,7 +29,7 @@ extension ServerFault {
         _ value: JSONValue?, of member: String
     ) throws -> Name where Name.RawValue == String {
         guard let name = value?.string.flatMap(Name.init) else {
-            throw Failure("\(member) must be one of \(Name.allCases.map(\.rawValue).joined(separator: ", "))")
+            throw SimulatorError("\(member) must be one of \(Name.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         return name
     }
@@ -37,7 +37,7 @@ extension ServerFault {
     private static func number(_ root: JSONValue, _ member: String) throws -> Int64? {
         guard let value = root[member] else { return nil }
         guard let number = value.int64, (0...1_000_000_000).contains(number) else {
-            throw Failure("\(member) must be a whole number, not negative")
+            throw SimulatorError("\(member) must be a whole number, not negative")
         }
         return number
     }

@@ -19,7 +19,7 @@ final class HistoryStore: Sendable {
     /// An attempt begins.
     /// - Parameter now: read under the lock, so that first attempts are in the order of their time.
     /// - Returns: the time of the attempt.
-    func begin(_ delivery: Delivery, at now: @Sendable () -> Date) -> Date {
+    func begin(_ delivery: NotificationDelivery, at now: @Sendable () -> Date) -> Date {
         guard delivery.notification.entry.expectedRejection == nil, delivery.attempt == 1, !delivery.isRepetition else {
             return now()
         }
@@ -31,7 +31,7 @@ final class HistoryStore: Sendable {
     }
 
     /// An attempt ended. A deliberate repetition is not one of Apple's attempts.
-    func end(_ delivery: Delivery, _ answer: Answer, sentAt date: Date) {
+    func end(_ delivery: NotificationDelivery, _ answer: Answer, sentAt date: Date) {
         guard delivery.notification.entry.expectedRejection == nil, !delivery.isRepetition else { return }
         let attempt = DeliveryAttempt(date: date, result: DeliveryAttempt.Result(answer))
         withHistory(of: delivery.notification.app) { $0.add(attempt, to: delivery.notification.entry.uuid) }

@@ -92,7 +92,7 @@ import Testing
         (#"{"win-back": 0}"#, "no weight above 0"),
     ])
     func `an invalid mix is refused with the reason`(json: String, reason: String) throws {
-        let failure = try #require(throws: Failure.self) { try ScenarioMix(json: Data(json.utf8)) }
+        let failure = try #require(throws: SimulatorError.self) { try ScenarioMix(json: Data(json.utf8)) }
         #expect(failure.description.contains(reason))
     }
 

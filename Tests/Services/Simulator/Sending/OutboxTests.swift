@@ -158,13 +158,13 @@ import Testing
         if case .send(let pending) = step { pending } else { nil }
     }
 
-    private func new(_ step: Outbox.Step) -> Delivery? {
+    private func new(_ step: Outbox.Step) -> NotificationDelivery? {
         guard let pending = pending(step), let notification = try? NotificationSignerTests.signer().write(pending)
         else { return nil }
-        return Delivery(notification: notification)
+        return NotificationDelivery(notification: notification)
     }
 
-    private func again(_ step: Outbox.Step) -> Delivery? {
+    private func again(_ step: Outbox.Step) -> NotificationDelivery? {
         if case .sendAgain(let delivery) = step { delivery } else { nil }
     }
 }

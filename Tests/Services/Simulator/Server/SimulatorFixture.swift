@@ -74,10 +74,10 @@ final class SimulatorFixture: Sendable {
     func send(_ event: EventPayload, answers: [Simulator.Answer] = [.accepted]) throws -> SignedNotification {
         let notification = try signer.write(PendingNotification(event: event))
         historyStore.note(event)
-        let first = historyStore.begin(Delivery(notification: notification), at: { self.now })
+        let first = historyStore.begin(NotificationDelivery(notification: notification), at: { self.now })
         for (index, answer) in answers.enumerated() {
             historyStore.end(
-                Delivery(notification: notification, attempt: index + 1), answer,
+                NotificationDelivery(notification: notification, attempt: index + 1), answer,
                 sentAt: first.adding(3600 * Double(index)))
         }
         move(by: 1)

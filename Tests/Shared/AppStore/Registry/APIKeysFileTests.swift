@@ -72,6 +72,26 @@ import Testing
         #expect(Self.problems(json, pem: try P256PrivateKey.generate().pem()).count == 5)
     }
 
+    @Test func `a key that every user may write is refused with its mode`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let key = folder.appending(path: "one.p8").path
+        let path = folder.appending(path: "keys.json").path
+        try Data(P256PrivateKey.generate().pem().utf8).write(to: URL(fileURLWithPath: key))
+        let json = #"[{"bundleId": "a", "issuerId": "i", "keyId": "K1", "privateKeyFile": "one.p8"}]"#
+        try Data(json.utf8).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o646], ofItemAtPath: key)
+        do throws(APIKeysFileFault) {
+            _ = try APIKeysFile(contentsOf: path, apps: Self.apps)
+            Issue.record("a key of mode 646 was read")
+        } catch {
+            #expect(error.problems.count == 1 && error.problems[0].contains("\(key) (mode 646); chmod 600 it"))
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: key)
+        #expect(try APIKeysFile(contentsOf: path, apps: Self.apps).credentials["a"]?.keys.count == 1)
+    }
+
     @Test func `a key that cannot be used is told by its file, without a word of it`() {
         let json = #"[{"bundleId":"a","issuerId":"i","keyId":"k","privateKeyFile":"f.p8"}]"#
         #expect(

@@ -5,7 +5,7 @@ import Testing
 @Suite struct CanaryStoreTests {
     typealias Fixtures = CoverageFixtures
 
-    @Test func `a canary is waited for until it has an outcome`() async throws {
+    @Test func `A canary is pending until it has an outcome`() async throws {
         try await Fixtures.use { fixtures async throws in
             let store = CanaryStore(fixtures.connection)
             let (environment, bundleId) = (Fixtures.app.environment, Fixtures.app.bundleId)
@@ -27,7 +27,7 @@ import Testing
             try await store.update(canary, at: Fixtures.at(4))
             #expect(try await store.waiting().isEmpty)
             #expect(try await store.newest(5) == [canary])
-            #expect(try await store.forget(requestedBefore: Fixtures.at(2)) == 1)
+            #expect(try await store.delete(requestedBefore: Fixtures.at(2)) == 1)
         }
     }
 }

@@ -4,7 +4,7 @@ import Postgres
 import Storage
 import TestSupport
 
-/// A database with what keeps coverage in it.
+/// A database with the stores of coverage.
 struct CoverageFixtures {
     static let app = CoverageStore.App(.production, "com.example.app")
     static let day: TimeInterval = 86_400
@@ -57,7 +57,7 @@ struct CoverageFixtures {
 
     struct Fenced: Error {}
 
-    /// What recovery's transaction does with a message.
+    /// Marks a message as compared, as recovery's transaction does.
     func see(_ page: Int64, of window: UUID, _ counts: RecoveryWindow.Counts = .init()) async throws {
         _ = try await connection.pipeline([
             RecoveryWindowStore.seeing(page: page, part: 0, of: window),

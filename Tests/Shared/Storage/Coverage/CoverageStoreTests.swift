@@ -31,7 +31,7 @@ import Testing
         return claim.id
     }
 
-    @Test func `what is kept already stays as it is`() async throws {
+    @Test func `Existing coverage is not changed`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await Self.begin(fixtures)
             try await fixtures.coverage.begin(
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `of two who plan the same only one opens windows`() async throws {
+    @Test func `Only one of two schedulers with the same plan opens windows`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await Self.begin(fixtures)
             let move = CoverageStore.Move(try await Self.coverage(.failures, fixtures), to: Fixtures.at(2000))
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `a day is proven when its sweep closes, and the proof reaches to the first day that is not`()
+    @Test func `A day is proven when its sweep closes, and provenUntil is the first unproven day`()
         async throws
     {
         try await Fixtures.use { fixtures async throws in
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `a day with something still missing is not proven, and is swept again`() async throws {
+    @Test func `A day with a missing notification is not proven, and is swept again`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await Self.begin(fixtures)
             let first = try await Self.sweep(
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `a day that cannot be proven is listed with the reason and no longer waited for`() async throws {
+    @Test func `A day that cannot be proven is given up with the reason`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await Self.begin(fixtures)
             _ = try await Self.sweep(0, counts: .init(), fixtures)
@@ -113,7 +113,7 @@ import Testing
                 try await fixtures.coverage.days(from: Fixtures.start, to: Fixtures.at(1)).first)
             #expect(day.givenUp == "too long ago")
             #expect(day.provenAt == nil)
-            // What could have been missing on it nobody will ever know.
+            // Its missing notifications can never be counted.
             #expect(try await fixtures.coverage.status().missing == [Self.app: 1])
             #expect(try await fixtures.coverage.status().days[Self.app]?.givenUp == 1)
             #expect(try await fixtures.coverage.status().days[Self.app]?.waiting == 0)
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `a day whose sweep failed is not said to lack nothing, neither then nor while it is swept again`()
+    @Test func `A day whose sweep failed counts as missing, also while it is swept again`()
         async throws
     {
         try await Fixtures.use { fixtures async throws in
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `failures are proven up to the oldest window that is not closed`() async throws {
+    @Test func `The check of failures is proven up to the oldest open window`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await Self.begin(fixtures)
             var ids: [UUID] = []
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func `the first record of an app is found, and none of another's`() async throws {
+    @Test func `The first notification of an app is found, and none of another app`() async throws {
         try await LedgerStoreTests.use { connection, _ async throws in
             var fixtures = StorageTests.Fixtures(seed: 4)
             let store = CoverageStore(connection)

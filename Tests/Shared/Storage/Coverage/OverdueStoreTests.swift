@@ -8,7 +8,7 @@ import Testing
 @Suite struct OverdueStoreTests {
     typealias Fixtures = CoverageFixtures
 
-    /// Hours before `start`; nil is none.
+    /// A date by hours before `start`; nil for none.
     static func subscribe(
         _ id: String, status: Int, expiredHoursAgo expiry: Double, grace: Double? = nil, isRevoked: Bool = false,
         environment: String = "Production", isRenewing: Bool? = nil, _ fixtures: Fixtures
@@ -35,7 +35,7 @@ import Testing
         return try await store.waiting(limit: 100).map(\.message.originalTransactionId).sorted()
     }
 
-    @Test func `what should have moved by now is overdue, and nothing else`() async throws {
+    @Test func `Purchases past their end without a notification are overdue, and no others`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await Self.subscribe("active, long past", status: 1, expiredHoursAgo: 3, fixtures)
             try await Self.subscribe("active, just past", status: 1, expiredHoursAgo: 1, fixtures)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `each is asked about once per time, and again when it has a new one`() async throws {
+    @Test func `A purchase is requested once per end, and again for a new end`() async throws {
         try await Fixtures.use { fixtures async throws in
             let store = OverdueStore(fixtures.connection)
             try await Self.subscribe("a", status: 1, expiredHoursAgo: 3, fixtures)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `what is about to end and renews by itself is noticed once before its end, and once after`() async throws
+    @Test func `An auto-renewing purchase near its end is requested once before the end, and once after`() async throws
     {
         try await Fixtures.use { fixtures async throws in
             let store = OverdueStore(fixtures.connection)
@@ -93,7 +93,7 @@ import Testing
             try await store.markPublished(waiting, at: Fixtures.start)
             #expect(try await store.waiting(limit: 9).isEmpty)
 
-            // Three hours on, nothing has moved.
+            // Three hours later, no notification has arrived.
             let count = try await store.notice(
                 of: Fixtures.app, endedBefore: Fixtures.at(3600), limit: 9, at: Fixtures.at(3 * 3600))
             #expect(count == 4)
@@ -104,7 +104,7 @@ import Testing
 
     /// The index is used even where it is not worth it, so that a plan says whether it can be.
     @Test(arguments: [OverdueStore.notice, OverdueStore.noticeNear])
-    func `purchases are found along the index on their end`(statement: Statement) async throws {
+    func `Overdue purchases are found by the index on their end`(statement: Statement) async throws {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.connection.run(
                 unsafeScript: "set enable_seqscan = off; set enable_bitmapscan = off; set enable_sort = off")
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `no more are noticed than there is room for, the oldest first`() async throws {
+    @Test func `Overdue purchases are requested up to the limit, the oldest first`() async throws {
         try await Fixtures.use { fixtures async throws in
             for hours in 3...8 {
                 try await Self.subscribe("\(hours)", status: 1, expiredHoursAgo: Double(hours), fixtures)

@@ -7,7 +7,7 @@ import Testing
 @Suite struct RecoveryWindowStoreTests {
     typealias Fixtures = CoverageFixtures
 
-    @Test func `a window reads back as it was opened, and stays when it is opened twice`() async throws {
+    @Test func `A window reads back as it was opened, and opening it twice changes nothing`() async throws {
         try await Fixtures.use { fixtures async throws in
             let request = Fixtures.request(0, 60, type: "DID_RENEW")
             try await fixtures.windows.open([request], at: Fixtures.at(1))
@@ -21,12 +21,12 @@ import Testing
         }
     }
 
-    @Test func `a window closes only when it is fetched and every page was seen`() async throws {
+    @Test func `A window closes only when it is fetched and every page was seen`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
             let claim = try #require(try await fixtures.claim().first)
             #expect(try await fixtures.windows.close([claim.id], at: Fixtures.at(1)).isEmpty)
-            // A page may be seen before it is known to be one.
+            // A page may be seen before it is listed.
             try await fixtures.see(claim.page, of: claim.id)
             try await fixtures.fetch(claim, pages: 2)
             #expect(try await fixtures.windows.seenThroughout().isEmpty)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `a window whose page was lost on the log is fetched anew, and closes then`() async throws {
+    @Test func `A window whose page was lost in Kafka is fetched again, and closes then`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
             let first = try #require(try await fixtures.claim().first)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `a page that a killed process had on its way keeps no window open`() async throws {
+    @Test func `A page of a killed process keeps no window open`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
             let dead = try #require(try await fixtures.claim().first)
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `a divided window closes with its last part and adds them up`() async throws {
+    @Test func `A divided window closes with its last subwindow and adds up their counts`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open([Fixtures.request(0, 3600)], at: Fixtures.at(0))
             let whole = try #require(try await fixtures.claim().first)
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: [("DID_RENEW" as String?, RecoveryWindow.State.closed), (nil, .failed)])
-    func `a part that fails takes the whole with it, unless it only went ahead`(
+    func `A failed subwindow fails the divided window, unless others list the same`(
         type: String?, outcome: RecoveryWindow.State
     ) async throws {
         try await Fixtures.use { fixtures async throws in
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `the latest questions for failures are told, newest first, and no other windows`() async throws {
+    @Test func `The latest checks for failures are listed, newest first, and no other windows`() async throws {
         try await Fixtures.use { fixtures async throws in
             func open(_ reason: RecoveryWindow.Reason, at seconds: Double, _ app: CoverageStore.App = Fixtures.app)
                 async throws
@@ -144,7 +144,9 @@ import Testing
         }
     }
 
-    @Test func `what nobody can fetch is given up, what another scheduler may fetch is not`() async throws {
+    @Test func `A window that no scheduler can fetch is given up, one that another scheduler may fetch is not`()
+        async throws
+    {
         try await Fixtures.use { fixtures async throws in
             let kept = CoverageStore.App(.production, "com.example.kept")
             let unknown = CoverageStore.App(.production, "com.example.unknown")
@@ -163,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func `windows are found by what they are, and forgotten when they are old`() async throws {
+    @Test func `Windows are found by their fields, and deleted when they are old`() async throws {
         try await Fixtures.use { fixtures async throws in
             let sandbox = CoverageStore.App(.sandbox, "com.example.app")
             try await fixtures.windows.open(
@@ -180,8 +182,8 @@ import Testing
 
             let claim = try #require(try await fixtures.claim().first)
             try await fixtures.claims.fail(claim, because: "no", at: Fixtures.at(10))
-            #expect(try await fixtures.windows.forget(settledBefore: Fixtures.at(10)) == 0)
-            #expect(try await fixtures.windows.forget(settledBefore: Fixtures.at(11)) == 1)
+            #expect(try await fixtures.windows.delete(settledBefore: Fixtures.at(10)) == 0)
+            #expect(try await fixtures.windows.delete(settledBefore: Fixtures.at(11)) == 1)
         }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct WindowClaimStoreTests {
     typealias Fixtures = CoverageFixtures
 
-    @Test func `two who claim at the same time never hold the same window`() async throws {
+    @Test func `Two claims at the same time never hold the same window`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open((0..<60).map { Fixtures.request(Double($0)) }, at: Fixtures.at(0))
             let claimed = try await withThrowingTaskGroup(of: [UUID].self) { group in
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `what a killed holder had is taken over behind its last page`() async throws {
+    @Test func `The window of a killed holder is taken over after its last page`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
             var first = try #require(try await fixtures.claim().first)
@@ -41,10 +41,10 @@ import Testing
             var second = try #require(try await fixtures.claim().first)
             #expect(second.pageToken == "second")
             #expect(second.reachedAt == Fixtures.at(30))
-            // The dead one may have had a page on its way; its number stays free.
+            // The killed process may have published a page; its number is not used again.
             #expect(second.page == first.page + 1)
 
-            // It was not dead after all.
+            // The first process was only suspended.
             #expect(try await fixtures.claims.advance(&first, by: page, seconds: 60, at: Fixtures.at(0)) == false)
             let last = FetchedPage(parts: 1, items: 3, reachedAt: nil, nextToken: nil)
             #expect(try await fixtures.claims.advance(&second, by: last, seconds: 60, at: Fixtures.at(9)))
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `the urgent goes first, and only apps one may ask for`() async throws {
+    @Test func `The most urgent window is claimed first, and only of the given apps`() async throws {
         try await Fixtures.use { fixtures async throws in
             let other = CoverageStore.App(.sandbox, "com.example.app")
             try await fixtures.windows.open(
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `the most urgent is claimed where there is room for one`() async throws {
+    @Test func `The most urgent window is claimed where the limit is one`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open(
                 [Fixtures.request(reason: .sweep), Fixtures.request(reason: .manual)], at: Fixtures.at(0))
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a setback is remembered, put off and forgotten with the next page`() async throws {
+    @Test func `A failure is stored, delays the next claim, and is reset by the next page`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
             let claim = try #require(try await fixtures.claim().first)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `a restart forgets Apple's token and keeps the numbers of pages`() async throws {
+    @Test func `A restart deletes Apple's token and keeps the numbers of pages`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
             var claim = try #require(try await fixtures.claim().first)
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `a claim that is another's by now divides nothing`() async throws {
+    @Test func `A claim that another process holds now divides nothing`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
             let claim = try #require(try await fixtures.claim().first)
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `failures that Apple refused to list are planned again`() async throws {
+    @Test func `A window of failures that was given up is planned again`() async throws {
         try await Fixtures.use { fixtures async throws in
             let (environment, bundleId) = (Fixtures.app.environment, Fixtures.app.bundleId)
             try await fixtures.coverage.begin(

@@ -24,7 +24,7 @@ import Testing
             })
     }
 
-    @Test func `a request is taken when its time has come, and again if nothing was heard of it`() async throws {
+    @Test func `A postponed request is claimed when it is due, and again without an answer`() async throws {
         try await TestDatabase.use { database in
             let connection = TestDatabase.connection(database)
             let store = PostponedRequestStore(connection)
@@ -33,7 +33,7 @@ import Testing
             try await Self.postpone([later], .seconds(300), in: connection)
             #expect(try await store.take(limit: 10, seconds: 60) == [due])
             #expect(try await store.take(limit: 10, seconds: 60).isEmpty)
-            // Its process was killed, and its time passes.
+            // Its process was killed, and the claim ends.
             try await connection.run(
                 unsafeScript: "update postponed_request set not_before = not_before - interval '61 seconds'")
             #expect(try await store.take(limit: 10, seconds: 60) == [due])
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `each setback waits longer than the last, and an answer ends it`() async throws {
+    @Test func `Each failure waits longer than the last, and an answer ends the waiting`() async throws {
         try await TestDatabase.use { database in
             let connection = TestDatabase.connection(database)
             let store = PostponedRequestStore(connection)

@@ -15,7 +15,7 @@ import Testing
             parts: 1, revision: revision, answeredAt: now.addingTimeInterval(seconds))
     }
 
-    @Test func `the next question begins where the last answer ended`() async throws {
+    @Test func `The next request begins at the revision of the last answer`() async throws {
         try await TestDatabase.use { database in
             let connection = TestDatabase.connection(database)
             let store = RecoveryAnswerStore(connection)
@@ -23,14 +23,14 @@ import Testing
             try await store.record([Self.answer(0, revision: "a"), Self.answer(0, revision: nil)], attempts: [])
             #expect(try await store.revision(of: Self.key) == "a")
             try await store.record([Self.answer(2, revision: "c")], attempts: [])
-            // One that was asked before and is written down late.
+            // An earlier request whose answer is stored late.
             try await store.record([Self.answer(1, revision: "b")], attempts: [])
             #expect(try await store.revision(of: Self.key) == "c")
             await connection.close()
         }
     }
 
-    @Test func `an answer that is written down twice is one`() async throws {
+    @Test func `An answer stored twice is one row`() async throws {
         try await TestDatabase.use { database in
             let connection = TestDatabase.connection(database)
             let store = RecoveryAnswerStore(connection)

@@ -32,7 +32,7 @@ import Testing
             })
     }
 
-    /// The scheduler has put the pages 0 up to a number on the log, all of them.
+    /// Marks all pages, 0 up to a number, as published by the scheduler.
     static func fetch(_ count: Int, _ connection: PostgresConnection) async throws {
         let claims = WindowClaimStore(connection)
         var claim = try #require(try await claims.claim(for: UUID(), apps: [app], seconds: 60).first)
@@ -74,7 +74,7 @@ import Testing
         ])
     }
 
-    @Test func `a page that is written down twice counts once, and so does what two pages list`() async throws {
+    @Test func `A page stored twice counts once, and so does a notification on two pages`() async throws {
         try await Self.use { connection, window async throws in
             let store = RecoveryItemStore(connection)
             let (first, second, third) = (UUID(), UUID(), UUID())
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `what was published arrives with the ledger, once`() async throws {
+    @Test func `A published item arrives once, when the ledger holds it`() async throws {
         try await Self.use { connection, window async throws in
             let store = RecoveryItemStore(connection)
             let (here, away) = (UUID(), UUID())
@@ -110,12 +110,12 @@ import Testing
         }
     }
 
-    @Test func `only a refusal of what recovery itself put on the line counts as one`() async throws {
+    @Test func `A rejection counts only for a record that recovery published`() async throws {
         try await Self.use { connection, window async throws in
             let store = RecoveryItemStore(connection)
             let uuid = UUID()
             try await store.record([Self.page(window, 0, [(uuid, .published)])], attempts: [])
-            // A stranger's forgery under the same uuid, and a refusal from before.
+            // A forgery under the same uuid, and an earlier rejection.
             try await Self.refuse(uuid, at: 1, source: .webhook, receivedAt: Self.now, connection)
             let before = Self.now.addingTimeInterval(-300.001)
             try await Self.refuse(uuid, at: 2, source: .history, receivedAt: before, connection)
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `two instances with different clocks leave nothing waiting for ever`() async throws {
+    @Test func `Items of two instances with different clocks are all settled`() async throws {
         try await Self.use { connection, window async throws in
             let store = RecoveryItemStore(connection)
             let uuid = UUID()
@@ -144,14 +144,14 @@ import Testing
         }
     }
 
-    @Test func `pages of a window that has closed or is gone change nothing`() async throws {
+    @Test func `Pages of a closed or deleted window change nothing`() async throws {
         try await Self.use { connection, window async throws in
             let store = RecoveryItemStore(connection)
             let uuid = UUID()
             try await store.record([Self.page(window, 0, [(uuid, .present)])], attempts: [])
             try await Self.fetch(1, connection)
             #expect(try await RecoveryWindowStore(connection).close([window], at: Self.now) == [window])
-            try await store.forgetPresent(of: [window])
+            try await store.deletePresent(of: [window])
             #expect(try await store.items(of: window).isEmpty)
             try await store.record(
                 [Self.page(window, 0, [(UUID(), .published)]), Self.page(UUID(), 0, [(UUID(), .published)])],
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func `two who look at the same time settle each item once`() async throws {
+    @Test func `Two processes at the same time settle each item once`() async throws {
         try await TestDatabase.use { database in
             let connection = TestDatabase.connection(database)
             let window = UUID()
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func `attempts are a histogram of why we were not reached`() async throws {
+    @Test func `Send attempts are a histogram of Apple's results`() async throws {
         try await Self.use { connection, _ async throws in
             let attempts = (0..<5).map { index in
                 RecordedAttempt(
@@ -205,7 +205,7 @@ import Testing
             let bars = try await store.histogram(from: Self.now, to: Self.now.addingTimeInterval(60))
             #expect(bars.map(\.result) == ["TIMED_OUT", "NO_RESPONSE"])
             #expect(bars.map(\.attempts) == [3, 2])
-            #expect(try await store.forget(attemptedBefore: Self.now.addingTimeInterval(2)) == 2)
+            #expect(try await store.delete(attemptedBefore: Self.now.addingTimeInterval(2)) == 2)
             #expect(try await store.histogram(from: Self.now, to: .distantFuture).map(\.attempts) == [2, 1])
         }
     }

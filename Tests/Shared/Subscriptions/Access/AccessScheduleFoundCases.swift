@@ -2,36 +2,37 @@ import Contracts
 import Subscriptions
 
 extension AccessScheduleTests {
-    /// What generated scenarios found wrong, cut down by hand.
+    /// Scenarios that failed once, shortened by hand.
     static let foundByScenarios: [Case] = [
         Case(
             name: "an old payload of an early renewal, then an upgrade before it begins",
             events: [
-                tell("SUBSCRIBED/INITIAL_BUY", 0, nil, bought("1", "silver", 0, 30, reason: nil)),
-                tell("DID_RENEW", 29.5, nil, bought("2", "silver", 30, 60, signed: 29.5, reason: nil)),
-                tell("DID_CHANGE_RENEWAL_PREF/UPGRADE", 29.6, nil, bought("3", "gold", 29.6, 59.6, reason: nil)),
+                event("SUBSCRIBED/INITIAL_BUY", 0, nil, bought("1", "silver", 0, 30, reason: nil)),
+                event("DID_RENEW", 29.5, nil, bought("2", "silver", 30, 60, signed: 29.5, reason: nil)),
+                event("DID_CHANGE_RENEWAL_PREF/UPGRADE", 29.6, nil, bought("3", "gold", 29.6, 59.6, reason: nil)),
             ], access: [(29.5, "silver"), (29.6, "gold"), (30.1, "gold"), (59.5, "gold"), (59.7, nil)]),
         Case(
             name:
-                "a status told of a refunded period that a resubscription replaced does not prolong the resubscription",
+                "a status of a refunded period that a resubscription replaced does not prolong the resubscription",
             events: [
                 start,
-                tell("REFUND", 5, 5, bought("1", "gold", 0, 30, signed: 5, revoked: 5), renewal("gold", 30, signed: 5)),
-                tell("SUBSCRIBED/RESUBSCRIBE", 6, 1, bought("2", "silver", 6, 13), renewal("silver", 13, signed: 6)),
-                tell("REFUND_REVERSED", 8, 1, bought("1", "gold", 0, 30, signed: 8), renewal("silver", 13, signed: 8)),
+                event(
+                    "REFUND", 5, 5, bought("1", "gold", 0, 30, signed: 5, revoked: 5), renewal("gold", 30, signed: 5)),
+                event("SUBSCRIBED/RESUBSCRIBE", 6, 1, bought("2", "silver", 6, 13), renewal("silver", 13, signed: 6)),
+                event("REFUND_REVERSED", 8, 1, bought("1", "gold", 0, 30, signed: 8), renewal("silver", 13, signed: 8)),
             ], access: [(5.5, "gold"), (6, "silver"), (12.9, "silver"), (13, nil), (29, nil)]),
         Case(
             name:
                 "the running period is refunded while the next is paid already: a status ends no period before it begins",
             events: [
                 start,
-                tell(
+                event(
                     "DID_RENEW", 29.2, 1, bought("2", "gold", 30, 60, signed: 29.2, reason: "RENEWAL"),
                     renewal("gold", 60, signed: 29.2)),
-                tell(
+                event(
                     "REFUND", 29.4, 5, bought("1", "gold", 0, 30, signed: 29.4, revoked: 29.4),
                     renewal("gold", 60, signed: 29.4)),
-                tell(
+                event(
                     "PRICE_INCREASE/ACCEPTED", 29.6, 5, bought("2", "gold", 30, 60, signed: 29.6, reason: "RENEWAL"),
                     renewal("gold", 60, signed: 29.6)),
             ], access: [(29.3, "gold"), (29.5, nil), (29.9, nil), (30, "gold"), (59.9, "gold"), (60, nil)]),
@@ -39,7 +40,7 @@ extension AccessScheduleTests {
             name: "an unknown upgrade replaced the known period for good",
             events: [
                 start,
-                tell(
+                event(
                     "CONSUMPTION_REQUEST", 5, 1, bought("0", "gold", -30, 0, signed: 5),
                     renewal("platinum", 9, signed: 5)),
             ], access: [(4, "gold"), (5, "platinum"), (8.9, "platinum"), (9, nil), (29, nil)], isUnexplained: true),
@@ -47,10 +48,10 @@ extension AccessScheduleTests {
             name: "seats are added to a resubscription: it still replaces the refunded and reversed period before",
             events: [
                 start,
-                tell("SUBSCRIBED/RESUBSCRIBE", 6, 1, bought("2", "gold", 6, 13), renewal("gold", 13, signed: 6)),
-                tell("REFUND_REVERSED", 7, 1, bought("1", "gold", 0, 30, signed: 7), renewal("gold", 13, signed: 7)),
-                tell("METADATA_UPDATE", 8, 1, seats(bought("3", "gold", 8, 13)), renewal("gold", 13, signed: 8)),
-                tell(
+                event("SUBSCRIBED/RESUBSCRIBE", 6, 1, bought("2", "gold", 6, 13), renewal("gold", 13, signed: 6)),
+                event("REFUND_REVERSED", 7, 1, bought("1", "gold", 0, 30, signed: 7), renewal("gold", 13, signed: 7)),
+                event("METADATA_UPDATE", 8, 1, seats(bought("3", "gold", 8, 13)), renewal("gold", 13, signed: 8)),
+                event(
                     "REFUND_DECLINED", 9, 1, seats(bought("2", "gold", 6, 13, signed: 9)),
                     renewal("gold", 13, signed: 9)),
             ], access: [(5, "gold"), (12.9, "gold"), (13, nil)]),
@@ -58,24 +59,24 @@ extension AccessScheduleTests {
             name: "seats were added and refunded, then the period is extended",
             events: [
                 start,
-                tell("METADATA_UPDATE", 8, 1, seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
-                tell(
+                event("METADATA_UPDATE", 8, 1, seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
+                event(
                     "REFUND", 9, 1, seats(bought("2", "gold", 8, 30, signed: 9, revoked: 9)),
                     renewal("gold", 30, signed: 9)),
-                tell(
+                event(
                     "RENEWAL_EXTENDED", 10, nil, seats(bought("1", "gold", 0, 40, signed: 10)),
                     renewal("gold", 40, signed: 10)),
             ], access: [(8, "gold"), (9.5, "gold"), (39.9, "gold"), (40, nil)]),
         Case(
             name: "sandbox: a year of hours after a week of minutes is the later purchase, and its grace counts",
             events: [
-                tell(
+                event(
                     "DID_CHANGE_RENEWAL_PREF/UPGRADE", 0, 1, bought("1", "silver", 0, 0.007),
                     renewal("silver", 0.007, signed: 0), environment: .sandbox),
-                tell(
+                event(
                     "DID_RENEW", 0.007, 1, bought("2", "gold", 0.007, 0.257, signed: 0.007, reason: "RENEWAL"),
                     renewal("gold", 0.257, signed: 0.007), environment: .sandbox),
-                tell(
+                event(
                     "DID_FAIL_TO_RENEW/GRACE_PERIOD", 0.2569, 1,
                     bought("2", "gold", 0.007, 0.257, signed: 0.2569, reason: "RENEWAL"),
                     renewal("gold", 0.257, signed: 0.2569, grace: 0.258, retry: false), environment: .sandbox),
@@ -84,11 +85,11 @@ extension AccessScheduleTests {
             name:
                 "sandbox: an unknown upgrade, whose renewal in the first half of the replaced period was renewed itself",
             events: [
-                tell("SUBSCRIBED/INITIAL_BUY", 0, 1, bought("1", "gold", 0, 0.125), environment: .sandbox),
-                tell(
+                event("SUBSCRIBED/INITIAL_BUY", 0, 1, bought("1", "gold", 0, 0.125), environment: .sandbox),
+                event(
                     "DID_RENEW", 0.02, 1, bought("3", "platinum", 0.02, 0.04, signed: 0.02, reason: "RENEWAL"),
                     renewal("platinum", 0.04, signed: 0.02), environment: .sandbox),
-                tell(
+                event(
                     "DID_RENEW", 0.0399, 1, bought("4", "platinum", 0.04, 0.06, signed: 0.0399, reason: "RENEWAL"),
                     renewal("platinum", 0.06, signed: 0.0399), environment: .sandbox),
             ], access: [(0.01, "gold"), (0.03, "platinum"), (0.05, "platinum"), (0.06, nil), (0.1, nil)]),
@@ -122,33 +123,33 @@ extension AccessScheduleTests {
         Case(
             name: "a renewal within a known period: an upgrade between them is unknown, and ended that period",
             events: [
-                start, tell("TRANSACTION", 12, nil, bought("3", "platinum", 17, 24, signed: 17, reason: "RENEWAL")),
+                start, event("TRANSACTION", 12, nil, bought("3", "platinum", 17, 24, signed: 17, reason: "RENEWAL")),
             ], access: [(16.9, "gold"), (17, "platinum"), (23.9, "platinum"), (24, nil), (29, nil)]),
         Case(
             name: "the renewal was charged early and refunded before it began, then the running period is extended",
             events: [
                 start,
-                tell(
+                event(
                     "REFUND", 29.5, 1, bought("2", "gold", 30, 60, signed: 29.5, reason: "RENEWAL", revoked: 29.5),
                     renewal("gold", 30, signed: 29.5)),
-                tell(
+                event(
                     "RENEWAL_EXTENDED", 29.6, 1, bought("1", "gold", 0, 40, signed: 29.6),
                     renewal("gold", 40, signed: 29.6)),
-                tell("SUBSCRIBED/RESUBSCRIBE", 50, 1, bought("3", "gold", 50, 80), renewal("gold", 80, signed: 50)),
+                event("SUBSCRIBED/RESUBSCRIBE", 50, 1, bought("3", "gold", 50, 80), renewal("gold", 80, signed: 50)),
             ], access: [(29, "gold"), (39.9, "gold"), (40, nil), (49, nil), (51, "gold")]),
         Case(
             name: "a renewal in the first half of a known year: an upgrade between them is unknown, and ended the year",
             events: [
-                tell("SUBSCRIBED/INITIAL_BUY", 0, nil, bought("1", "gold", 0, 365)),
-                tell("TRANSACTION", 40, nil, bought("3", "platinum", 40, 70, reason: "RENEWAL")),
+                event("SUBSCRIBED/INITIAL_BUY", 0, nil, bought("1", "gold", 0, 365)),
+                event("TRANSACTION", 40, nil, bought("3", "platinum", 40, 70, reason: "RENEWAL")),
             ], access: [(39, "gold"), (40, "platinum"), (69, "platinum"), (70, nil), (300, nil)]),
         Case(
-            name: "grace told early, after an addition of seats in the last days",
+            name: "grace signed early, after an addition of seats in the last days",
             events: [
                 start,
-                tell(
+                event(
                     "METADATA_UPDATE", 29.1, 1, seats(bought("2", "gold", 29.1, 30)), renewal("gold", 30, signed: 29.1)),
-                tell(
+                event(
                     "DID_FAIL_TO_RENEW/GRACE_PERIOD", 29.2, 1, seats(bought("2", "gold", 29.1, 30, signed: 29.2)),
                     renewal("gold", 30, signed: 29.2, grace: 46)),
             ], access: [(29, "gold"), (29.5, "gold"), (30, "gold"), (45.9, "gold"), (46, nil)]),
@@ -156,14 +157,14 @@ extension AccessScheduleTests {
             name: "grace after an addition of seats, whose first transaction is refunded",
             events: [
                 start,
-                tell("METADATA_UPDATE", 8, 1, seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
-                tell(
+                event("METADATA_UPDATE", 8, 1, seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
+                event(
                     "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, 4, seats(bought("2", "gold", 8, 30, signed: 30)),
                     renewal("gold", 30, signed: 30, grace: 46)),
-                tell(
+                event(
                     "REFUND", 31, 4, seats(bought("1", "gold", 0, 30, signed: 31, revoked: 31)),
                     renewal("gold", 30, signed: 31, grace: 46)),
-                tell("RENEWAL_INFO", 32, nil, nil, renewal("gold", 30, signed: 32, grace: 46)),
+                event("RENEWAL_INFO", 32, nil, nil, renewal("gold", 30, signed: 32, grace: 46)),
             ], access: [(29, "gold"), (31, "gold"), (45.9, "gold"), (46, nil)]),
     ]
 

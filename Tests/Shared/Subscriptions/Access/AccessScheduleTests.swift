@@ -3,14 +3,14 @@ import Foundation
 import Subscriptions
 import Testing
 
-/// The cases of access that were wrong once, each by hand: what happened, and who has what when.
+/// Cases of access that were wrong once: the events, and the product that may be used on each day.
 @Suite struct AccessScheduleTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var name: String
         var events: [PurchaseEvent]
-        /// Day and the product that may be used, nil for none.
+        /// The day, and the product that may be used on it; nil for none.
         var access: [(day: Double, product: String?)]
-        /// Whether a transaction is missing and Apple should be asked.
+        /// Whether a transaction is missing and recovery should fetch it.
         var isUnexplained = false
         var durations: [String: ProductDuration] = [:]
         var testDescription: String { name }
@@ -36,32 +36,32 @@ import Testing
         return facts
     }
 
-    static func tell(
-        _ event: String, _ day: Double, _ status: Int?, _ transaction: TransactionFacts?,
+    static func event(
+        _ name: String, _ day: Double, _ status: Int?, _ transaction: TransactionFacts?,
         _ renewal: RenewalFacts? = nil,
         number: UInt8 = 0, environment: StoreEnvironment = .production
     ) -> PurchaseEvent {
-        Sample.news(
-            event, signed: day, number: number, status: status, transaction: transaction, renewal: renewal,
+        Sample.event(
+            name, signed: day, number: number, status: status, transaction: transaction, renewal: renewal,
             key: Sample.key("1", environment))
     }
 
-    static let start = tell("SUBSCRIBED/INITIAL_BUY", 0, 1, bought("1", "gold", 0, 30), renewal("gold", 30, signed: 0))
+    static let start = event("SUBSCRIBED/INITIAL_BUY", 0, 1, bought("1", "gold", 0, 30), renewal("gold", 30, signed: 0))
 
     static let cases: [Case] = [
         Case(
             name: "L1 grace, status 4, not yet in billing retry",
             events: [
                 start,
-                tell(
+                event(
                     "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, 4, bought("1", "gold", 0, 30, signed: 30),
                     renewal("gold", 30, signed: 30, grace: 46, retry: false)),
             ], access: [(29, "gold"), (30, "gold"), (45.9, "gold"), (46, nil)]),
         Case(
-            name: "L1 grace, told before the end with status 1",
+            name: "L1 grace, signed before the end with status 1",
             events: [
                 start,
-                tell(
+                event(
                     "DID_FAIL_TO_RENEW/GRACE_PERIOD", 29.5, 1, bought("1", "gold", 0, 30, signed: 29.5),
                     renewal("gold", 30, signed: 29.5, grace: 46, retry: false)),
             ], access: [(29, "gold"), (30, "gold"), (45.9, "gold"), (46, nil)]),
@@ -69,14 +69,14 @@ import Testing
             name: "L2 refund of an old period, the newer transaction unknown",
             events: [
                 start,
-                tell(
+                event(
                     "REFUND", 40, 1, bought("1", "gold", 0, 30, signed: 40, revoked: 40),
                     renewal("platinum", 60, signed: 40)),
             ], access: [(29, "gold"), (35, nil), (40, "platinum"), (59.9, "platinum"), (60, nil)], isUnexplained: true),
         Case(
             name: "L2 the first notification ever is about an old period",
             events: [
-                tell(
+                event(
                     "CONSUMPTION_REQUEST", 40, 1, bought("1", "gold", 0, 30, signed: 40),
                     renewal("gold", 60, signed: 40))
             ], access: [(10, "gold"), (40, "gold"), (59.9, "gold"), (60, nil)], isUnexplained: true),
@@ -84,7 +84,7 @@ import Testing
             name: "L2 Apple names another product than the known transaction: an upgrade is unknown",
             events: [
                 start,
-                tell(
+                event(
                     "REFUND_DECLINED", 20, 1, bought("0", "gold", -30, 0, signed: 20),
                     renewal("platinum", 45, signed: 20)),
             ], access: [(19, "gold"), (20, "platinum"), (44.9, "platinum"), (45, nil)], isUnexplained: true),
@@ -92,10 +92,10 @@ import Testing
             name: "L3 early renewal, then an upgrade before it begins",
             events: [
                 start,
-                tell(
+                event(
                     "DID_RENEW", 29.5, 1, bought("2", "gold", 30, 60, signed: 29.5, reason: "RENEWAL"),
                     renewal("gold", 60, signed: 29.5)),
-                tell(
+                event(
                     "DID_CHANGE_RENEWAL_PREF/UPGRADE", 29.7, 1, bought("3", "platinum", 29.7, 59.7),
                     renewal("platinum", 59.7, signed: 29.7)),
             ],
@@ -106,7 +106,7 @@ import Testing
             name: "L4 a downgrade that was charged early begins at the paid end",
             events: [
                 start,
-                tell(
+                event(
                     "DID_RENEW", 29.2, 1, bought("2", "silver", 30, 60, signed: 29.2, reason: "RENEWAL"),
                     renewal("silver", 60, signed: 29.2)),
             ], access: [(29.2, "gold"), (29.99, "gold"), (30, "silver"), (59, "silver"), (60, nil)]),
@@ -114,14 +114,14 @@ import Testing
             name: "L5 seats were added, and only they were refunded",
             events: [
                 start,
-                tell(
+                event(
                     "SEATS_ADDED", 10, 1,
                     {
                         var seats = bought("2", "gold", 10, 30)
                         seats.additionalTransactionReason = "SEAT_ADDITION"
                         return seats
                     }(), renewal("gold", 30, signed: 10)),
-                tell(
+                event(
                     "REFUND", 15, 1,
                     {
                         var seats = bought("2", "gold", 10, 30, signed: 15, revoked: 15)
@@ -132,7 +132,7 @@ import Testing
         Case(
             name: "L8 a type of product that is unknown",
             events: [
-                tell(
+                event(
                     "SUBSCRIBED/INITIAL_BUY", 0, 1,
                     {
                         var bundle = bought("1", "bundle", 0, 30)
@@ -141,12 +141,12 @@ import Testing
                     }(), renewal("bundle", 30, signed: 0))
             ], access: [(5, "bundle"), (30, nil)]),
         Case(
-            name: "L9 sandbox: the failure is told minutes before the end",
+            name: "L9 sandbox: the failure is signed minutes before the end",
             events: [
-                tell(
+                event(
                     "SUBSCRIBED/INITIAL_BUY", 0, 1, bought("1", "gold", 0, 0.02), renewal("gold", 0.02, signed: 0),
                     environment: .sandbox),
-                tell(
+                event(
                     "DID_FAIL_TO_RENEW/GRACE_PERIOD", 0.017, 1, bought("1", "gold", 0, 0.02, signed: 0.017),
                     renewal("gold", 0.02, signed: 0.017, grace: 0.03, retry: false), environment: .sandbox),
             ], access: [(0.019, "gold"), (0.02, "gold"), (0.029, "gold"), (0.03, nil)]),
@@ -154,25 +154,25 @@ import Testing
             name: "L10 an upgrade in the last day, refunded: the old product ended with the upgrade",
             events: [
                 start,
-                tell(
+                event(
                     "DID_CHANGE_RENEWAL_PREF/UPGRADE", 29.5, 1, bought("2", "platinum", 29.5, 59.5),
                     renewal("platinum", 59.5, signed: 29.5)),
-                tell(
+                event(
                     "REFUND", 29.6, 2, bought("2", "platinum", 29.5, 59.5, signed: 29.6, revoked: 29.6),
                     renewal("platinum", 59.5, signed: 29.6)),
             ], access: [(29.4, "gold"), (29.55, "platinum"), (29.7, nil), (31, nil)]),
         Case(
             name: "L11 a non-renewing subscription has the duration of its product",
-            events: [tell("ONE_TIME_CHARGE", 0, nil, Sample.purchase(.nonRenewing, "pass"))],
+            events: [event("ONE_TIME_CHARGE", 0, nil, Sample.purchase(.nonRenewing, "pass"))],
             access: [(0, "pass"), (6.9, "pass"), (7, nil), (1500, nil)], durations: ["pass": .days(7)]),
         Case(
-            name: "a status without access ends the transaction it was told of, and no other that was paid for",
+            name: "a status without access ends its own transaction, and no other that was paid for",
             events: [
                 start,
-                tell(
+                event(
                     "DID_RENEW", 29.5, 1, bought("2", "gold", 30, 60, signed: 29.5, reason: "RENEWAL"),
                     renewal("gold", 60, signed: 29.5)),
-                tell(
+                event(
                     "REVOKE", 29.8, 5, bought("1", "gold", 0, 30, signed: 29.8, revoked: 29.8),
                     renewal("gold", 60, signed: 29.8)),
             ], access: [(29.7, "gold"), (29.9, nil), (30, "gold")]),
@@ -180,27 +180,28 @@ import Testing
             name: "a revocation signed after status 1 is not undone by it",
             events: [
                 start,
-                tell("TRANSACTION", 5, nil, bought("1", "gold", 0, 30, signed: 5, revoked: 5)),
+                event("TRANSACTION", 5, nil, bought("1", "gold", 0, 30, signed: 5, revoked: 5)),
             ], access: [(4, "gold"), (5, nil), (29, nil)]),
         Case(
             name: "a refund that was reversed",
             events: [
                 start,
-                tell("REFUND", 5, 2, bought("1", "gold", 0, 30, signed: 5, revoked: 5), renewal("gold", 30, signed: 5)),
-                tell("REFUND_REVERSED", 8, 1, bought("1", "gold", 0, 30, signed: 8), renewal("gold", 30, signed: 8)),
+                event(
+                    "REFUND", 5, 2, bought("1", "gold", 0, 30, signed: 5, revoked: 5), renewal("gold", 30, signed: 5)),
+                event("REFUND_REVERSED", 8, 1, bought("1", "gold", 0, 30, signed: 8), renewal("gold", 30, signed: 8)),
             ], access: [(4, "gold"), (9, "gold"), (30, nil)]),
         Case(
             name: "an extension moves the end",
             events: [
                 start,
-                tell(
+                event(
                     "RENEWAL_EXTENDED", 10, 1, bought("1", "gold", 0, 40, signed: 10), renewal("gold", 40, signed: 10)),
             ], access: [(39, "gold"), (40, nil)]),
         Case(
             name: "an upgrade cuts the old product short",
             events: [
                 start,
-                tell(
+                event(
                     "DID_CHANGE_RENEWAL_PREF/UPGRADE", 10, 1, bought("2", "platinum", 10, 40),
                     renewal("platinum", 40, signed: 10)),
             ], access: [(9.9, "gold"), (10, "platinum"), (39.9, "platinum"), (40, nil)]),
@@ -208,10 +209,10 @@ import Testing
             name: "billing retry without grace",
             events: [
                 start,
-                tell(
+                event(
                     "DID_FAIL_TO_RENEW", 30, 3, bought("1", "gold", 0, 30, signed: 30),
                     renewal("gold", 30, signed: 30, retry: true)),
-                tell(
+                event(
                     "DID_RENEW/BILLING_RECOVERY", 40, 1, bought("2", "gold", 40, 70, reason: "RENEWAL"),
                     renewal("gold", 70, signed: 40)),
             ], access: [(29, "gold"), (35, nil), (41, "gold"), (70, nil)]),

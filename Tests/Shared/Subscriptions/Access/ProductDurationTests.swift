@@ -11,7 +11,7 @@ import Testing
         ("P3M", "2026-01-31T10:00:00Z", "2026-04-30T10:00:00Z"),
         ("P1Y", "2024-02-29T10:00:00Z", "2025-02-28T10:00:00Z"),
     ])
-    func `a duration ends where the calendar in UTC says, and is written as it was given`(
+    func `A duration ends by the calendar in UTC, and its description is its text`(
         text: String, start: String, end: String
     ) throws {
         let duration = try #require(ProductDuration(text))
@@ -24,7 +24,7 @@ import Testing
         "P1M ",
         "P١D",
     ])
-    func `what is no duration of one unit, or longer than a hundred years, is refused`(text: String) {
+    func `A text that is no duration of one unit, or longer than a hundred years, is refused`(text: String) {
         #expect(ProductDuration(text) == nil)
     }
 }

@@ -23,7 +23,7 @@ import Testing
         return accounts
     }
 
-    @Test func `purchases that name one customer are bundled`() {
+    @Test func `Purchases with one app transaction id are one Apple account`() {
         let accounts = Self.accounts([
             Self.claim("1", "anna", customer: "c", since: 1), Self.claim("2", "anna", customer: "c", since: 2),
             Self.claim("3", "bert", since: 3),
@@ -33,7 +33,7 @@ import Testing
         #expect(accounts.map { $0.entitledTokens(to: $0.keys[0], .refuse) } == [["anna"], ["bert"]])
     }
 
-    @Test func `one Apple account that feeds two accounts of the app is seen, and the policy decides`() {
+    @Test func `An Apple account that two accounts of the app use is shared, and the policy decides`() {
         let accounts = Self.accounts([
             Self.claim("2", "bert", customer: "c", since: 2), Self.claim("1", "anna", customer: "c", since: 1),
             Self.claim("1", "bert", since: 5),
@@ -44,7 +44,7 @@ import Testing
         #expect(accounts.first?.entitledTokens(to: Sample.key("1"), .allow) == ["anna", "bert"])
     }
 
-    @Test func `a purchase named with and without the customer links the rest`() {
+    @Test func `A purchase claimed with and without an app transaction id joins the others`() {
         let accounts = Self.accounts([
             Self.claim("1", "anna", since: 1), Self.claim("2", "bert", customer: "c", since: 2),
             Self.claim("1", "anna", customer: "c", since: 3),
@@ -52,25 +52,25 @@ import Testing
         #expect(accounts.map(\.appAccountTokens) == [["anna", "bert"]])
     }
 
-    @Test func `an upload of somebody else's purchase is a claim like any other`() {
+    @Test func `An upload of another customer's purchase is a claim like any other`() {
         let accounts = Self.accounts([Self.claim("1", "anna", since: 1), Self.claim("1", "bert", since: 2)])
         #expect(accounts.map(\.isShared) == [true])
     }
 
     @Test(arguments: [["anna", "bert"], ["bert", "anna"]])
-    func `a purchase that was moved from one account to another is that of the other, however they are spelt`(
+    func `A purchase that Apple moved to another account belongs to that account, whatever the tokens`(
         names: [String]
     ) {
-        func claim(_ token: String, told day: Double) -> AccountClaim {
+        func claim(_ token: String, signed day: Double) -> AccountClaim {
             var claim = Self.claim("1", token, since: 1)
-            claim.toldAt = Sample.day(day)
+            claim.signedAt = Sample.day(day)
             return claim
         }
-        let accounts = Self.accounts([claim(names[0], told: 1), claim(names[1], told: 5)])
+        let accounts = Self.accounts([claim(names[0], signed: 1), claim(names[1], signed: 5)])
         #expect(accounts.map { $0.entitledTokens(to: Sample.key("1"), .firstWins) } == [[names[1]]])
         // An older purchase is not moved along.
         let older = Self.accounts([
-            claim(names[0], told: 1), claim(names[1], told: 5), Self.claim("1", names[0], since: 0),
+            claim(names[0], signed: 1), claim(names[1], signed: 5), Self.claim("1", names[0], since: 0),
         ])
         #expect(older.map { $0.entitledTokens(to: Sample.key("1"), .firstWins) } == [[names[0]]])
     }
@@ -127,16 +127,16 @@ import Testing
         #expect(accounts.allSatisfy { $0.concerns("carl") })
     }
 
-    @Test func `what Apple signed with a fraction of a millisecond claims since the same moment`() throws {
+    @Test func `A claim signed with a fraction of a millisecond has the same time`() throws {
         var facts = Sample.period(signed: 1)
         facts.appAccountToken = "anna"
         facts.purchaseDate = Sample.day(0).addingTimeInterval(0.000_7)
-        let claim = try #require(AccountClaim(Sample.news("DID_RENEW", signed: 2, transaction: facts)))
+        let claim = try #require(AccountClaim(Sample.event("DID_RENEW", signed: 2, transaction: facts)))
         #expect(claim.since == Sample.day(0))
-        #expect(claim.toldAt == Sample.day(1))
+        #expect(claim.signedAt == Sample.day(1))
     }
 
-    @Test func `environments and apps never meet`() {
+    @Test func `Purchases of different environments and apps are different Apple accounts`() {
         let accounts = Self.accounts([
             Self.claim("1", "anna", customer: "c", since: 1),
             Self.claim("1", "bert", customer: "c", since: 1, environment: .sandbox),

@@ -3,7 +3,7 @@ import Subscriptions
 import TestSupport
 import Testing
 
-/// What holds for whatever a customer has.
+/// Invariants of entitlements, over random purchases of a customer.
 @Suite struct EntitlementPropertiesTests {
     static let levels = ServiceLevels(["gold": 1, "silver": 2])
 
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<4 as Range<UInt64>) func `what holds for every customer`(part: UInt64) {
+    @Test(arguments: 0..<4 as Range<UInt64>) func `Entitlements hold the invariants for every customer`(part: UInt64) {
         for seed in part * 300..<(part + 1) * 300 {
             var generator = SeededGenerator(state: seed &+ 1)
             let purchases = Self.purchases(seed: seed)
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `another purchase never takes a group or a product away`() {
+    @Test func `Another purchase never removes access to a group or a product`() {
         for seed in 0..<600 as Range<UInt64> {
             let purchases = Self.purchases(seed: seed)
             let fewer = Entitlements(of: Array(purchases.dropLast()), levels: Self.levels, at: Sample.day(0))

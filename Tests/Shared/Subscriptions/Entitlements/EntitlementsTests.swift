@@ -83,13 +83,13 @@ import Testing
             day: 29.8, status: .revoked),
     ]
 
-    @Test(arguments: cases) func `one purchase by itself`(given: Case) {
+    @Test(arguments: cases) func `A purchase by itself has the entitlement of its state`(given: Case) {
         let decisions = Entitlements(of: [given.purchase], levels: Self.levels, at: Sample.day(given.day)).decisions
         #expect(decisions.map(\.status) == [given.status])
         #expect(decisions.map(\.until) == [given.until.map(Sample.day)])
     }
 
-    @Test func `of one group the highest level counts, and grace counts like any access`() {
+    @Test func `The highest level of a group counts, and a grace period counts like any access`() {
         let silver = Sample.purchase("1", Sample.period("1", product: "silver"))
         let gold = Sample.purchase(
             "2", Sample.period("2", from: -40, to: -10), renewal: Sample.renewal(retry: true, grace: 6, signed: -10))
@@ -98,7 +98,7 @@ import Testing
         #expect(Self.granted([silver, gold], on: 7) == ["silver active"])
     }
 
-    @Test func `without a level a product is outranked by the same product alone`() {
+    @Test func `A product without a level is outranked by the same product alone`() {
         let tin = Sample.purchase("1", Sample.period("1", to: 90, product: "tin"))
         let silver = Sample.purchase("2", Sample.period("2", product: "silver"))
         #expect(Self.granted([tin, silver], on: 5) == ["silver active", "tin active"])
@@ -106,7 +106,7 @@ import Testing
         #expect(Self.statuses(tin, silver, later, on: 5) == [.outranked, .active, .active])
     }
 
-    @Test func `at one level what was bought counts before what the family shares, then what lasts longer`() {
+    @Test func `A bought product of one level counts before a family shared one, then the one that ends later`() {
         var shared = Sample.period("1", to: 90)
         shared.ownership = "FAMILY_SHARED"
         let family = Sample.purchase("1", shared)
@@ -117,7 +117,7 @@ import Testing
         #expect(decisions.map(\.isFamilyShared) == [true])
     }
 
-    @Test func `groups, apps and environments do not compete`() {
+    @Test func `Purchases of different groups, apps and environments do not compete`() {
         var elsewhere = Sample.purchase("3", Sample.period("3", product: "silver"))
         elsewhere.subscription.bundleId = "com.example.woods"
         let purchases = [
@@ -129,7 +129,7 @@ import Testing
         #expect(Self.granted(purchases, on: 5).count == 6)
     }
 
-    @Test func `of a non-renewing subscription only the latest that stands is listed`() {
+    @Test func `The latest valid purchase of a non-renewing subscription is listed alone`() {
         let first = Sample.purchase("1", Sample.purchase(.nonRenewing, "pass", at: 0, to: 60))
         let second = Sample.purchase("2", Sample.purchase(.nonRenewing, "pass", at: 10, to: 17))
         let third = Sample.purchase("3", Sample.purchase(.nonRenewing, "pass", at: 20, to: 27, revoked: 21))
@@ -140,19 +140,19 @@ import Testing
         #expect(!entitlements.giveAccess(to: "pass"))
     }
 
-    @Test func `a thing owned twice is listed once`() {
+    @Test func `A product owned twice is listed once`() {
         let purchases = ["1", "2"].map { Sample.purchase($0, Sample.purchase(.nonConsumable, "sword")) }
         #expect(Self.granted(purchases, on: 5) == ["sword owned"])
     }
 
-    @Test func `access is asked by product`() {
+    @Test func `Access is granted by product`() {
         let entitlements = Entitlements(
             of: [Sample.purchase("1", Sample.period())], levels: Self.levels, at: Sample.day(5))
         #expect(entitlements.giveAccess(to: "gold"))
         #expect(!entitlements.giveAccess(to: "silver"))
     }
 
-    @Test func `every status is reached`() {
+    @Test func `Every status is reached`() {
         let reached = Set(Self.cases.map(\.status)).union([.outranked, .superseded])
         #expect(reached == Set(EntitlementStatus.allCases))
     }

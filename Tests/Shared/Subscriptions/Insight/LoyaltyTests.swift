@@ -36,26 +36,26 @@ import Testing
         #expect(loyalty.paidDays == 10)
     }
 
-    @Test func `a gap of 60 days keeps the service, a longer one begins anew`() {
+    @Test func `A gap of 60 days keeps the service, and a longer one starts it again`() {
         let first = Sample.period("1", from: 0, to: 30)
         let kept = Self.loyalty([first, Sample.period("2", from: 90, to: 120)], on: 100)
         #expect(kept.recentStart == Sample.day(0))
         #expect(kept.paidDays == 40)
-        let anew = Self.loyalty([first, Sample.period("2", from: 91, to: 121)], on: 100)
-        #expect(anew.recentStart == Sample.day(91))
-        #expect(anew.paidDays == 9)
+        let restarted = Self.loyalty([first, Sample.period("2", from: 91, to: 121)], on: 100)
+        #expect(restarted.recentStart == Sample.day(91))
+        #expect(restarted.paidDays == 9)
     }
 
-    @Test func `outside of production the gap is ten minutes`() {
+    @Test func `The sandbox allows a gap of ten minutes`() {
         let minute = 1.0 / 1440
         let first = Sample.period("1", from: 0, to: 5 * minute)
         let kept = Self.loyalty([first, Sample.period("2", from: 15 * minute, to: 1)], .sandbox, on: 0.5)
         #expect(kept.recentStart == Sample.day(0))
-        let anew = Self.loyalty([first, Sample.period("2", from: 15.1 * minute, to: 1)], .sandbox, on: 0.5)
-        #expect(anew.recentStart == Sample.day(15.1 * minute))
+        let restarted = Self.loyalty([first, Sample.period("2", from: 15.1 * minute, to: 1)], .sandbox, on: 0.5)
+        #expect(restarted.recentStart == Sample.day(15.1 * minute))
     }
 
-    @Test func `a trial is service and not paid for`() {
+    @Test func `A trial is service and not paid for`() {
         var trial = Sample.period("1", from: 0, to: 14)
         trial.offerDiscountType = "FREE_TRIAL"
         let loyalty = Self.loyalty([trial, Sample.period("2", from: 14, to: 44)], on: 20)
@@ -63,8 +63,7 @@ import Testing
         #expect(loyalty.paidDays == 6)
     }
 
-    @Test func `neither the family's, nor refunded, nor unpaid periods are paid service, and a refunded part ends it`()
-    {
+    @Test func `Family shared, refunded and free periods are not paid service, and a prorated refund ends it`() {
         var shared = Sample.period("1")
         shared.ownership = "FAMILY_SHARED"
         var free = Sample.period("1")
@@ -79,12 +78,12 @@ import Testing
         #expect(Self.loyalty([part], on: 30).paidDays == 20)
     }
 
-    @Test func `time that an upgrade and its predecessor share counts once`() {
+    @Test func `The time that an upgrade and its predecessor share counts once`() {
         let loyalty = Self.loyalty([Sample.period("1"), Sample.period("2", from: 10, to: 40, signed: 10)], on: 50)
         #expect(loyalty.paidDays == 40)
     }
 
-    @Test func `after 365 paid days the commission falls, gaps of up to 60 days not counted`() {
+    @Test func `The commission falls after 365 paid days, without gaps of up to 60 days`() {
         let year = (0..<11).map { Sample.period("\($0)", from: Double($0) * 30, to: Double($0 + 1) * 30) }
         #expect(Self.loyalty(year, on: 330).reducedCommissionStart == nil)
         let resumed = year + [Sample.period("12", from: 370, to: 420)]
@@ -94,13 +93,13 @@ import Testing
         #expect(Self.loyalty(late, on: 430).paidDays == 30)
     }
 
-    @Test func `what was paid before too long a gap does not count in a trial after it`() {
+    @Test func `Paid time before too long a gap does not count in a trial after it`() {
         var trial = Sample.period("2", from: 100, to: 114)
         trial.offerDiscountType = "FREE_TRIAL"
         #expect(Self.loyalty([Sample.period("1"), trial], on: 105).paidDays == 0)
     }
 
-    @Test func `without subscriptions there is no service`() {
+    @Test func `A customer without subscriptions has no service`() {
         let loyalty = Self.loyalty([Sample.purchase(.nonConsumable, "sword"), Sample.period("2", from: 9)], on: 5)
         #expect(loyalty.recentStart == nil)
         #expect(loyalty.paidDays == 0)

@@ -3,20 +3,20 @@ import Subscriptions
 import Testing
 
 @Suite struct PriceConsentTests {
-    static func consent(_ news: PurchaseEvent...) -> PriceConsent? {
-        let states = [news, news.reversed()].map { order in
+    static func consent(_ events: PurchaseEvent...) -> PriceConsent? {
+        let states = [events, events.reversed()].map { order in
             order.reduce(nil as Subscription?) { Subscription.applying($1, known: $0).subscription }
         }
         #expect(states[0] == states[1])
-        return states[0].map { PriceConsent(of: $0, events: news) }
+        return states[0].map { PriceConsent(of: $0, events: events) }
     }
 
-    static let asked = Sample.news("PRICE_INCREASE/PENDING", signed: 5, transaction: Sample.period())
-    static let agreed = Sample.news("PRICE_INCREASE/ACCEPTED", signed: 8, transaction: Sample.period())
-    static let renewed = Sample.news("DID_RENEW", signed: 30, transaction: Sample.period("2", from: 30, to: 60))
-    static let ended = Sample.news("EXPIRED/PRICE_INCREASE", signed: 30, transaction: Sample.period())
+    static let asked = Sample.event("PRICE_INCREASE/PENDING", signed: 5, transaction: Sample.period())
+    static let agreed = Sample.event("PRICE_INCREASE/ACCEPTED", signed: 8, transaction: Sample.period())
+    static let renewed = Sample.event("DID_RENEW", signed: 30, transaction: Sample.period("2", from: 30, to: 60))
+    static let ended = Sample.event("EXPIRED/PRICE_INCREASE", signed: 30, transaction: Sample.period())
 
-    @Test func `the newest word counts, and a renewal closes the matter`() {
+    @Test func `The newest notification counts, and a renewal closes the price increase`() {
         #expect(Self.consent(Self.renewed) == PriceConsent.none)
         #expect(Self.consent(Self.asked) == .pending(since: Sample.day(5)))
         #expect(Self.consent(Self.asked, Self.agreed) == .accepted(at: Sample.day(8)))
@@ -27,24 +27,24 @@ import Testing
     @Test func `Any end closes a price increase that was never answered`() {
         var renewal = Sample.renewal(on: false, signed: 30)
         renewal.priceIncreaseStatus = 0
-        let left = Sample.news(
+        let left = Sample.event(
             "EXPIRED/VOLUNTARY", signed: 30, status: 2, transaction: Sample.period(), renewal: renewal)
         #expect(Self.consent(Self.asked, left) == PriceConsent.none)
         #expect(Self.consent(left) == PriceConsent.none)
     }
 
     @Test(arguments: [(0, PriceConsent.pending(since: Sample.day(7))), (1, .accepted(at: Sample.day(7)))])
-    func `without a notification the renewal info tells`(status: Int, consent: PriceConsent) {
+    func `The renewal info counts where no notification is known`(status: Int, consent: PriceConsent) {
         var renewal = Sample.renewal(signed: 7)
         renewal.priceIncreaseStatus = status
-        let news = Sample.news("METADATA_UPDATE", signed: 7, transaction: Sample.period(), renewal: renewal)
-        #expect(Self.consent(news) == consent)
+        let event = Sample.event("METADATA_UPDATE", signed: 7, transaction: Sample.period(), renewal: renewal)
+        #expect(Self.consent(event) == consent)
     }
 
-    @Test func `a renewal info older than the notification does not contradict it`() {
+    @Test func `A renewal info older than the notification does not count`() {
         var renewal = Sample.renewal(signed: 1)
         renewal.priceIncreaseStatus = 1
-        let old = Sample.news("DID_RENEW", signed: 1, transaction: Sample.period(), renewal: renewal)
+        let old = Sample.event("DID_RENEW", signed: 1, transaction: Sample.period(), renewal: renewal)
         #expect(Self.consent(old, Self.asked) == .pending(since: Sample.day(5)))
         #expect(Self.consent(old) == PriceConsent.none)
     }

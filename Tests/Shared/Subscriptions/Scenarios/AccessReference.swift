@@ -1,8 +1,8 @@
 import Foundation
 import Subscriptions
 
-/// Who may use what, decided for one moment by looking at every fact received: slow and obvious, and independent of the
-/// product's way of computing periods.
+/// The product that may be used at one moment, computed from every received fact: slow and obvious, and independent of
+/// `AccessSchedule`.
 ///
 /// For moments at or after the newest event. Written from Apple's documentation of `status`, `renewalDate`, `purchaseDate`,
 /// `isUpgraded`, `revocationDate` and `additionalTransactionReason`.
@@ -10,7 +10,7 @@ struct AccessReference {
     let events: [PurchaseEvent]
     var durations = SimulatedPurchase.passes
 
-    /// The answers that what was received allows: mostly one; nil is no access.
+    /// The answers that the received facts allow: mostly one; nil is no access.
     func answers(at moment: Date) -> Set<String?> { certainAnswers(at: moment).union(sandboxAnswers(at: moment)) }
 
     /// How early Apple charges in the sandbox is not documented: a renewal that begins within the period of a purchase was
@@ -45,7 +45,7 @@ struct AccessReference {
             if let paid = paid(at: moment) { return [paid.productId] }
             return [isRevoked(since: status, at: moment) ? nil : graceProduct(at: moment)]
         case 2, 3, 5:
-            // A renewal info signed later may know of a recovery that no notification told.
+            // A renewal info signed later may show a recovery that no notification reported.
             if let renewal, renewal.signedDate > status.version.signedDate, let grace = renewal.gracePeriodExpiresDate,
                 grace > moment
             {
@@ -158,16 +158,16 @@ struct AccessReference {
             }
     }
 
-    /// A status without access ends the transaction that it was told of, or what runs where it was told of none. Others
-    /// that were paid for stand. What Apple signed later is newer than the status.
+    /// A status without access ends its own transaction, or the current one where it has none. Other paid transactions
+    /// keep their access. Facts that Apple signed later are newer than the status.
     private func isEnded(_ one: TransactionFacts) -> Bool {
         guard let status, let value = status.status, value != 1, value != 4,
             one.signedDate <= status.version.signedDate
         else { return false }
-        guard let told = status.transaction else {
+        guard let subject = status.transaction else {
             return one.purchaseDate.map { $0 <= status.version.signedDate } ?? true
         }
-        return told.transactionId == one.transactionId
+        return subject.transactionId == one.transactionId
             && one.purchaseDate.map { $0 <= status.version.signedDate } ?? true
     }
 
@@ -203,8 +203,8 @@ struct AccessReference {
         return [graceProduct(at: moment)]
     }
 
-    private func endIfUnbroken(_ told: TransactionFacts) -> Date? {
-        guard let one = transactions.first(where: { $0.transactionId == told.transactionId }),
+    private func endIfUnbroken(_ subject: TransactionFacts) -> Date? {
+        guard let one = transactions.first(where: { $0.transactionId == subject.transactionId }),
             one.revocationDate == nil, !one.isUpgraded, !transactions.contains(where: { replaces($0, one) })
         else { return nil }
         return one.expiresDate

@@ -15,12 +15,12 @@ extension ScenarioStep {
             let steps = scenario(seed: seed)
             guard problem(steps, seed) != nil else { continue }
             let shortest = shrunk(steps) { problem($0, seed) != nil }
-            let told = SimulatedPurchase(shortest).events.map(AccessScenarioTests.describe).joined(separator: "\n  ")
+            let events = SimulatedPurchase(shortest).events.map(AccessScenarioTests.describe).joined(separator: "\n  ")
             Issue.record(
                 """
                 seed \(seed): \(problem(shortest, seed) ?? "")
                 \(shortest.map(\.description).joined(separator: "\n"))
-                  \(told)
+                  \(events)
                 """)
             return
         }

@@ -1,8 +1,8 @@
 import Subscriptions
 import TestSupport
 
-/// Something that shall happen to a simulated purchase. A step that is impossible when its turn comes is left out, so any
-/// subsequence of a scenario is a scenario too, and a failing one can be shrunk.
+/// One step of a scenario: an event of a simulated purchase. A step that is impossible when its turn comes is left out, so
+/// any subsequence of a scenario is a scenario too, and a failing one can be shrunk.
 struct ScenarioStep: Sendable, Equatable, CustomStringConvertible {
     enum Action: Sendable, Equatable {
         case event(EventType)
@@ -29,7 +29,7 @@ struct ScenarioStep: Sendable, Equatable, CustomStringConvertible {
         .subscribed, .subscribed, .subscribed, .subscribed, .subscribed, .subscribedByOffer, .migrated, .boughtOnce,
     ]
 
-    /// What happens in most lives, so that rare events meet a purchase that has something to lose.
+    /// The most frequent events, so that rare events meet a purchase with access.
     private static let frequent: [Action] = [
         .event(.renewed), .event(.renewed), .event(.renewed), .event(.upgraded), .event(.refunded), .event(.refunded),
         .event(.billingFailedWithGrace), .event(.billingFailed), .event(.billingRecovered), .event(.refundReversed),

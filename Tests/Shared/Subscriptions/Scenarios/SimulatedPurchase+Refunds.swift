@@ -22,7 +22,7 @@ extension SimulatedPurchase {
         }
         let covers = charges.contains { $0.refundedAt == nil && $0.entitlesUntil > now }
         if isLast, !covers, state != .ended {
-            forgetGrace()
+            clearGrace()
             state = .revoked
         }
         var envelopes = [("REFUND", index)]
@@ -49,7 +49,7 @@ extension SimulatedPurchase {
         return true
     }
 
-    /// Family sharing ends for every period that is not over; Apple tells of each in the same moment.
+    /// Family sharing ends for every period that is not over; Apple reports each in the same moment.
     mutating func revokeFamilyAccess(_ choice: Int) -> Bool {
         guard isFamilyShared, state == .active || state == .oneTime else { return false }
         let lost = charges.indices.filter { charges[$0].entitlesUntil > now && charges[$0].refundedAt == nil }

@@ -2,7 +2,7 @@ import Contracts
 import Foundation
 import Subscriptions
 
-/// What each step changes in the books, and what Apple sends about it.
+/// The charges that each step changes, and the notifications that Apple sends about it.
 extension SimulatedPurchase {
     /// - Returns: whether the step was possible.
     mutating func happens(_ step: ScenarioStep) -> Bool {
@@ -51,7 +51,7 @@ extension SimulatedPurchase {
             guard state == .grace, let graceEnd else { return false }
             now = graceEnd
             settle()
-            tell(type, choice)
+            notify(type, choice)
         case .expiredVoluntarily: return expire(type, intent: 1, when: !willRenew, choice)
         case .expiredOverPrice: return expire(type, intent: 3, when: isPricePending, choice)
         case .expiredUnsold: return expire(type, intent: 4, when: willRenew, choice)
@@ -60,13 +60,13 @@ extension SimulatedPurchase {
             guard state == .retry else { return false }
             now = end + 60 * Self.day
             close(intent: 2)
-            tell(type, choice)
+            notify(type, choice)
         case .refunded: return refund(choice)
         case .refundReversed: return reverseRefund(choice)
         case .seatsRefunded:
             guard state == .active else { return false }
             charges[current].facts.revokedSeatQuantity = 1
-            tell(type, choice)
+            notify(type, choice)
         case .refundDeclined, .consumptionRequested:
             guard state != .none else { return false }
             send([(type.rawValue, choice % charges.count)], choice: choice)
@@ -79,13 +79,13 @@ extension SimulatedPurchase {
             charges[index].entitlesUntil += longer
             charges[index].end += longer
             charges[index].facts.expiresDate = Date(milliseconds: charges[index].end)
-            tell(type, choice)
+            notify(type, choice)
         default: return choose(type, choice)
         }
         return true
     }
 
-    /// What changes no access.
+    /// Events that change no access.
     private mutating func choose(_ type: EventType, _ choice: Int) -> Bool {
         guard state != .none, state != .oneTime else { return false }
         let isActive = state == .active
@@ -105,11 +105,11 @@ extension SimulatedPurchase {
             renewal.priceIncreaseStatus = 1
         default: return false
         }
-        tell(type, choice)
+        notify(type, choice)
         return true
     }
 
-    private mutating func tell(_ type: EventType, _ choice: Int, and other: EventType? = nil) {
+    private mutating func notify(_ type: EventType, _ choice: Int, and other: EventType? = nil) {
         let about = state == .active || state == .grace ? current : charges.count - 1
         send([type, other].compactMap { $0 }.map { ($0.rawValue, about) }, choice: choice)
     }
@@ -132,14 +132,14 @@ extension SimulatedPurchase {
 
     /// A purchase begins at once and replaces everything before it, begun or not.
     private mutating func buy(_ product: String, _ type: EventType, _ choice: Int) {
-        forgetGrace()
+        clearGrace()
         for index in charges.indices where charges[index].entitlesUntil > now {
             charges[index].entitlesUntil = max(charges[index].from, now)
             charges[index].facts.isUpgraded = charges[index].refundedAt == nil
         }
         charge(product, from: now, to: now + length(choice / 5), reason: "PURCHASE", choice)
         restart(product)
-        tell(type, choice, and: choice / 37 % 3 == 0 ? .renewalTurnedOn : nil)
+        notify(type, choice, and: choice / 37 % 3 == 0 ? .renewalTurnedOn : nil)
     }
 
     private mutating func restart(_ product: String) {
@@ -162,7 +162,7 @@ extension SimulatedPurchase {
         productType = type
         charge(product, from: now, to: now + duration, reason: "PURCHASE", choice)
         charges[0].facts.expiresDate = nil
-        tell(.boughtOnce, choice)
+        notify(.boughtOnce, choice)
     }
 
     /// Adds a charge for the running period; every transaction of the period has a reason from then on.
@@ -172,7 +172,7 @@ extension SimulatedPurchase {
         for index in charges.indices where charges[index].entitlesUntil == base.end {
             charges[index].facts.additionalTransactionReason = "SEAT_ADDITION"
         }
-        tell(.metadataUpdated, choice)
+        notify(.metadataUpdated, choice)
     }
 
     /// Up to a day before the end, or a little after it; dated at its beginning either way.
@@ -189,7 +189,7 @@ extension SimulatedPurchase {
             return false
         }
         restart(product)
-        tell(.renewed, choice)
+        notify(.renewed, choice)
         return true
     }
 
@@ -199,16 +199,16 @@ extension SimulatedPurchase {
         // Within grace the days of service go on without a gap; after a lapse they begin with the charge.
         let from = state == .grace ? end : now
         guard from + length(choice / 5) > now else { return false }
-        if state == .retry { forgetGrace() }
+        if state == .retry { clearGrace() }
         charge(product, from: from, to: from + length(choice / 5), reason: "RENEWAL", choice)
         restart(product)
-        tell(.billingRecovered, choice)
+        notify(.billingRecovered, choice)
         return true
     }
 
     private mutating func fail(withGrace: Bool, _ choice: Int) -> Bool {
         guard state == .active, willRenew, hasBegun else { return false }
-        // Told when the first attempt fails, which may be before the end; the status is still 1 then.
+        // Sent when the first attempt fails, which may be before the end; the status is still 1 then.
         let isEarly = choice / 47 % 2 == 0
         now = max(now, isEarly ? end - earlyCharge * Int64(choice / 53 % 1000) / 1000 : end)
         renewal.isInBillingRetry = now >= end && choice / 59 % 3 > 0
@@ -220,7 +220,7 @@ extension SimulatedPurchase {
             renewal.gracePeriodExpiresDate = graceEnd.map { Date(milliseconds: $0) }
             state = .grace
         }
-        tell(withGrace ? .billingFailedWithGrace : .billingFailed, choice)
+        notify(withGrace ? .billingFailedWithGrace : .billingFailed, choice)
         return true
     }
 
@@ -228,12 +228,12 @@ extension SimulatedPurchase {
         guard state == .active || state == .ended, possible else { return false }
         now = max(now, end)
         close(intent: intent)
-        tell(type, choice)
+        notify(type, choice)
         return true
     }
 
     private mutating func close(intent: Int) {
-        forgetGrace()
+        clearGrace()
         renewal.autoRenewStatus = false
         renewal.isInBillingRetry = false
         renewal.expirationIntent = intent

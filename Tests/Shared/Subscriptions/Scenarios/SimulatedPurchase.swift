@@ -3,18 +3,17 @@ import Foundation
 import Subscriptions
 import TestSupport
 
-/// Apple's side of one purchase: it keeps who may use what as its own books, and sends notifications about it.
+/// Apple's side of one purchase: it keeps the charges with the access that each grants, and sends notifications about them.
 ///
-/// The books are charges with what they entitle to; nothing in them is read off a notification. Written from Apple's
-/// documentation: <https://developer.apple.com/documentation/appstoreservernotifications/notificationtype>.
+/// No charge depends on a notification. Written from Apple's documentation: <https://developer.apple.com/documentation/appstoreservernotifications/notificationtype>.
 struct SimulatedPurchase {
     enum State { case none, active, grace, retry, ended, revoked, oneTime }
 
-    /// One charge. It entitles to its product from its beginning until it was replaced, refunded or over.
+    /// One charge. It grants access to its product from its beginning until it was replaced, refunded or over.
     struct Charge {
         var facts: TransactionFacts
         var from: Int64
-        /// As the transaction says.
+        /// The end by the transaction.
         var end: Int64
         /// Until when it entitles if it is not refunded: `end`, or where a later purchase replaced it.
         var entitlesUntil: Int64
@@ -49,7 +48,7 @@ struct SimulatedPurchase {
     var graceEnd: Int64?
     /// Times that were a grace period once, which the newest renewal info does not mention any more.
     var forgotten: [Range<Int64>] = []
-    /// Whether a period ended of which no notification told.
+    /// Whether a period ended without a notification.
     private(set) var hasChangedSilently = false
     private var speed = 0
     var oldPayloads = 0
@@ -58,9 +57,9 @@ struct SimulatedPurchase {
         for step in steps { perform(step) }
     }
 
-    // MARK: - The books
+    // MARK: - Access
 
-    /// What may be used at a moment, as known now.
+    /// The product that may be used at a moment; nil for none.
     func product(at moment: Int64) -> String? {
         if let charge = charges.last(where: { $0.entitles(at: moment) }) { return charge.facts.productId }
         if let graceEnd, end <= moment, moment < graceEnd { return charges[current].facts.productId }
@@ -120,17 +119,17 @@ struct SimulatedPurchase {
         }
     }
 
-    /// What the clock does without a notification.
+    /// Changes by the clock alone, without a notification.
     mutating func settle() {
         if state == .active, now >= end { state = willRenew ? .retry : .ended }
         if state == .grace, let graceEnd, now >= graceEnd {
-            forgetGrace()
+            clearGrace()
             state = .retry
         }
         if state == .retry, now >= end + 60 * Self.day { state = .ended }
     }
 
-    mutating func forgetGrace() {
+    mutating func clearGrace() {
         if let graceEnd, end < graceEnd { forgotten.append(end..<graceEnd) }
         graceEnd = nil
         renewal.gracePeriodExpiresDate = nil
@@ -147,7 +146,7 @@ struct SimulatedPurchase {
     }
 
     /// - Parameter envelopes: notifications that Apple signs in the same moment, each about one charge.
-    mutating func send(_ envelopes: [(type: String, charge: Int)], choice: Int, status told: Int? = nil) {
+    mutating func send(_ envelopes: [(type: String, charge: Int)], choice: Int, status given: Int? = nil) {
         let next = (moments + [end + 60 * Self.day]).filter { $0 > now }.min() ?? .max
         let lag = min([0, 0, 1, 700, 3000][choice / 23 % 5], next - now - 1)
         let early = lag == 0 ? 0 : Int64(choice / 29) % (lag + 1)
@@ -170,7 +169,7 @@ struct SimulatedPurchase {
                 renewal?.productId = nil
             }
             append(
-                envelope.type, choice, status: isOld ? nil : told ?? status(at: now), transaction: transaction,
+                envelope.type, choice, status: isOld ? nil : given ?? status(at: now), transaction: transaction,
                 renewal: renewal)
         }
     }

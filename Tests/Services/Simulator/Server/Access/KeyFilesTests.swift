@@ -44,7 +44,7 @@ import Testing
         }
         #expect(read.issuerId == "issuer" && read.keyId == "KEY")
         #expect(read.publicKey.uncompressedPoint == (try key.publicKey().uncompressedPoint))
-        #expect(throws: Failure.self) { try AcceptedKey(describedBy: "issuer:KEY") { _ in pem } }
-        #expect(throws: Failure.self) { try AcceptedKey(describedBy: "issuer:KEY:file") { _ in "no key" } }
+        #expect(throws: SimulatorError.self) { try AcceptedKey(describedBy: "issuer:KEY") { _ in pem } }
+        #expect(throws: SimulatorError.self) { try AcceptedKey(describedBy: "issuer:KEY:file") { _ in "no key" } }
     }
 }

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func `a client that waits until Retry-After is served, and a moment earlier it is not`() throws {
-        var bucket = TokenBucket(rate: 10, now: start)
+        var bucket = RequestBucket(rate: 10, now: start)
         while bucket.take(now: start) == nil {}
         let refused = bucket.take(now: start)
         let date = try #require(refused)

@@ -90,7 +90,8 @@ import Testing
             let body = fixture.window(#","onlyFailures":true"#)
             let before = try fixture.uuids(try await fixture.items(body))
             #expect(before == [events[0], events[2]].map { $0.uuid.uuidString.lowercased() })
-            fixture.historyStore.end(Delivery(notification: failing, attempt: 2), .accepted, sentAt: fixture.now)
+            fixture.historyStore.end(
+                NotificationDelivery(notification: failing, attempt: 2), .accepted, sentAt: fixture.now)
             let after = try fixture.uuids(try await fixture.items(body))
             #expect(after == [events[2].uuid.uuidString.lowercased()])
         }

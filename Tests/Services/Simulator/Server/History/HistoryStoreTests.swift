@@ -15,7 +15,7 @@ import Testing
         for event in events {
             historyStore.note(event)
             _ = historyStore.begin(
-                Delivery(notification: try signer.write(PendingNotification(event: event))), at: { now })
+                NotificationDelivery(notification: try signer.write(PendingNotification(event: event))), at: { now })
         }
         historyStore.withHistory(of: SimulatorFixture.production) { appHistory in
             #expect((50...55).contains(appHistory.range.count))
@@ -33,9 +33,9 @@ import Testing
         let historyStore = HistoryStore(limit: 50)
         let signer = try NotificationSignerTests.signer()
         let forged = PendingNotification(event: PurchaseFixture.subscriptions(1)[0], invalidVariant: .tampered)
-        let invalidVariant = Delivery(notification: try signer.write(forged))
+        let invalidVariant = NotificationDelivery(notification: try signer.write(forged))
         historyStore.end(invalidVariant, .accepted, sentAt: historyStore.begin(invalidVariant, at: { now }))
-        var genuine = Delivery(
+        var genuine = NotificationDelivery(
             notification: try signer.write(PendingNotification(event: PurchaseFixture.subscriptions(2)[1])))
         historyStore.end(genuine, .accepted, sentAt: historyStore.begin(genuine, at: { now }))
         genuine.isRepetition = true
@@ -63,7 +63,7 @@ import Testing
         let signer = try NotificationSignerTests.signer()
         for (event, date) in zip(PurchaseFixture.subscriptions(3), [now, now.adding(-100), now.adding(1)]) {
             _ = historyStore.begin(
-                Delivery(notification: try signer.write(PendingNotification(event: event))), at: { date })
+                NotificationDelivery(notification: try signer.write(PendingNotification(event: event))), at: { date })
         }
         historyStore.withHistory(of: SimulatorFixture.production) { appHistory in
             #expect(appHistory.range.map { appHistory[$0].firstAttempt } == [now, now, now.adding(1)])

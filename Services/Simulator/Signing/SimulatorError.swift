@@ -1,5 +1,5 @@
 /// An error with a message for the operator.
-struct Failure: Error, CustomStringConvertible {
+struct SimulatorError: Error, CustomStringConvertible {
     var description: String
 
     init(_ description: String) { self.description = description }

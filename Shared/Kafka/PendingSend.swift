@@ -11,7 +11,7 @@ struct DeliveryReport: Sendable {
 ///
 /// librdkafka holds one reference per record without a report. The reports come on the pump's thread; the sender
 /// waits elsewhere, and may have gone (cancelled, or timed out) when they come.
-final class Delivery: Sendable {
+final class PendingSend: Sendable {
     private typealias Outcome = Result<DeliveryReport, any Error>
     private typealias Waiter = CheckedContinuation<DeliveryReport, any Error>
 
@@ -107,10 +107,10 @@ final class Delivery: Sendable {
 
 /// The reference that librdkafka holds for a record without a report.
 final class DeliveryTicket: Sendable {
-    private let delivery: Delivery
+    private let delivery: PendingSend
     private let index: Int
 
-    init(_ delivery: Delivery, index: Int) {
+    init(_ delivery: PendingSend, index: Int) {
         self.delivery = delivery
         self.index = index
     }

@@ -10,18 +10,19 @@ import TestSupport
 @testable import StateUpdater
 @testable import Verifier
 
-/// The letters of one made-up subscription, and the parts in them as the API or the app would hand them out by themselves.
-struct SignedLife {
+/// The signed notifications of one simulated subscription, and the transactions and renewal infos in them, as Apple's API or
+/// the app provides them.
+struct SignedHistory {
     static let bundleId = "com.example.app"
     static let now = Date(timeIntervalSince1970: 1_780_000_000)
     static let authority = Result { try DevelopmentAuthority(now: now) }
 
-    /// What Apple posted.
-    var letters: [[UInt8]] = []
-    /// What stands in the letters: transactions and renewal information.
-    var parts: [[UInt8]] = []
+    /// The notifications as compact JWS.
+    var notifications: [[UInt8]] = []
+    /// The transactions and renewal infos in the notifications, as compact JWS.
+    var signedObjects: [[UInt8]] = []
 
-    private static let happenings: [(NotificationType, NotificationSubtype?, SubscriptionStatus?)] = [
+    private static let eventTypes: [(NotificationType, NotificationSubtype?, SubscriptionStatus?)] = [
         (.subscribed, .initialBuy, .active), (.didRenew, nil, .active),
         (.didChangeRenewalStatus, .autoRenewDisabled, .active), (.didChangeRenewalStatus, .autoRenewEnabled, .active),
         (.didFailToRenew, nil, .billingRetry), (.didRenew, .billingRecovery, .active), (.expired, .voluntary, .expired),
@@ -32,9 +33,9 @@ struct SignedLife {
         var generator = SeededGenerator(state: seed)
         let signer = PayloadSigner(authority: try Self.authority.get())
         for index in 0..<length {
-            // Few different moments: of two that fall together the id decides.
+            // Few different dates, so that the id decides between equal ones.
             let signedDate = Self.now.addingTimeInterval(Double(Int.random(in: 0..<6, using: &generator) - 6) * 86_400)
-            let (type, subtype, status) = Self.happenings[Int.random(in: 0..<10, using: &generator)]
+            let (type, subtype, status) = Self.eventTypes[Int.random(in: 0..<10, using: &generator)]
             let period = Int.random(in: 0..<3, using: &generator)
             var transaction = JWSTransactionDecodedPayload()
             transaction.originalTransactionId = "1000"
@@ -65,11 +66,11 @@ struct SignedLife {
             data.appAppleId = 1
             data.environment = .production
             data.status = status
-            parts += [try signer.sign(transaction.json), try signer.sign(renewal.json)]
-            data.signedTransactionInfo = String(decoding: parts[parts.count - 2], as: UTF8.self)
-            data.signedRenewalInfo = String(decoding: parts[parts.count - 1], as: UTF8.self)
+            signedObjects += [try signer.sign(transaction.json), try signer.sign(renewal.json)]
+            data.signedTransactionInfo = String(decoding: signedObjects[signedObjects.count - 2], as: UTF8.self)
+            data.signedRenewalInfo = String(decoding: signedObjects[signedObjects.count - 1], as: UTF8.self)
             payload.data = data
-            letters.append(try signer.sign(payload.json))
+            notifications.append(try signer.sign(payload.json))
         }
     }
 
@@ -79,7 +80,7 @@ struct SignedLife {
             UInt32.random(in: 0 ... .max, using: &generator))
     }
 
-    /// What the verifier and the state-updater make of payloads, in their order.
+    /// Runs payloads through the verifier and the state-updater, in their order.
     static func entries(_ payloads: [(jws: [UInt8], source: NotificationSource)]) async throws -> [LedgerEntry] {
         let verifier = SignedDataVerifier(
             trust: try TrustStore.apple.adding(rootsIn: Array(authority.get().rootPEM.utf8)),

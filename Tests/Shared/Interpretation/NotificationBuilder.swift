@@ -14,10 +14,10 @@ import Testing
 @testable import StateUpdater
 @testable import Verifier
 
-/// What Apple would sign; each test changes what it is about.
-struct Letter {
+/// Builds and signs a notification like Apple's; each test changes the fields that it is about.
+struct NotificationBuilder {
     static let apps = ["com.example.app", "com.example.other"]
-    static let now = SignedLife.now
+    static let now = SignedHistory.now
 
     var uuid = UUID()
     var app = Self.apps[0]
@@ -26,9 +26,9 @@ struct Letter {
     var renewal: JWSRenewalInfoDecodedPayload? = JWSRenewalInfoDecodedPayload()
     var payload = ResponseBodyV2DecodedPayload()
     var data = NotificationData()
-    /// Further members of the transaction, as JSON, which no property can hold.
+    /// Further members of the transaction as JSON text, for values that no property can hold.
     var oddTransaction = ""
-    /// Likewise of the renewal info.
+    /// Further members of the renewal info as JSON text.
     var oddRenewal = ""
 
     init() {
@@ -53,7 +53,7 @@ struct Letter {
 
     /// The compact JWS.
     func signed() throws -> [UInt8] {
-        let signer = PayloadSigner(authority: try SignedLife.authority.get())
+        let signer = PayloadSigner(authority: try SignedHistory.authority.get())
         var (transaction, renewal, data, payload) = (transaction, renewal, data, payload)
         transaction.bundleId = app
         transaction.environment = environment
@@ -73,30 +73,30 @@ struct Letter {
     }
 }
 
-extension Letter {
-    /// Where a letter ended.
-    enum End: Equatable {
+extension NotificationBuilder {
+    /// The store that a notification reached, or the stage that rejected it, with the reason.
+    enum Outcome: Equatable {
         case ledger
         case verifier(String)
         case deduplicator(String)
         case stateUpdater(String)
     }
 
-    /// Runs letters, one after the other, through the verifier, the deduplicator, the state-updater and the ledger.
-    static func run(_ letters: [[UInt8]], _ connection: PostgresConnection) async throws -> [End] {
+    /// Runs notifications, one after the other, through the verifier, the deduplicator, the state-updater and the ledger.
+    static func run(_ notifications: [[UInt8]], _ connection: PostgresConnection) async throws -> [Outcome] {
         let verifier = SignedDataVerifier(
-            trust: try TrustStore.apple.adding(rootsIn: Array(SignedLife.authority.get().rootPEM.utf8)),
+            trust: try TrustStore.apple.adding(rootsIn: Array(SignedHistory.authority.get().rootPEM.utf8)),
             apps: AppRegistry(
                 apps: apps.enumerated().map { number, app in
                     AcceptedApp(
                         bundleId: app, appAppleId: Int64(number + 1), environments: [.production, .sandbox])
                 }))
         let deduplicator = Deduplicate(seen: SeenNotificationStore(connection), now: { now })
-        var ends: [End] = []
-        for (offset, letter) in letters.enumerated() {
+        var outcomes: [Outcome] = []
+        for (offset, notification) in notifications.enumerated() {
             let position = LogPosition(topic: "t", partition: 0, offset: Int64(offset))
             let received = ReceivedNotification(
-                signedPayload: letter, source: .webhook, receivedAt: now, bundleId: nil)
+                signedPayload: notification, source: .webhook, receivedAt: now, bundleId: nil)
             switch try await Verify(verifier: { verifier }, now: { now }, cores: 1)
                 .process([Delivery(message: received, position: position)])[0]
             {
@@ -108,39 +108,39 @@ extension Letter {
                     switch Update().result(on: unique.verified, at: position) {
                     case .forward(let entry):
                         _ = try await LedgerStore(connection).apply([entry], moving: [], recordedAt: now)
-                        ends.append(.ledger)
-                    case .deadLetter(let reason, _): ends.append(.stateUpdater(reason.rawValue))
-                    case .discard(let reason): ends.append(.stateUpdater(reason.rawValue))
+                        outcomes.append(.ledger)
+                    case .deadLetter(let reason, _): outcomes.append(.stateUpdater(reason.rawValue))
+                    case .discard(let reason): outcomes.append(.stateUpdater(reason.rawValue))
                     }
-                case .deadLetter(let reason, _): ends.append(.deduplicator(reason.rawValue))
-                case .discard(let reason): ends.append(.deduplicator(reason.rawValue))
+                case .deadLetter(let reason, _): outcomes.append(.deduplicator(reason.rawValue))
+                case .discard(let reason): outcomes.append(.deduplicator(reason.rawValue))
                 }
-            case .deadLetter(let reason, _): ends.append(.verifier(reason.rawValue))
-            case .discard(let reason): ends.append(.verifier(reason.rawValue))
+            case .deadLetter(let reason, _): outcomes.append(.verifier(reason.rawValue))
+            case .discard(let reason): outcomes.append(.verifier(reason.rawValue))
             }
         }
-        return ends
+        return outcomes
     }
 
     static func key(_ environment: StoreEnvironment = .production) -> SubscriptionKey {
         SubscriptionKey(environment: environment, originalTransactionId: "1000")
     }
 
-    /// One letter that must reach the ledger with exactly these anomalies.
+    /// Expects that one notification reaches the ledger with exactly these anomalies.
     static func expect(
-        _ anomalies: Set<Anomaly>, of change: (inout Letter) -> Void,
+        _ anomalies: Set<Anomaly>, of change: (inout NotificationBuilder) -> Void,
         _ check: @Sendable (Subscription) -> Bool
     ) async throws {
-        var letter = Letter()
-        change(&letter)
-        let signed = try letter.signed()
+        var notification = NotificationBuilder()
+        change(&notification)
+        let signed = try notification.signed()
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
             #expect(try await run([signed], connection) == [.ledger])
             let state = try #require(try await SubscriptionStore(connection).find(key()))
             #expect(check(state))
             #expect(try await Set(AnomalyStore(connection).anomalies(of: key())) == anomalies)
-            let original = try await NotificationStore(connection).original(letter.uuid)
+            let original = try await NotificationStore(connection).original(notification.uuid)
             #expect(original == signed)
             await connection.close()
         }

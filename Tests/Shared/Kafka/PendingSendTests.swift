@@ -2,11 +2,11 @@ import Testing
 
 @testable import Kafka
 
-@Suite struct DeliveryTests {
+@Suite struct PendingSendTests {
     private let good = DeliveryReport(partition: 3, offset: 7, error: nil)
 
-    @Test func `Delivery is settled by its last report and not before`() async throws {
-        let delivery = Delivery()
+    @Test func `PendingSend is settled by its last report and not before`() async throws {
+        let delivery = PendingSend()
         for _ in 0..<2 { delivery.expect() }
         delivery.seal()
         delivery.receive(DeliveryReport(partition: 0, offset: -1, error: KafkaError(code: 10)))
@@ -16,8 +16,8 @@ import Testing
         #expect(try await failure { _ = try await delivery.outcome() }.code == 10)
     }
 
-    @Test func `Delivery is not settled while its sender still enqueues`() async throws {
-        let delivery = Delivery()
+    @Test func `PendingSend is not settled while its sender still enqueues`() async throws {
+        let delivery = PendingSend()
         delivery.expect()
         delivery.receive(good)
         #expect(!delivery.isSettled)
@@ -25,16 +25,17 @@ import Testing
         #expect(try await delivery.outcome().offset == 7)
     }
 
-    @Test func `Delivery fails for a record that could not be enqueued, and expects no report for it`() async throws {
-        let delivery = Delivery()
+    @Test func `PendingSend fails for a record that could not be enqueued, and expects no report for it`() async throws
+    {
+        let delivery = PendingSend()
         delivery.expect()
         delivery.refuse(KafkaError(code: -184))
         delivery.seal()
         #expect(try await failure { _ = try await delivery.outcome() }.code == -184)
     }
 
-    @Test func `Delivery ignores reports after the sender has gone`() async throws {
-        let delivery = Delivery()
+    @Test func `PendingSend ignores reports after the sender has gone`() async throws {
+        let delivery = PendingSend()
         delivery.expect()
         delivery.seal()
         delivery.abandon(KafkaError(code: -185))
@@ -42,8 +43,8 @@ import Testing
         #expect(try await failure { _ = try await delivery.outcome() }.code == -185)
     }
 
-    @Test func `Delivery ignores a cancellation once it is settled`() async throws {
-        let delivery = Delivery()
+    @Test func `PendingSend ignores a cancellation once it is settled`() async throws {
+        let delivery = PendingSend()
         delivery.expect()
         delivery.seal()
         delivery.receive(good)

@@ -1,5 +1,5 @@
 /// One attempt to deliver a signed notification.
-struct Delivery: Sendable {
+struct NotificationDelivery: Sendable {
     var notification: SignedNotification
     /// From 1; rises with every retry.
     var attempt = 1

@@ -4,7 +4,7 @@ import Contracts
 import struct Foundation.Date
 
 /// The first span of a notification's trace: the request.
-struct Tracing: Sendable {
+struct RequestTracing: Sendable {
     let tracer: Tracer
 
     /// A trace of its own, whatever the request names: otherwise a client could choose which traces are recorded.
