@@ -118,6 +118,9 @@ func tests(
 }
 
 let tests: [Target] = [
+    .executableTarget(
+        name: "ExampleBackend", dependencies: [hummingbird, httpClient], path: "Documentation/Examples/Swift",
+        swiftSettings: house),
     .target(
         name: "TestSupport", dependencies: ["Contracts", "Kafka", "Postgres", "Storage", "Subscriptions", logging],
         path: "Tests/Support", swiftSettings: strict
