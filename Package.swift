@@ -124,6 +124,9 @@ func tests(
 }
 
 let tests: [Target] = [
+    .executableTarget(
+        name: "ExampleBackend", dependencies: [hummingbird, httpClient], path: "Documentation/Examples/Swift",
+        swiftSettings: house),
     .target(
         name: "TestSupport",
         dependencies: ["Development", "Contracts", "Kafka", "Postgres", "Storage", "Subscriptions", logging],

@@ -13,6 +13,7 @@ struct APIServices: Sendable {
     let housekeeping: Housekeeping
     let horizon: EventHorizon
     let definitions: DefinitionTable
+    let previews: PreviewCheck
     private let uploads: UploadAccess
 
     init(_ context: ServiceContext<Configuration>) throws {
@@ -35,9 +36,12 @@ struct APIServices: Sendable {
             database: database,
             isRead: context.health.readinessCheck("definitions", waitingFor: "the entitlement definitions"),
             logger: context.logger)
+        previews = PreviewCheck(
+            database: database, definitions: definitions, clock: context.clock, logger: context.logger)
         let dependencies = Dependencies(
             document: document, database: database, keys: keys, horizon: horizon, definitions: definitions,
-            cursor: Cursor { keys.cursorSecret }, uploads: uploads.services, clock: context.clock, newId: { UUID() },
+            cursor: Cursor { keys.cursorSecret }, uploads: uploads.services, previews: previews, clock: context.clock,
+            newId: { UUID() },
             sleep: { try await Task.sleep(for: $0) }, logger: context.logger)
         self.keys = keys
         let service = APIService(
@@ -55,5 +59,5 @@ struct APIServices: Sendable {
     }
 
     /// In the order of their dependencies; stopped backwards.
-    var all: [any Service] { uploads.all + [readiness, keys, housekeeping, horizon, definitions, server] }
+    var all: [any Service] { uploads.all + [readiness, keys, housekeeping, horizon, definitions, previews, server] }
 }

@@ -20,6 +20,13 @@ struct Configuration: KafkaVariables, DatabaseVariables {
     let apiKeys = Variable.apiKeysFile.optional
     let apiURL = Variable.apiURL.optional
     let apiLimitShare = Variable.apiLimitShare(default: "0.05")
+    let verifyReceipt = Variable.bool(
+        "STOREKEEPER_VERIFY_RECEIPT",
+        "send receipts that cannot be proven by themselves to Apple's deprecated verifyReceipt", default: "false")
+    let sharedSecret = Variable.secretFile(
+        "STOREKEEPER_SHARED_SECRET_FILE",
+        "file of the account's shared secret, which verifyReceipt wants for auto-renewable subscriptions"
+    ).optional
     let refusalLimit = Variable.int(
         "STOREKEEPER_API_REFUSAL_LIMIT",
         "parts of uploads refused a minute for each key, on each instance; one more is answered 429",

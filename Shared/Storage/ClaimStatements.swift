@@ -13,12 +13,16 @@ enum ClaimStatements {
         """
         insert into account_claim as held (
             environment, original_transaction_id, bundle_id, app_account_token, since, told_at, app_transaction_id,
-            source)
+            restored_at, restored_lapsed_at, source)
         select environment::store_environment, original_transaction_id, bundle_id, app_account_token, min(since),
-            (array_agg(told_at order by since, told_at desc))[1], min(app_transaction_id collate "C"), $1::text
-        from unnest($2::text[], $3::text[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::text[])
-            as given (
-                environment, original_transaction_id, bundle_id, app_account_token, since, told_at, app_transaction_id)
+            (array_agg(told_at order by since, told_at desc))[1], min(app_transaction_id collate "C"), max(restored_at),
+            max(restored_lapsed_at), $1::text
+        from unnest(
+            $2::text[], $3::text[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::text[],
+            $9::timestamptz[], $10::timestamptz[]
+        ) as given (
+            environment, original_transaction_id, bundle_id, app_account_token, since, told_at, app_transaction_id,
+            restored_at, restored_lapsed_at)
         group by environment, original_transaction_id, bundle_id, app_account_token
         order by environment, original_transaction_id, bundle_id, app_account_token
         on conflict (environment, original_transaction_id, bundle_id, app_account_token, source) do update
@@ -28,10 +32,14 @@ enum ClaimStatements {
                 when excluded.since > held.since then held.told_at
                 else greatest(held.told_at, excluded.told_at)
             end,
-            app_transaction_id = least(held.app_transaction_id collate "C", excluded.app_transaction_id)
+            app_transaction_id = least(held.app_transaction_id collate "C", excluded.app_transaction_id),
+            restored_at = greatest(held.restored_at, excluded.restored_at),
+            restored_lapsed_at = greatest(held.restored_lapsed_at, excluded.restored_lapsed_at)
         where held.since > excluded.since or (held.since = excluded.since and held.told_at < excluded.told_at)
             or excluded.app_transaction_id < held.app_transaction_id collate "C"
             or (held.app_transaction_id is null and excluded.app_transaction_id is not null)
+            or excluded.restored_at > coalesce(held.restored_at, '-infinity')
+            or excluded.restored_lapsed_at > coalesce(held.restored_lapsed_at, '-infinity')
         """)
 
     /// Finds shared Apple accounts of a batch after its purchases and claims were written. An account that joins them through
@@ -149,7 +157,9 @@ enum ClaimStatements {
         return Command(
             upsert, source.rawValue, claims.map(\.0.key.environment.rawValue),
             claims.map(\.0.key.originalTransactionId), claims.map(\.0.bundleId), claims.map(\.token),
-            claims.map(\.0.since), claims.map(\.0.signedAt), claims.map(\.0.appTransactionId))
+            claims.map(\.0.since), claims.map(\.0.signedAt), claims.map(\.0.appTransactionId),
+            claims.map(\.0.restoredAt),
+            claims.map(\.0.restoredLapsedAt))
     }
 
     /// - Parameters:

@@ -68,7 +68,8 @@ public struct CustomerStore: Sendable {
     static let claims = Statement(
         "customer-claims",
         """
-        select original_transaction_id, app_transaction_id, app_account_token::text as app_account_token, since, told_at
+        select original_transaction_id, app_transaction_id, app_account_token::text as app_account_token, since, told_at,
+            restored_at, restored_lapsed_at
         from account_claim
         where environment = $1::text::store_environment and bundle_id = $2::text
         """)
@@ -90,6 +91,7 @@ extension AccountClaim {
                 environment: environment, originalTransactionId: try row.value("original_transaction_id")),
             bundleId: bundleId, appTransactionId: try row.optional("app_transaction_id"),
             appAccountToken: try row.value("app_account_token"), since: try row.value("since"),
-            signedAt: try row.value("told_at"))
+            signedAt: try row.value("told_at"), restoredAt: try row.optional("restored_at"),
+            restoredLapsedAt: try row.optional("restored_lapsed_at"))
     }
 }

@@ -77,7 +77,7 @@ public struct StatePreview: Sendable {
                 revision: one.value.revision, isNamed: named.contains(one.key))
         }
         let ofApp = purchases.values.filter { $0.subscription.bundleId == app.bundleId }
-        let made = ofApp.filter(\.isNamed).compactMap { claim?.made(on: $0.subscription) }
+        let made = ofApp.filter(\.isNamed).compactMap { claim?.made(on: $0) }
         claims = made
         let all = (stored + additions.claims + made).filter { $0.bundleId == app.bundleId }
         claimants = all.reduce(into: [:]) { $0[$1.key, default: []].insert($1.appAccountToken) }
@@ -106,11 +106,18 @@ public struct UploadClaim: Sendable {
         self.includesOwned = includesOwned
     }
 
-    fileprivate func made(on purchase: Subscription) -> AccountClaim? {
-        guard includesOwned || purchase.appAccountToken == nil else { return nil }
+    fileprivate func made(on purchase: StatePreview.Purchase) -> AccountClaim? {
+        let subscription = purchase.subscription
+        guard includesOwned || subscription.appAccountToken == nil else { return nil }
+        let isLapsed =
+            !purchase.periods.contains { $0.contains(uploadedAt) }
+            && subscription.state(at: uploadedAt, in: purchase.periods) != .billingRetry
         return AccountClaim(
-            key: purchase.key, bundleId: purchase.bundleId, appTransactionId: purchase.transaction?.appTransactionId,
-            appAccountToken: appAccountToken.lowercasedText, since: uploadedAt)
+            key: subscription.key, bundleId: subscription.bundleId,
+            appTransactionId: subscription.transaction?.appTransactionId,
+            appAccountToken: appAccountToken.lowercasedText, since: uploadedAt,
+            restoredAt: includesOwned ? uploadedAt : nil,
+            restoredLapsedAt: includesOwned && isLapsed ? uploadedAt : nil)
     }
 }
 
@@ -208,7 +215,8 @@ public struct StatePreviewStore: Sendable {
     static let claims = Statement(
         "preview-claims",
         """
-        select original_transaction_id, app_transaction_id, app_account_token::text as app_account_token, since, told_at
+        select original_transaction_id, app_transaction_id, app_account_token::text as app_account_token, since, told_at,
+            restored_at, restored_lapsed_at
         from account_claim
         where environment = $1::text::store_environment and bundle_id = $2::text
             and original_transaction_id = any ($3::text[])

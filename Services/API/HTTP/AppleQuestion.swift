@@ -17,6 +17,7 @@ enum AppleQuestion {
                 reason: "no-api-key",
                 detail: "there is no App Store Server API key for \(bundleId); upload what is signed instead")
         }
+        client.verifier = services.verifier()
         // The app waits for the answer.
         client.deadline = .seconds(10)
         return client

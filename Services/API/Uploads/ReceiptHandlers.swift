@@ -27,10 +27,10 @@ struct ReceiptHandlers: Sendable {
         guard let body = request.body?.root else { throw Problem(.invalidRequest, "The request has no body.") }
         let bundleId = try request.allowed(body["bundleId"]?.string ?? "")
         var upload = Upload(
-            bundleId: bundleId, environment: request.key.environment, device: nil, verifier: services.verifier,
+            bundleId: bundleId, environment: request.key.environment, device: nil, verifier: services.verifier(),
             traceparent: request.trace.traceparent, now: clock.now())
         do throws(Upload.Refused) {
-            let ids = try ids(body, upload)
+            let ids = try await ids(body, upload)
             try await ask(ids, &upload)
         } catch {
             upload.refuse(error.pointer, error.reason, error.detail)
@@ -41,8 +41,8 @@ struct ReceiptHandlers: Sendable {
     }
 
     /// The purchases that the receipt names, all of them.
-    private func ids(_ body: JSONValue, _ upload: Upload) throws(Upload.Refused) -> [String] {
-        if let receipt = body["receipt"]?.unescapedBytes { return try ids(receipt: receipt, upload) }
+    private func ids(_ body: JSONValue, _ upload: Upload) async throws(Upload.Refused) -> [String] {
+        if let receipt = body["receipt"]?.unescapedBytes { return try await ids(receipt: receipt, upload) }
         let pointer = "/verifyReceiptResponse"
         guard let json = body["verifyReceiptResponse"] else {
             throw Upload.Refused(pointer: "", reason: "missing", detail: "send receipt or verifyReceiptResponse")
@@ -57,7 +57,7 @@ struct ReceiptHandlers: Sendable {
         return answer.originalTransactionIds
     }
 
-    private func ids(receipt text: [UInt8], _ upload: Upload) throws(Upload.Refused) -> [String] {
+    private func ids(receipt text: [UInt8], _ upload: Upload) async throws(Upload.Refused) -> [String] {
         let pointer = "/receipt"
         // Old Macs wrapped lines.
         let base64 = text.filter { ![0x0A, 0x0D, 0x20].contains($0) }
@@ -65,13 +65,32 @@ struct ReceiptHandlers: Sendable {
             throw Upload.Refused(
                 pointer: pointer, reason: "malformed", detail: "not base64; send appStoreReceiptURL's bytes")
         }
-        switch services.verifier.receipt(bytes, now: upload.now) {
+        switch services.verifier().receipt(bytes, now: upload.now) {
         case .failure(let refusal):
-            throw Upload.Refused(pointer: pointer, reason: refusal.reason.rawValue, detail: refusal.message)
+            guard let client = services.verifyReceipt else {
+                throw Upload.Refused(pointer: pointer, reason: refusal.reason.rawValue, detail: refusal.message)
+            }
+            return try await verified(String(decoding: base64, as: UTF8.self), by: client, upload, at: pointer)
         case .success(let receipt):
             try check(receipt.bundleId, receipt.environment, upload, at: pointer)
             return receipt.originalTransactionIds
         }
+    }
+
+    /// What `verifyReceipt` answers is not signed, so it is only a list of ids, as a stored answer is.
+    private func verified(
+        _ receipt: String, by client: VerifyReceiptClient, _ upload: Upload, at pointer: String
+    ) async throws(Upload.Refused) -> [String] {
+        let answer: VerifyReceiptAnswer
+        do throws(VerifyReceiptClient.Failure) {
+            answer = try await client.verify(receipt)
+        } catch {
+            throw Upload.Refused(
+                pointer: pointer, reason: error.isRetryable ? "apple-unavailable" : "receipt-refused",
+                detail: error.isRetryable ? "\(error); send it again later" : "\(error)")
+        }
+        try check(answer.bundleId, answer.environment, upload, at: pointer)
+        return answer.originalTransactionIds
     }
 
     private func check(

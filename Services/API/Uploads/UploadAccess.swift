@@ -23,7 +23,7 @@ struct UploadAccess: Sendable {
             context.logger.notice(
                 "STOREKEEPER_APPS_FILE is not set; uploads and offers are answered 503, all else runs")
             services = UploadServices(
-                verifier: SignedDataVerifier(trust: TrustStore(), apps: AppRegistry(apps: [])),
+                verifier: { SignedDataVerifier(trust: TrustStore(), apps: AppRegistry(apps: [])) },
                 record: { _ in throw Problem(.unavailable, "Uploads need STOREKEEPER_APPS_FILE; ask the operator.") },
                 apple: nil, refusals: refusals)
             all = []
@@ -31,6 +31,8 @@ struct UploadAccess: Sendable {
         }
         let trusted = try TrustSettings(
             apps: apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode)
+        let watcher = try TrustWatcher(
+            apps: apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode, logger: context.logger)
         let producer = try ProducerService(
             try settings.kafka(), for: .api, messageTimeout: Self.confirmation, logger: context.logger)
         let apple = try settings.apiKeys.map { keys in
@@ -40,17 +42,23 @@ struct UploadAccess: Sendable {
                 clock: APIClock(now: context.clock.now, random: { .random(in: 0..<1) }))
         }
         services = UploadServices(
-            verifier: SignedDataVerifier(trust: trusted.trust, apps: trusted.apps),
+            verifier: { watcher.verifier },
             // Returns when all replicas in sync have all of them.
             record: { try await producer.producer.send($0.map { ProducerRecord(Topics.received, $0) }) },
-            apple: apple?.clients, refusals: refusals)
+            apple: apple?.clients, verifyReceipt: Self.verifyReceipt(settings), refusals: refusals)
         all =
             (apple.map { [$0] } ?? []) + [
-                producer,
+                watcher, producer,
                 // So that the first upload need not wait. While Kafka is away the API answers everything else.
                 WarmUp(producer: producer.producer) { [logger = context.logger] error in
                     logger.warning("Kafka unavailable; uploads are answered 503", metadata: ["error": "\(error)"])
                 },
             ]
+    }
+
+    private static func verifyReceipt(_ settings: Settings<Configuration>) -> VerifyReceiptClient? {
+        guard settings.verifyReceipt else { return nil }
+        return VerifyReceiptClient(
+            sharedSecret: settings.sharedSecret.map { String(decoding: $0.revealedBytes, as: UTF8.self) })
     }
 }

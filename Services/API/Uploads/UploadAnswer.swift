@@ -36,6 +36,17 @@ struct UploadAnswer {
         return response
     }
 
+    /// What the pipeline will have to keep.
+    func promise(to account: UUID) -> PreviewCheck.Promise {
+        let withheld = Set(self.account.withheld.map(\.id))
+        let answer = EntitlementReader.Answer(
+            account: self.account, states: states.filter { withheld.contains($0.key) })
+        return PreviewCheck.Promise(
+            account: account, environment: upload.environment, bundleId: upload.bundleId, moment: upload.now,
+            version: self.account.version, tag: answer.tag,
+            parts: upload.distinct.compactMap { $0.partIdentifier })
+    }
+
     /// Kafka is away: the app may let its customer in, and must not finish the transactions.
     var unrecorded: Problem {
         var json = JSONWriter(capacity: 1024)

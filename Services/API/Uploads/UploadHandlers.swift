@@ -34,7 +34,7 @@ struct UploadHandlers: Sendable {
         let bundleId = try request.allowed(body["bundleId"]?.string ?? "")
         let device = body["deviceVerificationId"]?.string.flatMap { UUID(uuidString: $0) }
         var upload = Upload(
-            bundleId: bundleId, environment: request.key.environment, device: device, verifier: services.verifier,
+            bundleId: bundleId, environment: request.key.environment, device: device, verifier: services.verifier(),
             traceparent: request.trace.traceparent, now: clock.now())
         for (name, kind) in [("signedTransactions", SignedPart.transaction), ("signedRenewalInfos", .renewalInfo)] {
             for (index, jws) in (body[name]?.elements ?? []).enumerated() {

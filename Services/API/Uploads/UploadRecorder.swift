@@ -13,6 +13,7 @@ struct UploadRecorder: Sendable {
     private let services: UploadServices
     private let database: Database
     private let definitions: DefinitionTable
+    private let previews: PreviewCheck
     private let clock: ProcessClock
     private let logger: Logger
 
@@ -20,6 +21,7 @@ struct UploadRecorder: Sendable {
         services = dependencies.uploads
         database = dependencies.database
         definitions = dependencies.definitions
+        previews = dependencies.previews
         clock = dependencies.clock
         logger = dependencies.logger
     }
@@ -64,6 +66,7 @@ struct UploadRecorder: Sendable {
             logger.warning("Kafka unavailable; upload answered 503", metadata: ["error": "\(error)"])
             throw answer.unrecorded
         }
+        if let account { previews.expect(answer.promise(to: account)) }
         return answer.response(isRecorded: true)
     }
 

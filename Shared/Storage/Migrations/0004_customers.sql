@@ -22,6 +22,8 @@ create table product (
 create table account_claim (
     since timestamptz not null, -- purchase date of the first transaction with the token, or the time of the upload
     told_at timestamptz not null, -- when Apple last signed that first transaction: of two accounts the later one comes first
+    restored_at timestamptz, -- when the account last restored it; null: it only bought or uploaded it
+    restored_lapsed_at timestamptz, -- the same, of restores at which the purchase had lapsed
     app_account_token uuid not null,
     environment store_environment not null,
     bundle_id text not null,
@@ -38,7 +40,8 @@ create index account_claim_by_customer on account_claim (app_transaction_id, env
 create table sharing_policy (
     decided_at timestamptz not null,
     bundle_id text primary key,
-    policy text not null check (policy in ('firstWins', 'refuse', 'allow'))
+    policy text not null check (
+        policy in ('firstWins', 'refuse', 'allow', 'lastRestoreWins', 'lastRestoreWinsIfLapsed'))
 );
 
 -- The accounts that operators chose: on their Apple accounts only they are entitled, and the policy does not count.
@@ -133,6 +136,31 @@ begin atomic
     order by ranked.place;
 end;
 
+-- The account that a restore moved a purchase to, where the policy of the app lets restores move purchases; else null. Moves only
+-- by what accounts did, never by what Apple says later, so that a renewal moves nothing back.
+create function restored_to(asked_environment store_environment, asked_bundle_id text, asked_purchase text)
+returns uuid
+language sql stable
+begin atomic
+    select restore.app_account_token
+    from (
+        select claim.app_account_token,
+            case policy.policy
+                when 'lastRestoreWins' then claim.restored_at
+                when 'lastRestoreWinsIfLapsed' then claim.restored_lapsed_at
+            end as moved_at
+        from sharing_policy policy
+        join account_claim claim
+            on claim.environment = asked_environment and claim.bundle_id = policy.bundle_id
+            and claim.original_transaction_id = asked_purchase
+        where policy.bundle_id = asked_bundle_id
+            and policy.policy in ('lastRestoreWins', 'lastRestoreWinsIfLapsed')
+    ) as restore
+    where restore.moved_at is not null
+    order by restore.moved_at desc, restore.app_account_token
+    limit 1;
+end;
+
 -- Pairs of Apple's ids that belong to one customer, because a purchase names both: almost always none.
 create view customer_alias as
 with recursive link as (
@@ -212,6 +240,18 @@ where not exists (
             from chosen_account owner
             where owner.environment = owned.environment and owner.bundle_id = owned.bundle_id
                 and owner.app_account_token = owned.app_account_token))
+    and (
+        -- The function is asked only where a policy lets restores move purchases.
+        not exists (
+            select from sharing_policy
+            where sharing_policy.bundle_id = owned.bundle_id and sharing_policy.policy like 'lastRestore%')
+        or coalesce(restored_to(owned.environment, owned.bundle_id, owned.original_transaction_id), owned.app_account_token)
+            = owned.app_account_token
+        or exists (
+            select
+            from chosen_account owner
+            where owner.environment = owned.environment and owner.bundle_id = owned.bundle_id
+                and owner.app_account_token = owned.app_account_token))
 union all
 select claim.app_account_token, access.*
 from (
@@ -247,12 +287,37 @@ cross join lateral (
     where environment = claim.environment and original_transaction_id = claim.original_transaction_id
     offset 0
 ) as access
-where account.app_account_token = claim.app_account_token and account.is_served
-    and (claim.owner_account_token is null
-        or exists (
-            select from sharing_policy
-            where sharing_policy.bundle_id = claim.bundle_id and sharing_policy.policy = 'allow')
-        or exists (
-            select from chosen_account chosen
-            where chosen.environment = claim.environment and chosen.bundle_id = claim.bundle_id
-                and chosen.app_account_token = claim.app_account_token));
+where account.app_account_token = claim.app_account_token
+    and case
+        when case
+            -- As above: elsewhere the function is not asked.
+            when exists (
+                select from sharing_policy
+                where sharing_policy.bundle_id = claim.bundle_id and sharing_policy.policy like 'lastRestore%')
+                then restored_to(claim.environment, claim.bundle_id, claim.original_transaction_id) is not null
+                    and not exists (
+                        select
+                        from chosen_account chosen
+                        where chosen.environment = claim.environment and chosen.bundle_id = claim.bundle_id
+                            and (chosen.app_account_token = claim.owner_account_token
+                                or chosen.app_account_token in (
+                                    select here.app_account_token
+                                    from accounts_of(
+                                        claim.environment, claim.bundle_id,
+                                        apple_account(
+                                            claim.environment, claim.bundle_id, claim.original_transaction_id))
+                                        as here)))
+            else false
+        end
+            then claim.app_account_token
+                = restored_to(claim.environment, claim.bundle_id, claim.original_transaction_id)
+        else account.is_served
+            and (claim.owner_account_token is null
+                or exists (
+                    select from sharing_policy
+                    where sharing_policy.bundle_id = claim.bundle_id and sharing_policy.policy = 'allow')
+                or exists (
+                    select from chosen_account chosen
+                    where chosen.environment = claim.environment and chosen.bundle_id = claim.bundle_id
+                        and chosen.app_account_token = claim.app_account_token))
+    end;

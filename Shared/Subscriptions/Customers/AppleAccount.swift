@@ -15,6 +15,8 @@ public struct AppleAccount: Sendable, Equatable {
     public let appAccountTokens: [String]
     /// The purchases that name an account of the app themselves.
     private let owners: [SubscriptionKey: String]
+    /// The accounts that restored a purchase, under the policies by which a restore moves it.
+    private let restores: [SharingPolicy: [SubscriptionKey: String]]
 
     /// Whether several of the app's accounts use one Apple account; operators are shown every such account.
     public var isShared: Bool { appAccountTokens.count > 1 }
@@ -30,6 +32,9 @@ public struct AppleAccount: Sendable, Equatable {
     ) -> [String] {
         let here = appAccountTokens.filter(chosen.contains)
         let owner = owners[purchase]
+        if here.isEmpty, owner.map(chosen.contains) != true, let restorer = restores[policy]?[purchase] {
+            return [restorer]
+        }
         let entitled = Set(
             served(policy, chosen: here).filter { token in
                 owner == nil || policy == .allow || here.contains(token)
@@ -47,7 +52,7 @@ public struct AppleAccount: Sendable, Equatable {
         return switch policy {
         case .allow: appAccountTokens
         case .refuse: []
-        case .firstWins: Array(appAccountTokens.prefix(1))
+        case .firstWins, .lastRestoreWins, .lastRestoreWinsIfLapsed: Array(appAccountTokens.prefix(1))
         }
     }
 
@@ -88,6 +93,10 @@ public struct AppleAccount: Sendable, Equatable {
         keys = Set(purchases.map(\.key)).sorted()
         owners = Dictionary(
             purchases.compactMap { one in one.appAccountToken.map { (one.key, $0) } }, uniquingKeysWith: min)
+        restores = [
+            .lastRestoreWins: Self.last(claims, \.restoredAt),
+            .lastRestoreWinsIfLapsed: Self.last(claims, \.restoredLapsedAt),
+        ]
         var first: [String: AccountClaim] = [:]
         for claim in claims where first[claim.appAccountToken].map(claim.isBefore) ?? true {
             first[claim.appAccountToken] = claim
@@ -96,6 +105,18 @@ public struct AppleAccount: Sendable, Equatable {
             if left.isBefore(right) || right.isBefore(left) { return left.isBefore(right) }
             return left.appAccountToken < right.appAccountToken
         }.map(\.appAccountToken)
+    }
+
+    /// Who restored each purchase last; of one moment the lesser token.
+    private static func last(_ claims: [AccountClaim], _ restore: (AccountClaim) -> Date?) -> [SubscriptionKey: String]
+    {
+        claims.reduce(into: [SubscriptionKey: (date: Date, token: String)]()) { last, claim in
+            guard let date = restore(claim) else { return }
+            if let other = last[claim.key] {
+                guard date > other.date || (date == other.date && claim.appAccountToken < other.token) else { return }
+            }
+            last[claim.key] = (date, claim.appAccountToken)
+        }.mapValues(\.token)
     }
 
     private struct Group {

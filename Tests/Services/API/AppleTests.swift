@@ -165,6 +165,31 @@ import Testing
         }
     }
 
+    @Test func `a receipt of StoreKit 1 brings every purchase in it, with its renewals`() async throws {
+        try await Self.with { fixture, store in
+            let bought = [try store.subscribe(), try store.subscribe(seed: 8)]
+            let payload = SampleReceipt.payload(
+                purchases: bought.map {
+                    [(1702, $0.productId), (1703, $0.transactionId), (1705, $0.originalTransactionId)]
+                },
+                environment: "Production", bundleId: ForgeryMaterial.bundleId, createdAt: "2025-12-06T05:00:00Z")
+            let receipt = try SampleReceipt.signedByOpenSSL(payload, fixture.material.authority)
+            let answer = try await fixture.post("/v1/receipts") { json in
+                json.member("appAccountToken", Self.account.uuidString)
+                json.member("receipt", String(decoding: Base64.encode(receipt, .standard), as: UTF8.self))
+            }
+            #expect(answer.status == 200 && answer.refused.isEmpty, "\(answer.refused)")
+            let accepted = (answer.json?["accepted"]?.elements ?? []).compactMap { $0["originalTransactionId"]?.string }
+            #expect(Set(accepted) == Set(bought.map(\.originalTransactionId)))
+            #expect(answer.accepted == 4 && answer.json?["finish"]?.bool == true)
+            try await fixture.apply(fixture.records(4))
+            for one in bought {
+                let path = "/v1/subscriptions/\(one.originalTransactionId)"
+                #expect(try await fixture.api.get(path, key: fixture.key).status == 200)
+            }
+        }
+    }
+
     // MARK: -
 
     static func webhook(_ signed: [UInt8]) -> ReceivedNotification {

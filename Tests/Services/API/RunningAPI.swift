@@ -38,6 +38,7 @@ struct RunningAPI: Sendable {
     let document: APIDocument
     let clock: ManualClock
     let looks: Looks
+    let previews: PreviewCheck
     private let client: HTTPClient
 
     /// - Parameters:
@@ -59,10 +60,13 @@ struct RunningAPI: Sendable {
             let horizon = EventHorizon(database: database, logger: logger)
             let definitions = DefinitionTable(
                 database: database, isRead: Health(instant: { .now }).readinessCheck("definitions"), logger: logger)
+            let previews = PreviewCheck(
+                database: database, definitions: definitions, clock: processClock, logger: logger)
             let looks = Looks()
             let dependencies = Dependencies(
                 document: document, database: database, keys: keys, horizon: horizon, definitions: definitions,
-                cursor: Cursor { keys.cursorSecret }, uploads: uploads, clock: processClock, newId: { UUID() },
+                cursor: Cursor { keys.cursorSecret }, uploads: uploads, previews: previews, clock: processClock,
+                newId: { UUID() },
                 sleep: { _ in try await looks.look() }, logger: logger)
             let service = APIService(
                 router: try Router(document.operations, handlers: Handlers.all(dependencies)),
@@ -86,7 +90,7 @@ struct RunningAPI: Sendable {
                     try await body(
                         RunningAPI(
                             port: port, database: configuration, keys: keys, horizon: horizon, document: document,
-                            clock: clock, looks: looks, client: client)))
+                            clock: clock, looks: looks, previews: previews, client: client)))
             } catch {
                 outcome = .failure(error)
             }
@@ -173,7 +177,7 @@ actor Looks {
 extension UploadServices {
     /// Of no app, and Kafka is away.
     static let unavailable = UploadServices(
-        verifier: SignedDataVerifier(trust: .apple, apps: AppRegistry(apps: [])),
+        verifier: { SignedDataVerifier(trust: .apple, apps: AppRegistry(apps: [])) },
         record: { _ in throw Problem(.unavailable, "Kafka is away.") }, apple: nil,
         refusals: RateLimiter(quota: 1000))
 }

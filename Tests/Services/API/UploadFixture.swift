@@ -28,7 +28,8 @@ struct UploadFixture: Sendable {
 
     /// - Parameter isKafkaAway: the producer's broker does not answer.
     static func with(
-        isKafkaAway: Bool = false, apple: APIClients? = nil, refusals: Int = 100_000,
+        isKafkaAway: Bool = false, apple: APIClients? = nil, verifyReceipt: VerifyReceiptClient? = nil,
+        refusals: Int = 100_000,
         _ body: (UploadFixture) async throws -> Void
     ) async throws {
         var logger = Logger(label: "test")
@@ -38,10 +39,11 @@ struct UploadFixture: Sendable {
         let producer = try Producer(
             isKafkaAway ? KafkaConfiguration(bootstrapServers: "127.0.0.1:1", overrides: [:]) : broker.configuration,
             messageTimeout: isKafkaAway ? .milliseconds(300) : .seconds(60), logger: logger)
+        let verifier = try material.verifier()
         let services = UploadServices(
-            verifier: try material.verifier(),
+            verifier: { verifier },
             record: { try await producer.send($0.map { ProducerRecord(Topics.received, $0) }) }, apple: apple,
-            refusals: RateLimiter(quota: refusals))
+            verifyReceipt: verifyReceipt, refusals: RateLimiter(quota: refusals))
         try await RunningAPI.with(uploads: services) { api in
             let key = try await api.key(environment: .production)
             try await body(UploadFixture(api: api, broker: broker, material: material, key: key))
@@ -93,6 +95,12 @@ struct UploadFixture: Sendable {
         let connection = TestDatabase.connection(api.database)
         _ = try await LedgerStore(connection).apply(entries, moving: [], recordedAt: Self.now)
         await connection.close()
+    }
+
+    /// As the upload puts it on the topic.
+    func received(_ signed: [UInt8]) -> ReceivedNotification {
+        ReceivedNotification(
+            signedPayload: signed, source: .upload, receivedAt: Self.now, bundleId: ForgeryMaterial.bundleId)
     }
 
     /// A monthly subscription that runs.

@@ -4,6 +4,8 @@ import Foundation
 import Kafka
 import Signatures
 import Storage
+import Subscriptions
+import TestSupport
 import Testing
 
 @testable import API
@@ -28,6 +30,34 @@ import Testing
             #expect(later.headers["storekeeper-read-after"] == nil)
             #expect(later.access == answer.access)
             #expect(later.json?["version"]?.int64 == answer.json?["version"]?.int64)
+        }
+    }
+
+    @Test func `An upload that is answered otherwise than the pipeline decides is counted as a disagreement`()
+        async throws
+    {
+        try await UploadFixture.with { fixture in
+            for expected in [PreviewCheck.Outcome.agreed, .disagreed, .superseded] {
+                let account = UUID()
+                let id = "200000000000010\(expected.rawValue.count)"
+                let signed = try fixture.transaction(id, of: account)
+                _ = try await fixture.upload([signed], of: account)
+                #expect(try await fixture.api.previews.turn().isEmpty, "it is not written yet")
+                try await fixture.apply([fixture.received(signed)])
+                let connection = TestDatabase.connection(fixture.api.database)
+                if expected == .disagreed {
+                    try await connection.run(
+                        unsafeScript: "delete from access_period where original_transaction_id = '\(id)'")
+                }
+                if expected == .superseded {
+                    try await connection.run(
+                        unsafeScript:
+                            "update subscription set revision = revision + 1 where original_transaction_id = '\(id)'")
+                }
+                await connection.close()
+                #expect(try await fixture.api.previews.turn() == [expected])
+                #expect(try await fixture.api.previews.turn().isEmpty)
+            }
         }
     }
 
@@ -141,6 +171,53 @@ import Testing
             #expect(answer.json?["withheld"]?.elements.first?["reason"]?.string == "otherAccount")
             #expect(try await fixture.entitlements(of: Self.account).access == first.access)
             #expect(try await fixture.entitlements(of: second).access == "[]")
+        }
+    }
+
+    @Test(arguments: [(SharingPolicy.lastRestoreWins, true), (.lastRestoreWinsIfLapsed, false), (.firstWins, false)])
+    func `A restore moves a purchase that is in use as the policy says, and an upload never does`(
+        policy: SharingPolicy, isMoved: Bool
+    ) async throws {
+        try await UploadFixture.with { fixture in
+            let connection = TestDatabase.connection(fixture.api.database)
+            try await SharingStore(connection).setPolicy(policy, of: ForgeryMaterial.bundleId, at: UploadFixture.now)
+            await connection.close()
+            let signed = try fixture.transaction(of: Self.account)
+            _ = try await fixture.upload([signed], of: Self.account)
+            try await fixture.apply([fixture.received(signed)])
+            fixture.api.clock.advance(by: 1)
+            try await fixture.api.keys.turn()
+            let second = UUID()
+            #expect(try await fixture.upload([signed], of: second).access == "[]")
+            let restored = try await fixture.upload([signed], to: "/v1/restores", of: second)
+            #expect(restored.access.contains("monthly") == isMoved)
+            #expect(try await fixture.entitlements(of: second).access == restored.access)
+            let first = try await fixture.entitlements(of: Self.account)
+            #expect(first.access.contains("monthly") == !isMoved)
+        }
+    }
+
+    @Test func `A lapsed purchase that another account restores and then buys again is its own`() async throws {
+        try await UploadFixture.with { fixture in
+            let connection = TestDatabase.connection(fixture.api.database)
+            try await SharingStore(connection).setPolicy(
+                .lastRestoreWinsIfLapsed, of: ForgeryMaterial.bundleId, at: UploadFixture.now)
+            await connection.close()
+            let lapsed = try fixture.transaction(of: Self.account) {
+                $0.expiresDate = UploadFixture.now.addingTimeInterval(-30)
+            }
+            _ = try await fixture.upload([lapsed], of: Self.account)
+            try await fixture.apply([fixture.received(lapsed)])
+            let second = UUID()
+            let restored = try await fixture.upload([lapsed], to: "/v1/restores", of: second)
+            #expect(restored.access == "[]", "it has lapsed")
+            let renewed = try fixture.transaction(of: Self.account) {
+                $0.transactionId = "2000000000000077"
+                $0.purchaseDate = UploadFixture.now.addingTimeInterval(-1)
+            }
+            try await fixture.apply([fixture.received(renewed)])
+            #expect(try await fixture.entitlements(of: second).access.contains("monthly"))
+            #expect(try await fixture.entitlements(of: Self.account).access == "[]")
         }
     }
 

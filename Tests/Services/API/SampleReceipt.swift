@@ -1,0 +1,1 @@
+../../Shared/AppStore/Receipts/SampleReceipt.swift
