@@ -85,6 +85,8 @@ struct NotificationScreens: Sendable {
                 while !Task.isShuttingDownGracefully,
                     console.clock.now().timeIntervalSince(start) < Double(Self.longestStream)
                 {
+                    // A person who signs out sees no more.
+                    guard try await isSignedIn(request) else { return }
                     var recent = filter
                     recent.from = since.addingTimeInterval(-5)
                     let lines = try await console.database.withConnection { connection in
@@ -101,6 +103,13 @@ struct NotificationScreens: Sendable {
                     try await console.sleep(Self.interval)
                 }
             })
+    }
+
+    private func isSignedIn(_ request: ConsoleRequest) async throws -> Bool {
+        guard let session = request.identity?.session else { return true }
+        return try await console.database.withConnection { connection in
+            try await ConsoleSessions(connection).person(of: session, at: console.clock.now()) != nil
+        }
     }
 
     private static func event(_ line: LedgerLine, _ now: Date) -> String {
