@@ -69,11 +69,11 @@ enum ViewText {
         var safe = ""
         for character in escaped {
             let scalars = character.unicodeScalars
-            if scalars.count > 1, let first = scalars.first, first.isASCII {
+            if scalars.count > 1, let first = scalars.first, "<>&\"'".unicodeScalars.contains(first) {
                 safe.unicodeScalars.append(first)
                 // U+25CC, the sign on which a combining character is shown alone.
                 safe += "\u{25CC}"
-                safe.unicodeScalars.append(contentsOf: scalars.dropFirst().filter { !$0.isASCII })
+                safe.unicodeScalars.append(contentsOf: scalars.dropFirst())
             } else {
                 safe.append(character)
             }
