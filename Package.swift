@@ -27,6 +27,7 @@ let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
+let mustache: Target.Dependency = .product(name: "Mustache", package: "swift-mustache")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 func library(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
@@ -98,6 +99,13 @@ let services: [Target] = [
             "Bootstrap", "Postgres", "AppStore", "Interpretation", hummingbird, lifecycle,
         ],
         resources: [.embedInCode("openapi.json")]),
+    service(
+        "Console",
+        [
+            "Chassis", "Pipeline", "Kafka", "Contracts", "StrictJSON", "Signatures", "Subscriptions", "Storage",
+            "Bootstrap", "Postgres", "AppStore", "Operations", hummingbird, lifecycle, mustache,
+        ],
+        resources: [.embedInCode("Templates"), .embedInCode("Assets")]),
     service(
         "Simulator",
         [
@@ -213,6 +221,12 @@ let tests: [Target] = [
             hummingbird, httpClient, nio,
         ]),
     tests(
+        "ConsoleTests", "Services/Console",
+        [
+            "Console", "Operations", "Chassis", "Contracts", "Kafka", "Pipeline", "Subscriptions", "Storage", "Postgres",
+            "AppStore", "Signatures", "TestSupport", logging, lifecycle, hummingbird, httpClient, nio,
+        ]),
+    tests(
         "SimulatorTests", "Services/Simulator",
         [
             "Development",
@@ -249,6 +263,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache.git", from: "2.1.1"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     ],

@@ -32,7 +32,7 @@ for manifest in manifests:
         problems.append(f"{name}: {'.'.join(map(str, error.path))}: {error.message}")
 
 deployments = of_kind("Deployment")
-services = {"ingest", "verifier", "deduplicator", "state-updater", "scheduler", "recovery", "api"}
+services = {"ingest", "verifier", "deduplicator", "state-updater", "scheduler", "recovery", "api", "console"}
 # The operator's pod runs no service.
 by_hand = {"storekeeper"}
 expect(set(deployments) == services | by_hand, f"deployments are {sorted(deployments)}")
@@ -117,7 +117,7 @@ for policy in of_kind("NetworkPolicy").values():
 arrows = {
     "ingest": set(), "verifier": {"outside:80"}, "setup": {"postgres"}, "deduplicator": {"postgres"},
     "state-updater": {"postgres"}, "scheduler": {"postgres", "outside:443"}, "recovery": {"postgres", "outside:443"},
-    "api": {"postgres", "outside:443"}, "storekeeper": {"postgres", "outside:443"},
+    "api": {"postgres", "outside:443"}, "console": {"postgres", "outside:443"}, "storekeeper": {"postgres", "outside:443"},
 }
 expect(denied == components, "some components lack a default-deny policy")
 for component, places in arrows.items():

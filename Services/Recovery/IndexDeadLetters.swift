@@ -24,7 +24,7 @@ struct IndexDeadLetters: Stage {
                 RejectedRow(
                     cluster: cluster, position: delivery.position, stage: letter.stage.storable,
                     reason: letter.reason.storable, message: letter.message.storable, rejectedAt: letter.refusedAt,
-                    claims: claims))
+                    build: letter.build.storable, claims: claims))
         }
     }
 }

@@ -34,7 +34,9 @@ struct CommandLineTool: ParsableCommand {
                 subcommands: [TestNotification.self, Notifications.self, Lookup.self, Extend.self, Token.self]),
             CommandGroup(
                 name: "Run and deploy:",
-                subcommands: [Dev.self, CheckRun.self, Keys.self, ACLs.self, Broker.self, Healthcheck.self]),
+                subcommands: [
+                    Dev.self, CheckRun.self, Keys.self, ConsoleCommand.self, ACLs.self, Broker.self, Healthcheck.self,
+                ]),
         ])
 
     // Not the configuration's version, which would appear in the help of every subcommand.

@@ -44,6 +44,17 @@ extension Metric {
         "storekeeper_api_answer_seconds", "Time from the head of a request to its answer.", ["operation"],
         buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 30])
 
+    // MARK: Console
+
+    /// Answers to people.
+    public static let consoleAnswers = counter(
+        "storekeeper_console_answers_total", "Requests of browsers to the console, by route and status.",
+        ["route", "code"])
+    /// How long people wait.
+    public static let consoleAnswer = histogram(
+        "storekeeper_console_answer_seconds", "Time from a browser's request to the page.", ["route"],
+        buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5])
+
     // MARK: Stages
 
     /// Results; `reason` is empty for records that were passed on.
@@ -236,7 +247,7 @@ extension Metric {
     /// All metrics above: what is not listed here is exposed without help and with buckets for seconds.
     public static let all: [Metric] = [
         ingestRequests, ingestAcknowledgement, ingestInFlight, ingestInFlightLimit, apiAnswers, apiUploads, apiPreviews,
-        apiAnswer, stageRecords,
+        apiAnswer, consoleAnswers, consoleAnswer, stageRecords,
         stageBatch, stageBatchSize, stageRetries, workerStalled, settlementsFenced, deadLetters, lagRecords, lagSeconds,
         recordsExpired, rebalances, producerFatal,
         brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked, unknownApps, trustReloads,

@@ -41,20 +41,22 @@ public struct AccessRule: Sendable, Hashable {
         + ServiceName.allCases.flatMap { rules(of: $0) }
 
     private static func rules(of service: ServiceName) -> [AccessRule] {
+        // Both show how the pipeline is.
+        let isWatcher = service == .storekeeper || service == .console
         let topics = Topics.all.compactMap { route -> AccessRule? in
-            // The command line's status compares the settings of topics with the expected ones; ingest reads how many replicas
-            // confirm a notification before it answers 200.
-            let readsSettings = service == .storekeeper || service == .ingest && route.name == Topics.received.name
+            // The status compares the settings of topics with the expected ones; ingest reads how many replicas confirm a
+            // notification before it answers 200.
+            let readsSettings = isWatcher || service == .ingest && route.name == Topics.received.name
             var operations: [Operation] = readsSettings ? [.describe, .describeConfigs] : [.describe]
-            // The command line shows the lag of every group, and reads the oldest waiting record for its age.
-            let isWatched = service == .storekeeper && !route.readers.isEmpty
+            // The status shows the lag of every group, and reads the oldest waiting record for its age.
+            let isWatched = isWatcher && !route.readers.isEmpty
             if isWatched || route.readers.contains(service) { operations.append(.read) }
             if route.writers.contains(service) { operations.append(.write) }
-            guard operations.count > 1 || service == .storekeeper else { return nil }
+            guard operations.count > 1 || isWatcher else { return nil }
             return AccessRule(service: service.rawValue, resource: .topic(route.name), operations: operations)
         }
         let groups: [AccessRule] =
-            if service == .storekeeper {
+            if isWatcher {
                 [
                     AccessRule(
                         service: service.rawValue, resource: .groups(prefix: "storekeeper."), operations: [.describe])

@@ -7,6 +7,7 @@ public enum ServiceName: String, Sendable, Hashable, CaseIterable {
     case scheduler
     case recovery
     case api
+    case console
     /// The command line.
     case storekeeper
 

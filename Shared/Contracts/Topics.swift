@@ -4,7 +4,8 @@
 public enum Topics {
     /// Payloads as they were posted, unchanged. Without a key, so that a client cannot make a hot partition.
     public static let received = Topic<ReceivedNotification>(
-        "notifications.received", key: .none, writers: [.ingest, .recovery, .api, .storekeeper], readers: [.verifier])
+        "notifications.received", key: .none, writers: [.ingest, .recovery, .api, .console, .storekeeper],
+        readers: [.verifier])
 
     /// Payloads under a certificate chain that the verifier had not proven yet, while its budget was used up: of genuine
     /// notifications at most the first few after Apple has changed its certificate, and otherwise forgeries.
@@ -25,7 +26,8 @@ public enum Topics {
     /// Dead letters of every stage: the original bytes with the reason in headers.
     public static let rejected = Topic<DeadLetter>(
         "notifications.rejected", key: .original, partitions: 8, retention: .seconds(30 * day),
-        writers: [.verifier, .deduplicator, .stateUpdater, .scheduler, .recovery], readers: [.recovery, .storekeeper])
+        writers: [.verifier, .deduplicator, .stateUpdater, .scheduler, .recovery],
+        readers: [.recovery, .console, .storekeeper])
 
     /// Once a minute, from each ingest: alive, accepted, refused. Gaps are outages.
     public static let heartbeats = Topic<IngestHeartbeat>(

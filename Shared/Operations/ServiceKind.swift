@@ -4,8 +4,9 @@ import Storage
 /// A service, named like its executable.
 ///
 /// In reverse pipeline order: services start in this order and stop in the opposite one, so that records in transit are
-/// still processed. The API, which only reads what the others write, comes first.
+/// still processed. The API and the console, which show what the others write, come first.
 package enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
+    case console
     case api
     case scheduler
     case recovery
@@ -15,12 +16,12 @@ package enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
     case ingest
 
     /// Whether notifications pass it.
-    package var isStage: Bool { self != .api }
+    package var isStage: Bool { self != .api && self != .console }
 
     /// Whether others send it requests.
-    package var isServer: Bool { self == .ingest || self == .api }
+    package var isServer: Bool { self == .ingest || self == .api || self == .console }
 
-    /// Its topics and consumer groups; none for ingest and the API.
+    /// Its topics and consumer groups; none for ingest, the API and the console.
     package var readings: [(route: Route, group: String)] {
         switch self {
         case .stateUpdater: [(Topics.unique.route, ServiceName.stateUpdater.group)]
@@ -37,14 +38,14 @@ package enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
                 (Topics.recoveryRequests.route, ServiceName.recovery.group + ".requests"),
             ]
         case .scheduler: [(Topics.heartbeats.route, ServiceName.scheduler.group + ".heartbeats")]
-        case .ingest, .api: []
+        case .ingest, .api, .console: []
         }
     }
 
     /// Whether it writes or reads records that need a seal.
     package var holdsRecordKeys: Bool {
         switch self {
-        case .verifier, .deduplicator, .stateUpdater, .recovery: true
+        case .verifier, .deduplicator, .stateUpdater, .recovery, .console: true
         case .scheduler, .ingest, .api: false
         }
     }
@@ -52,6 +53,7 @@ package enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
     /// Its database role; nil for services without database access.
     package var databaseRole: Grants.Role? {
         switch self {
+        case .console: .console
         case .api: .api
         case .scheduler: .scheduler
         case .recovery: .recovery

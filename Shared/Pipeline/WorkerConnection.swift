@@ -87,7 +87,7 @@ extension ServiceName {
     fileprivate var believesRecords: Bool {
         switch self {
         case .verifier, .deduplicator, .stateUpdater: true
-        case .ingest, .scheduler, .recovery, .storekeeper, .api: false
+        case .ingest, .scheduler, .recovery, .storekeeper, .api, .console: false
         }
     }
 }

@@ -15,6 +15,8 @@ public struct Grants: Sendable {
         case scheduler = "storekeeper_scheduler"
         /// For the API service: reads the tables of its answers, writes its own tables.
         case api = "storekeeper_api"
+        /// For the console: reads what it shows, writes its own tables, grants, and requests that other services carry out.
+        case console = "storekeeper_console"
         /// For the deduplicator.
         case deduplicator = "storekeeper_deduplicator"
         /// For the state-updater.

@@ -22,5 +22,6 @@ public struct Migration: Sendable, Equatable {
         Migration(6, "recovery", PackageResources._006_recovery_sql),
         Migration(7, "insight", PackageResources._007_insight_sql),
         Migration(8, "api", PackageResources._008_api_sql),
+        Migration(9, "console", PackageResources._009_console_sql),
     ]
 }

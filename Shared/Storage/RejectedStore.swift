@@ -18,6 +18,8 @@ public struct RejectedRow: Sendable, Equatable {
     public var message: String
     /// When the stage rejected the record.
     public var rejectedAt: Date
+    /// The release that refused it; nil where it was indexed before this was kept.
+    public var build: String?
 
     /// The unproven fields of the payload.
     public var claims: Claims
@@ -50,8 +52,9 @@ public struct RejectedRow: Sendable, Equatable {
 
     package init(
         cluster: String, position: LogPosition, stage: String, reason: String, message: String, rejectedAt: Date,
-        claims: Claims = Claims()
+        build: String? = nil, claims: Claims = Claims()
     ) {
+        self.build = build
         self.cluster = cluster
         self.position = position
         self.stage = stage
@@ -78,7 +81,8 @@ public struct RejectedStore: Sendable {
                 Self.insert, rows.map(\.cluster), rows.map(\.position.topic), rows.map(\.position.partition),
                 rows.map(\.position.offset), rows.map(\.stage), rows.map(\.reason), rows.map(\.message),
                 rows.map(\.rejectedAt), rows.map(\.claims.receivedAt), rows.map(\.claims.notificationUUID),
-                rows.map(\.claims.environment), rows.map(\.claims.bundleId), rows.map(\.claims.source?.rawValue)
+                rows.map(\.claims.environment), rows.map(\.claims.bundleId), rows.map(\.claims.source?.rawValue),
+                rows.map(\.build)
             ).affected
         }
     }
@@ -92,7 +96,7 @@ public struct RejectedStore: Sendable {
                     topic: try row.value("topic"), partition: try row.value("log_partition"),
                     offset: try row.value("log_offset")),
                 stage: try row.value("stage"), reason: try row.value("reason"), message: try row.value("message"),
-                rejectedAt: try row.value("rejected_at"),
+                rejectedAt: try row.value("rejected_at"), build: try row.optional("build"),
                 claims: RejectedRow.Claims(
                     source: try row.optional("source").flatMap(NotificationSource.init),
                     receivedAt: try row.optional("received_at"),
@@ -119,15 +123,15 @@ public struct RejectedStore: Sendable {
         """
         insert into rejected (
             cluster, topic, log_partition, log_offset, stage, reason, message, rejected_at, received_at,
-            notification_uuid, environment, bundle_id, source)
+            notification_uuid, environment, bundle_id, source, build)
         select cluster, topic, log_partition, log_offset, stage, reason, message, rejected_at, received_at,
-            notification_uuid, environment, bundle_id, source
+            notification_uuid, environment, bundle_id, source, build
         from unnest(
             $1::text[], $2::text[], $3::integer[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
-            $9::timestamptz[], $10::uuid[], $11::text[], $12::text[], $13::text[]
+            $9::timestamptz[], $10::uuid[], $11::text[], $12::text[], $13::text[], $14::text[]
         ) as given (
             cluster, topic, log_partition, log_offset, stage, reason, message, rejected_at, received_at,
-            notification_uuid, environment, bundle_id, source)
+            notification_uuid, environment, bundle_id, source, build)
         order by cluster, topic, log_partition, log_offset
         on conflict do nothing
         """)
@@ -136,7 +140,7 @@ public struct RejectedStore: Sendable {
         "rejected-newest",
         """
         select cluster, topic, log_partition, log_offset, stage, reason, message, rejected_at, received_at,
-            notification_uuid, environment, bundle_id, source
+            notification_uuid, environment, bundle_id, source, build
         from rejected
         order by rejected_at desc, log_offset desc
         limit $1::bigint

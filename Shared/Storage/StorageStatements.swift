@@ -9,7 +9,7 @@ public enum StorageStatements {
             RetentionStore.make, RetentionStore.months,
             RetentionStore.drop,
         ]
-        + LedgerPages.statements + ledger + AccessRecalculation.statements + coverage + recovery + api
+        + LedgerPages.statements + ledger + AccessRecalculation.statements + coverage + recovery + api + console
         + StatePreviewStore.statements + [
             SeenNotificationStore.claimFirst, SeenNotificationStore.owners, SeenNotificationStore.delete,
             SeenNotificationStore.countBefore,
@@ -46,6 +46,10 @@ public enum StorageStatements {
         + PurchasePages.statements + EventFeed.statements + CustomerRecords.statements + SearchStore.statements
         + RefreshStore.statements + EntitlementDefinitionStore.statements + ConsentStore.statements
         + AccountAppStore.statements
+
+    private static let console =
+        ConsoleSessions.statements + ConsolePages.statements + DeadLetterGroups.statements
+        + DeadLetterSelections.statements + OperatorWork.statements + InsightStore.statements
 
     private static let coverage =
         HeartbeatStore.statements + CoverageStore.statements + RecoveryWindowStore.statements

@@ -110,6 +110,7 @@ struct DevelopmentEnvironment: Sendable {
         return ProcessPlan(
             binaries: binaries, directory: directory, logDirectory: logDirectory ?? "\(directory)/\(ProcessPlan.logs)",
             bootstrapServers: kafka.bootstrapServers, databaseURL: databaseURL, apiPort: try FreePort.find(),
+            consolePort: try FreePort.find(),
             counts: counts, apps: apps, inherited: inherited,
             replicationFactor: environment["STOREKEEPER_REPLICATION_FACTOR"] ?? "1", settings: settings)
     }
@@ -154,6 +155,10 @@ struct DevelopmentEnvironment: Sendable {
             if let address = await processes.address(of: .api) {
                 let key = try await DevelopmentKey(databaseURL: plan.databaseURL, now: now()).create()
                 say("To ask the API: curl -H 'Authorization: Bearer \(key)' '\(address)/v1/events?limit=1'")
+            }
+            if await processes.address(of: .console) != nil {
+                let link = try await DevelopmentLink(databaseURL: plan.databaseURL, now: now()).create()
+                say("Console, signed in by this link once within 5 minutes: \(link.address(at: plan.consoleAddress))")
             }
             let result = try await body(processes)
             await processes.stop()

@@ -25,6 +25,8 @@ struct ProcessPlan: Sendable {
     var databaseRoles: Set<Grants.Role> = []
     /// Port of the simulated API, which may not be running yet.
     var apiPort: Int
+    /// Port of the console: its address has to be known before it runs.
+    var consolePort = 0
     /// Instances per service (default: 1).
     var counts: [ServiceKind: Int] = [:]
     var apps: [App]
@@ -42,11 +44,12 @@ struct ProcessPlan: Sendable {
     var recordKeysFile: String { directory + "/record-keys" }
     var apiKey: APIKeyFile { APIKeyFile(directory: directory) }
     var apiAddress: String { "http://127.0.0.1:\(apiPort)" }
+    var consoleAddress: String { "http://127.0.0.1:\(consolePort)" }
 
     /// Names of all instances of a service: `ingest`, or `verifier-1` and `verifier-2`.
     func names(of kind: ServiceKind) -> [String] {
         let count = counts[kind] ?? 1
-        return count == 1 ? [kind.rawValue] : (1...count).map { "\(kind.rawValue)-\($0)" }
+        return count == 1 ? [kind.rawValue] : (0..<count).map { $0 + 1 }.map { "\(kind.rawValue)-\($0)" }
     }
 
     func log(of name: String) -> String { "\(logDirectory)/\(name).log" }
@@ -99,6 +102,11 @@ struct ProcessPlan: Sendable {
             environment["STOREKEEPER_API_ADDRESS"] = "127.0.0.1:\(port)"
             environment["STOREKEEPER_API_PORT_FILE"] = portFile(of: name)
             environment.merge(trust.merging(api) { _, ours in ours }) { _, ours in ours }
+        case .console:
+            environment["STOREKEEPER_CONSOLE_ADDRESS"] = "127.0.0.1:\(consolePort)"
+            environment["STOREKEEPER_CONSOLE_URL"] = consoleAddress
+            environment["STOREKEEPER_CONSOLE_PORT_FILE"] = portFile(of: name)
+            environment.merge(trust.merging(api) { _, ours in ours }) { _, ours in ours }
         case .verifier: environment.merge(trust) { _, ours in ours }
         case .recovery: environment.merge(trust.merging(api) { _, ours in ours }) { _, ours in ours }
         case .scheduler:
@@ -140,6 +148,7 @@ struct ProcessPlan: Sendable {
             .merging(database(as: .scheduler)) { _, ours in ours }
             .merging(trust.merging(api) { _, ours in ours }) { _, ours in ours }
             .merging(recordKeys) { _, ours in ours }
+            .merging(["STOREKEEPER_CONSOLE_URL": consoleAddress]) { _, ours in ours }
     }
 
     /// Logs in as the user of the URL and assumes the role.

@@ -106,8 +106,12 @@ package struct CustomerRecords: Sendable {
 
     /// Adds a grant.
     package func add(_ grant: ManualGrant) async throws {
-        _ = try await connection.execute(
-            Self.insertGrant, grant.id, grant.environment.rawValue, grant.bundleId, grant.appAccountToken,
+        _ = try await connection.pipeline([Self.command(adding: grant)])
+    }
+
+    static func command(adding grant: ManualGrant) -> Command {
+        Command(
+            insertGrant, grant.id, grant.environment.rawValue, grant.bundleId, grant.appAccountToken,
             grant.productId, grant.reason, grant.startsAt, grant.endsAt, grant.createdAt, grant.createdBy)
     }
 

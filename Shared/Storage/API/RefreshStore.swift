@@ -34,12 +34,17 @@ package struct RefreshStore: Sendable {
     /// - Parameter id: the id of a new request.
     /// - Returns: the new request, or the recent one.
     package func request(_ key: SubscriptionKey, of bundleId: String, id: UUID, at now: Date) async throws -> Refresh {
-        let added = try await connection.execute(
-            Self.insert, id, key.environment.rawValue, key.originalTransactionId, bundleId, now,
-            now.addingTimeInterval(-Self.interval)
-        ).affected
+        let added = try await connection.pipeline([
+            Self.command(requesting: key, of: bundleId, id: id, at: now)
+        ])[0].affected
         if added == 0, let last = try await last(of: key) { return last }
         return Refresh(id: id, requestedAt: now)
+    }
+
+    static func command(requesting key: SubscriptionKey, of bundleId: String, id: UUID, at now: Date) -> Command {
+        Command(
+            insert, id, key.environment.rawValue, key.originalTransactionId, bundleId, now,
+            now.addingTimeInterval(-interval))
     }
 
     /// The last request for a purchase; nil where there was none.

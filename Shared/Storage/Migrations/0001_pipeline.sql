@@ -58,11 +58,12 @@ create table rejected (
     environment text,
     bundle_id text,
     source text, -- from a header that ingest sets
+    build text, -- the release that rejected it, from our header
     primary key (cluster, topic, log_partition, log_offset),
     -- Any client can post these texts; recovery truncates them.
     constraint rejected_texts_are_short check (
         octet_length(stage) <= 512 and octet_length(reason) <= 512 and octet_length(message) <= 512
-        and octet_length(environment) <= 512 and octet_length(bundle_id) <= 512)
+        and octet_length(environment) <= 512 and octet_length(bundle_id) <= 512 and octet_length(build) <= 512)
 );
 create index rejected_by_time on rejected (rejected_at);
 create index rejected_by_notification on rejected (notification_uuid) where notification_uuid is not null;

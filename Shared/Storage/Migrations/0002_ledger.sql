@@ -42,6 +42,9 @@ create index notification_by_time on notification (recorded_at);
 -- Rare rows that every query about consents reads.
 create index notification_rescinding_consent on notification (environment, bundle_id)
     where notification_type = 'RESCIND_CONSENT';
+-- What the insight views read: few of all notifications.
+create index notification_for_insight on notification (environment, bundle_id, notification_type, signed_at)
+    where notification_type in ('DID_CHANGE_RENEWAL_STATUS', 'EXPIRED', 'PRICE_INCREASE');
 -- The first notification of an app; fast also for an app without notifications.
 create index notification_by_app on notification (environment, bundle_id, recorded_at);
 

@@ -53,7 +53,7 @@ select environment, bundle_id, original_transaction_id, transaction_id,
         when 'PRICE_INCREASE' then 'price'
         when 'PRODUCT_NOT_FOR_SALE' then 'productUnavailable'
         else 'other'
-    end as reason
+    end as reason, signed_at as told_at
 from notification
 where notification_type = 'EXPIRED' and original_transaction_id is not null and signed_at is not null;
 

@@ -4,18 +4,27 @@
 -- storekeeper_migrator owns everything and is setup's. storekeeper_deduplicator, storekeeper_state_updater and
 -- storekeeper_recovery are for the services of those names, storekeeper_scheduler for the scheduler and for operators' commands,
 -- storekeeper_reader for users who only read. These read every table and write only their own.
+-- storekeeper_console is for the console: it reads nearly everything, writes its own tables, grants, and requests that other
+-- services carry out, never the ledger or the state.
 -- storekeeper_api is for the API service, which is reachable from the internet: it reads only the tables of its answers and
 -- writes only its own tables. No service deletes a row of the ledger or the timeline, or changes what a row of the ledger says.
 do $$
 declare
     role_names constant text[] := array[
         'storekeeper_migrator', 'storekeeper_deduplicator', 'storekeeper_state_updater', 'storekeeper_recovery',
-        'storekeeper_scheduler', 'storekeeper_reader', 'storekeeper_api'];
+        'storekeeper_scheduler', 'storekeeper_reader', 'storekeeper_api', 'storekeeper_console'];
     api_reads constant text[] := array[
         'schema_migration', 'api_key', 'api_cursor_secret', 'certificate_chain', 'notification', 'notification_payload',
         'transaction', 'subscription', 'access_period', 'anomaly', 'lifecycle_gap', 'timeline', 'account_claim', 'sharing_policy',
         'chosen_account', 'product', 'recovery_request', 'recovery_answer', 'purchase_owner', 'owned_access', 'account_access', 'price_consent',
         'renewal_switch', 'subscription_end'];
+    -- Everything but the keys and stored answers of the API, and what is between services only.
+    console_reads constant text[] := array_remove(array_remove(api_reads, 'api_key'), 'api_cursor_secret') || array[
+        'consumer_position', 'rejected', 'ingest_heartbeat', 'operator_action', 'conflicting_notification', 'recovery_request',
+        'coverage', 'coverage_day', 'recovery_window', 'recovery_page', 'recovery_item', 'canary', 'send_attempt',
+        'send_attempt_result', 'recovery_answer', 'postponed_request', 'customer', 'manual_grant', 'cancellation', 'loyalty',
+        'entitlement_definition', 'account_app', 'customer_consent',
+        'console_secret'];
     ours constant name := current_schema();
     role_name text;
     object record;
@@ -31,7 +40,7 @@ begin
             end;
         end if;
         execute format('grant usage on schema %I to %I', ours, role_name);
-        if role_name <> 'storekeeper_api' then
+        if role_name not in ('storekeeper_api', 'storekeeper_console') then
             execute format('grant select on all tables in schema %I to %I', ours, role_name);
         end if;
         for object in
@@ -94,6 +103,14 @@ begin
             ('storekeeper_api', 'select', api_reads),
             -- For storekeeper import; claims are never deleted.
             ('storekeeper_scheduler', 'insert, update', array['account_claim']),
+            ('storekeeper_console', 'select', console_reads),
+            ('storekeeper_console', 'select, insert, update, delete', array[
+                'console_login', 'console_session', 'console_selection']),
+            ('storekeeper_console', 'insert', array['operator_action', 'recovery_window', 'recovery_request']),
+            ('storekeeper_console', 'insert, update', array['manual_grant']),
+            ('storekeeper_console', 'insert, update, delete', array['chosen_account']),
+            -- For storekeeper console login.
+            ('storekeeper_scheduler', 'insert', array['console_login']),
             -- For storekeeper offsets reset.
             ('storekeeper_scheduler', 'delete', array['consumer_position'])
         ) as given (role_name, privileges, tables)

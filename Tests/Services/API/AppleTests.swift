@@ -1,6 +1,7 @@
 import AppStore
 import Contracts
 import Foundation
+import Signatures
 import Storage
 import StrictJSON
 import TestSupport

@@ -1,4 +1,5 @@
 import Contracts
+import Development
 import Kafka
 import Logging
 import Testing

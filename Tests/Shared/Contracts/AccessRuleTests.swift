@@ -28,8 +28,11 @@ import Testing
         for service in ServiceName.allCases { #expect(Self.topics(of: service.rawValue, for: .create).isEmpty) }
     }
 
-    @Test func `Access rules let the command line read every topic with a reader, for the age of waiting records`() {
-        let readable = Self.topics(of: "storekeeper", for: .read)
+    @Test(arguments: ["storekeeper", "console"])
+    func `Access rules let who shows the lag read every topic with a reader, for the age of waiting records`(
+        service: String
+    ) {
+        let readable = Self.topics(of: service, for: .read)
         #expect(readable.isSuperset(of: [Topics.unique.name, Topics.historyPages.name]))
         #expect(!readable.contains(Topics.changed.name))
     }
@@ -38,7 +41,8 @@ import Testing
         for service in ServiceName.allCases {
             let reads = Set(
                 Topics.all.filter { route in
-                    service == .storekeeper ? !route.readers.isEmpty : route.readers.contains(service)
+                    service == .storekeeper || service == .console
+                        ? !route.readers.isEmpty : route.readers.contains(service)
                 }.map(\.name))
             let writes = Set(Topics.all.filter { $0.writers.contains(service) }.map(\.name))
             #expect(Self.topics(of: service.rawValue, for: .read) == reads)

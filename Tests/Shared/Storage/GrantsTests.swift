@@ -18,8 +18,8 @@ import Testing
     @Test func `Every table has a role that fills it`() async throws {
         try await Self.withGrants { _, owner async throws in
             let unfilled = try await owner.execute(Self.unfilled).map { row in try row.value("name", as: String.self) }
-            // These two are filled by the migrations.
-            #expect(Set(unfilled) == ["api_cursor_secret", "schema_migration"])
+            // These are filled by the migrations.
+            #expect(Set(unfilled) == ["api_cursor_secret", "console_secret", "schema_migration"])
         }
     }
 
@@ -162,6 +162,28 @@ import Testing
         }
     }
 
+    @Test func `The console changes what people give and request, and nothing that Apple said`() async throws {
+        try await Self.withGrants { database, owner async throws in
+            let tables = try await owner.execute(Self.tables).map { row in try row.value("name", as: String.self) }
+            let own = ["console_login", "console_session", "console_selection", "chosen_account"]
+            let added = ["operator_action", "recovery_window", "recovery_request", "manual_grant"]
+            try await Self.acting(as: "storekeeper_console", in: database) { console async throws in
+                _ = try await console.run(unsafeScript: "select * from account_access")
+                for table in ["api_key", "api_cursor_secret", "api_idempotency", "seen_notification"] {
+                    try await Self.expectDenied(console, "select count(*) from \(table)")
+                }
+                for table in tables where !own.contains(table) {
+                    try await Self.expectDenied(console, "delete from \(table)")
+                    guard !added.contains(table) else { continue }
+                    try await Self.expectDenied(console, "insert into \(table) default values")
+                }
+                for table in own { try await console.run(unsafeScript: "delete from \(table)") }
+                try await Self.expectDenied(console, "update operator_action set actor = 'bob'")
+                try await Self.expectDenied(console, "create table mine (id integer)")
+            }
+        }
+    }
+
     @Test func `A user with the migrator's role owns all objects and can migrate`() async throws {
         try await Self.withGrants { database, _ async throws in
             try await Self.acting(as: "storekeeper_migrator", in: database) { migrator async throws in
@@ -231,5 +253,6 @@ import Testing
             and not has_table_privilege('storekeeper_recovery', oid, 'insert')
             and not has_table_privilege('storekeeper_scheduler', oid, 'insert')
             and not has_table_privilege('storekeeper_api', oid, 'insert')
+            and not has_table_privilege('storekeeper_console', oid, 'insert')
         """)
 }

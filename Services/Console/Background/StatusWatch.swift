@@ -1,0 +1,53 @@
+import Chassis
+import Operations
+import Synchronization
+
+import struct Foundation.Date
+
+/// Looks at the pipeline again and again, so that no page has to: a page shows the last report and its age.
+final class StatusWatch: Service {
+    /// What a page shows.
+    struct View: Sendable {
+        var report: StatusReport?
+        /// Of each stage the latest lags in seconds, the oldest first.
+        var lags: [String: [Double]]
+    }
+
+    private static let history = 60
+
+    private let view = Mutex(View(report: nil, lags: [:]))
+    private let reader: StatusReader
+    private let interval: Duration
+    private let clock: ProcessClock
+
+    init(reader: StatusReader, interval: Duration, clock: ProcessClock) {
+        self.reader = reader
+        self.interval = interval
+        self.clock = clock
+    }
+
+    var current: View { view.withLock { $0 } }
+
+    /// A look may wait for brokers for seconds; a process that stops does not wait for it.
+    func run() async throws {
+        let looks = Task {
+            while !Task.isCancelled {
+                await look()
+                try? await Task.sleep(for: interval)
+            }
+        }
+        try? await gracefulShutdown()
+        looks.cancel()
+    }
+
+    func look() async {
+        let report = await reader.report(at: clock.now())
+        view.withLock { view in
+            view.report = report
+            for stage in report.stages.value ?? [] {
+                let lag = stage.behindSeconds ?? 0
+                view.lags[stage.name] = Array(((view.lags[stage.name] ?? []) + [lag]).suffix(Self.history))
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import AppStore
+import Bootstrap
+import Chassis
+import Hummingbird
+import Kafka
+import Operations
+import Pipeline
+import Postgres
+import Signatures
+import Storage
+
+import struct Foundation.UUID
+
+/// The parts of the process, put together.
+struct ConsoleServices: Sendable {
+    /// In the order of their dependencies; stopped backwards.
+    let all: [any Service]
+
+    init(_ context: ServiceContext<Configuration>) async throws {
+        let settings = context.settings
+        var configuration = settings.postgres(for: "console")
+        configuration.statementTimeout = settings.queryTimeout
+        let database = ConnectionPool(
+            (0..<settings.databaseConnections).map { _ in
+                PostgresConnection(configuration, logger: context.logger)
+            })
+        let kafka = try settings.kafka()
+        let producer = try ProducerService(kafka, for: .console, logger: context.logger)
+        let trusted = try settings.apps.map { apps in
+            try TrustSettings(apps: apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode)
+        }
+        var apple: AppleAPI?
+        if let trusted, let keys = settings.apiKeys {
+            apple = try AppleAPI(
+                trusted, keys: keys, url: settings.apiURL, limitShare: settings.apiLimitShare,
+                developmentMode: settings.developmentMode,
+                clock: APIClock(now: context.clock.now, random: { .random(in: 0..<1) }))
+        }
+        let readiness = SchemaReadiness(context, service: "console")
+        let status = StatusWatch(
+            reader: StatusReader(database: settings.postgres(for: "console"), kafka: kafka, sample: 1000),
+            interval: settings.statusInterval, clock: context.clock)
+        let replays = ReplayService(
+            database: database, kafka: kafka, producer: producer.producer,
+            seal: try RecordSeal(file: settings.recordKeys), clock: context.clock, logger: context.logger)
+        let tokens = FormTokens(
+            database: database, isRead: context.health.readinessCheck("secret", waitingFor: "the secret of the forms"),
+            logger: context.logger)
+        let console = Console(
+            database: database, templates: try Templates(), tokens: tokens, origin: settings.origin,
+            session: settings.session, status: status, trust: trusted?.trust ?? .apple, apple: apple?.clients,
+            clock: context.clock, newId: { UUID() }, newSecret: Self.secret,
+            sleep: { try await Task.sleep(for: $0) }, logger: context.logger)
+        guard let userHeader = HTTPField.Name(settings.userHeader) else {
+            throw ConfigurationProblems([
+                .unusable(name: "STOREKEEPER_CONSOLE_USER_HEADER", reason: "is no name of a header")
+            ])
+        }
+        let responder = Responder(
+            console: console, router: Router(routes: Routes.all(console)),
+            authenticator: Authenticator(
+                proxies: Set(settings.proxies ?? []), userHeader: userHeader, proxyRoles: settings.proxyRoles,
+                database: database))
+        let server = ConsoleServer(
+            address: settings.address, responder: responder, logger: context.logger,
+            onListening: { PortFile.write($0, to: settings.portFile, logger: context.logger) })
+        all =
+            (apple.map { [$0] } ?? []) + [
+                readiness, producer, tokens, status, replays,
+                Housekeeping(database: database, clock: context.clock, logger: context.logger), server,
+            ]
+    }
+
+    /// 256 random bits.
+    @Sendable private static func secret() -> String {
+        var text: [UInt8] = []
+        text += Base64.encode((0..<32).map { _ in UInt8.random(in: .min ... .max) }[...], .url)
+        return String(decoding: text, as: UTF8.self)
+    }
+}

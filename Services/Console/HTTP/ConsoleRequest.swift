@@ -1,0 +1,92 @@
+import Contracts
+import Hummingbird
+
+import struct Foundation.UUID
+
+/// A request of a person who may make it.
+struct ConsoleRequest: Sendable {
+    let path: String
+    /// Decoded parameters of the path.
+    let parameters: [String: String]
+    /// Decoded; the first of equal names.
+    let query: [String: String]
+    /// Fields of the form, decoded; empty for GET.
+    let form: [String: String]
+    /// Nil on pages for people who are not signed in.
+    let identity: Identity?
+    /// For forms.
+    let token: String
+
+    var role: Role { identity?.role ?? .viewer }
+    var name: String { identity?.name ?? "" }
+    var masking: Masking { Masking(role: role) }
+
+    /// A text of the query; nil where it is missing or empty.
+    func text(_ name: String) -> String? {
+        query[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    func environment() throws -> StoreEnvironment {
+        guard let environment = StoreEnvironment(rawValue: parameters["environment"] ?? "") else {
+            throw Fault.notFound("There is no such environment.")
+        }
+        return environment
+    }
+
+    func uuid(_ name: String) throws -> UUID {
+        guard let uuid = UUID(uuidString: parameters[name] ?? "") else {
+            throw Fault.notFound("The address names no id.")
+        }
+        return uuid
+    }
+
+    /// Why, in the person's words; every action needs it.
+    func reason() throws -> String {
+        let reason = (form["reason"] ?? "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        guard (3...500).contains(reason.count) else {
+            throw Fault(422, "Nothing was done: the reason is missing.", "Go back and say why, in 3 to 500 characters.")
+        }
+        return reason
+    }
+}
+
+/// Decodes queries and forms (`application/x-www-form-urlencoded`).
+enum FormFields {
+    /// - Returns: nil where it is not percent-encoded UTF-8, or holds a NUL, which no text of ours has.
+    static func decode(_ encoded: Substring) -> [String: String]? {
+        var fields: [String: String] = [:]
+        for pair in encoded.split(separator: "&").prefix(100) {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = text(parts[0]), let value = text(parts.count > 1 ? parts[1] : "") else { return nil }
+            fields[name] = fields[name] ?? value
+        }
+        return fields
+    }
+
+    static func text(_ encoded: Substring) -> String? {
+        guard let text = encoded.replacing("+", with: "%20").removingPercentEncoding, !text.utf8.contains(0) else {
+            return nil
+        }
+        return text
+    }
+
+    /// For a value in an address.
+    static func encode(_ value: String) -> String {
+        var encoded = ""
+        for byte in value.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+                encoded.unicodeScalars.append(UnicodeScalar(byte))
+            default: encoded += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return encoded
+    }
+
+    /// `?a=b&c=d` of those that have a value; empty for none.
+    static func query(_ fields: [(String, String?)]) -> String {
+        let pairs = fields.compactMap { name, value in value.map { "\(name)=\(encode($0))" } }
+        return pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")
+    }
+}

@@ -1,0 +1,50 @@
+import Chassis
+import Hummingbird
+
+/// The HTTP server that browsers talk to.
+struct ConsoleServer: Service {
+    let address: ListenAddress
+    let responder: Responder
+    let logger: Logger
+    /// Told the port when connections are accepted.
+    let onListening: @Sendable (Int) -> Void
+
+    func run() async throws {
+        let listener = HTTPListener(
+            address: address, variable: "STOREKEEPER_CONSOLE_ADDRESS", purpose: "browsers cannot connect to",
+            announcement: "Console is open", logger: logger, onListening: onListening)
+        let responder = responder
+        try await listener.run(
+            CallbackResponder<PeerContext> { request, context in
+                Self.response(await responder.answer(request, peer: context.peer), to: request)
+            },
+            server: .http1(configuration: .init(idleTimeout: .seconds(120))), maximumConnections: 512)
+    }
+
+    private static func response(_ answer: ConsoleResponse, to request: Request) -> Response {
+        let status = HTTPResponse.Status(code: answer.status)
+        switch answer.body {
+        case .stream(let write):
+            return Response(
+                status: status, headers: answer.headers,
+                body: ResponseBody { writer in
+                    try await write(&writer)
+                    try await writer.finish(nil)
+                })
+        case .bytes(let bytes):
+            let buffer = request.method == .head ? ByteBuffer() : ByteBuffer(bytes: bytes)
+            return Response(status: status, headers: answer.headers, body: ResponseBody(byteBuffer: buffer))
+        }
+    }
+}
+
+/// Knows the other end of the connection.
+struct PeerContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let peer: String?
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        peer = source.channel.remoteAddress?.ipAddress
+    }
+}

@@ -1,0 +1,14 @@
+import Hummingbird
+
+/// Hummingbird exports the list of fields, not the field.
+typealias HTTPField = HTTPFields.Element
+
+extension HTTPField.Name {
+    /// Where the page that sent a request comes from, by the browser.
+    static let fetchSite = named("Sec-Fetch-Site")
+
+    private static func named(_ name: String) -> HTTPField.Name {
+        guard let name = HTTPField.Name(name) else { preconditionFailure("\(name) is not a header's name") }
+        return name
+    }
+}

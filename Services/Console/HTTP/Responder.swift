@@ -1,0 +1,124 @@
+import Chassis
+import Hummingbird
+import Operations
+import Postgres
+
+/// Takes a request through everything that is the same for all pages: route, person, role, form token, handler. Every
+/// failure is a page.
+struct Responder: Sendable {
+    private static let bodyLimit = 64 * 1024
+
+    let console: Console
+    let router: Router
+    let authenticator: Authenticator
+
+    func answer(_ request: Request, peer: String?) async -> ConsoleResponse {
+        let start = console.clock.instant()
+        var name = "none"
+        var response: ConsoleResponse
+        do {
+            response = try await respond(request, peer, &name)
+        } catch {
+            response = page(of: error, name)
+        }
+        SecurityHeaders.add(to: &response.headers, isSecure: console.origin.text.hasPrefix("https"))
+        Metric.consoleAnswers.counter(name, "\(response.status)").increment()
+        Metric.consoleAnswer.timer(name).recordNanoseconds(
+            Int64(start.duration(to: console.clock.instant()) / .nanoseconds(1)))
+        return response
+    }
+
+    private func respond(_ request: Request, _ peer: String?, _ name: inout String) async throws -> ConsoleResponse {
+        let target = request.head.path ?? "/"
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let segments = (parts.first ?? "").split(separator: "/").compactMap { FormFields.text($0) }
+        guard target.utf8.count <= 8192, let query = FormFields.decode(parts.count > 1 ? parts[1] : "") else {
+            throw Fault(400, "The address cannot be read.", "Go to the overview.")
+        }
+        let method = request.head.method.rawValue
+        let (route, parameters) = try match(method, segments)
+        name = route.name
+        let identity = try await authenticator.identity(request.headers, peer: peer, at: console.clock.now())
+        if let least = route.role {
+            guard let identity else {
+                guard method == "POST" else { return .redirect(to: "/sign-in") }
+                throw Fault(401, "Nothing was done: you are not signed in any more.", "Sign in and do it again.")
+            }
+            guard identity.role >= least else {
+                throw Fault(
+                    403, "Your role \(identity.role.rawValue) may not do this.",
+                    "It needs the role \(least.rawValue): ask an operator for a link with it.")
+            }
+        }
+        var form: [String: String] = [:]
+        if method == "POST" {
+            form = try await self.form(of: request)
+            try check(request, form, identity)
+        }
+        return try await route.handler(
+            ConsoleRequest(
+                path: "/" + segments.joined(separator: "/"), parameters: parameters, query: query, form: form,
+                identity: identity, token: identity.map(console.tokens.token) ?? ""))
+    }
+
+    private func match(_ method: String, _ path: [String]) throws -> (Route, [String: String]) {
+        switch router.match(method, path) {
+        case .found(let route, let parameters): return (route, parameters)
+        case .otherMethod: throw Fault(405, "This address does not take \(method).", "Go to the overview.")
+        case .notFound: throw Fault.notFound("There is no such page.")
+        }
+    }
+
+    /// That our own page sent the form: by what the browser says of its origin, and by the token.
+    private func check(_ request: Request, _ form: [String: String], _ identity: Identity?) throws {
+        let refused = Fault(
+            403, "Nothing was done: the form did not come from this page.",
+            "Go back, reload the page, and do it again.")
+        if let site = request.headers[values: .fetchSite].first {
+            guard site == "same-origin" else { throw refused }
+        } else {
+            guard request.headers[.origin] == console.origin.text else { throw refused }
+        }
+        guard let identity else { return }
+        guard console.tokens.isValid(form["token"] ?? "", of: identity) else { throw refused }
+    }
+
+    private func form(of request: Request) async throws -> [String: String] {
+        let type = request.headers[.contentType]?.prefix { $0 != ";" && $0 != " " }.lowercased()
+        guard type == "application/x-www-form-urlencoded" else {
+            throw Fault(415, "Nothing was done: this is no form.", "Use the form of the page.")
+        }
+        var bytes: [UInt8] = []
+        for try await buffer in request.body {
+            guard bytes.count + buffer.readableBytes <= Self.bodyLimit else {
+                throw Fault(413, "Nothing was done: the form is too large.", "Send less at a time.")
+            }
+            bytes += buffer.readableBytesView
+        }
+        guard let text = String(validating: bytes, as: UTF8.self), let form = FormFields.decode(text[...]) else {
+            throw Fault(400, "Nothing was done: the form cannot be read.", "Remove unusual characters.")
+        }
+        return form
+    }
+
+    private func page(of error: any Error, _ name: String) -> ConsoleResponse {
+        switch error {
+        case let fault as Fault: return console.page(of: fault)
+        case let error as OperationError:
+            return console.page(of: Fault(422, "Nothing was done: \(error).", "Go back and change it."))
+        case let error as PostgresError where error.sqlState == "57014":
+            return console.page(
+                of: Fault(
+                    503, "The database took longer than the console waits for.",
+                    "Ask for less: an app, a type, a shorter time."))
+        case let error as PostgresError where error.isTransient:
+            console.logger.warning("Database unavailable; answering 503", metadata: ["error": "\(error)"])
+            return console.page(
+                of: Fault(503, "The database does not answer.", "Try again in a few seconds; the pipeline goes on."))
+        default:
+            console.logger.error(
+                "Page failed; answering 500", metadata: ["error": "\(error)", "route": "\(name)"])
+            return console.page(of: Fault(500, "The console failed.", "Its log has the reason."))
+        }
+    }
+}

@@ -1,0 +1,76 @@
+/// Every address of the console, with who may use it.
+enum Routes {
+    static func all(_ console: Console) -> [Route] {
+        let signIn = SignInHandlers(console: console)
+        let overview = OverviewScreen(console: console)
+        let search = SearchScreen(console: console)
+        let purchases = PurchaseScreen(console: console)
+        let accounts = AccountScreen(console: console)
+        let accountActions = AccountActions(console: console)
+        let notifications = NotificationScreens(console: console)
+        let letters = DeadLetterScreens(console: console)
+        let selections = SelectionScreens(console: console)
+        let coverage = CoverageScreens(console: console)
+        let pipeline = PipelineScreen(console: console)
+        let audit = AuditScreen(console: console)
+        let insight = InsightScreen(console: console)
+        return Asset.all.map { asset in
+            Route("GET", "/assets/\(asset.path)", nil) { _ in
+                ConsoleResponse(
+                    headers: [.contentType: asset.type, .cacheControl: "public, max-age=31536000, immutable"],
+                    body: .bytes(asset.bytes))
+            }
+        } + [
+            Route("GET", "/sign-in", nil, signIn.show),
+            Route("POST", "/sign-in", nil, signIn.signIn),
+            Route("POST", "/sign-out", .viewer, signIn.signOut),
+            Route("GET", "/help", .viewer) { console.page("help", "Help", HelpPage(), $0) },
+            Route("GET", "/", .viewer, overview.show),
+            Route("GET", "/search", .viewer, search.show),
+            Route("GET", "/purchases/by/{uuid}", .viewer, purchases.showByNotification),
+            Route("GET", "/purchases/{environment}/{id}", .support, purchases.show),
+            Route("POST", "/purchases/{environment}/{id}/refresh", .support, purchases.refresh),
+            Route("GET", "/accounts/{environment}/{account}", .support, accounts.show),
+            Route("GET", "/accounts/{environment}/{account}/export", .support, accounts.export),
+            Route("POST", "/accounts/{environment}/{account}/grants", .support, accountActions.grant),
+            Route("POST", "/accounts/{environment}/{account}/grants/{grant}/revoke", .support, accountActions.revoke),
+            Route("POST", "/accounts/{environment}/{account}/choose", .operatorRole, accountActions.choose),
+            Route("GET", "/notifications", .viewer, notifications.list),
+            Route("GET", "/notifications/live", .viewer, notifications.live),
+            Route("GET", "/notifications/{uuid}", .viewer, notifications.show),
+            Route("GET", "/dead-letters", .viewer, letters.groups),
+            Route("GET", "/dead-letters/list", .viewer, letters.list),
+            Route("POST", "/dead-letters/selections", .operatorRole, selections.freeze),
+            Route("GET", "/dead-letters/selections/{uuid}", .viewer, selections.show),
+            Route("POST", "/dead-letters/selections/{uuid}/replay", .operatorRole, selections.replay),
+            Route("POST", "/dead-letters/selections/{uuid}/dismiss", .operatorRole, selections.dismiss),
+            Route("GET", "/coverage", .viewer, coverage.show),
+            Route("GET", "/coverage/recover", .operatorRole, coverage.plan),
+            Route("POST", "/coverage/recover", .operatorRole, coverage.recover),
+            Route("GET", "/pipeline", .viewer, pipeline.show),
+            Route("GET", "/audit", .viewer, audit.show),
+            Route("GET", "/insight", .viewer, insight.index),
+            Route("GET", "/insight/{report}", .viewer, insight.show),
+        ]
+    }
+}
+
+struct HelpPage: Sendable {
+    struct Key: Sendable {
+        let keys: String
+        let does: String
+    }
+
+    let keys = [
+        Key(keys: "/", does: "Search for any id"),
+        Key(keys: "?", does: "This page"),
+        Key(keys: "j or k", does: "Next or previous row of a list; Enter opens it"),
+        Key(keys: "g then o", does: "Overview"),
+        Key(keys: "g then n", does: "Notifications"),
+        Key(keys: "g then d", does: "Dead letters"),
+        Key(keys: "g then c", does: "Coverage"),
+        Key(keys: "g then p", does: "Pipeline"),
+        Key(keys: "g then i", does: "Insight"),
+        Key(keys: "g then a", does: "Audit"),
+    ]
+}

@@ -1,0 +1,200 @@
+import Contracts
+import Operations
+import Postgres
+import Storage
+import StrictJSON
+import Subscriptions
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// One account of an app: what it may use and why, what is withheld, and what people gave it.
+struct AccountScreen: Sendable {
+    struct Line: Sendable {
+        let product: String
+        let app: String
+        let until: Moment?
+        let why: String
+        let purchase: String?
+        let address: String?
+    }
+
+    struct Grant: Sendable {
+        let product: String
+        let app: String
+        let from: Moment
+        let until: Moment?
+        let reason: String
+        let by: String
+        let revoked: Moment?
+        let form: ActionForm?
+    }
+
+    struct Page: Sendable {
+        let account: String
+        let environment: String
+        let sentence: String
+        let hasAccess: Bool
+        let lines: [Line]
+        let hasLines: Bool
+        let withheld: [Line]
+        let hasWithheld: Bool
+        let grants: [Grant]
+        let hasGrants: Bool
+        let export: String
+        let forms: [ActionForm]
+    }
+
+    /// What is stored about an account.
+    struct Contents: Sendable {
+        let access: AccountAccess
+        let states: [String: SubscriptionState]
+        let grants: [CustomerRecords.ManualGrant]
+        let apps: [String]
+    }
+
+    let console: Console
+
+    /// `GET /accounts/{environment}/{account}`
+    func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let (environment, account) = (try request.environment(), try request.uuid("account"))
+        let now = console.clock.now()
+        let contents = try await contents(of: account, in: environment, at: now)
+        let access = contents.access
+        let actions = AccountActions(console: console)
+        let name = account.uuidString.lowercased()
+        return console.page(
+            "account", "Account \(name.prefix(8))",
+            Page(
+                account: name, environment: environment.rawValue, sentence: Self.sentence(access, now),
+                hasAccess: !access.entitlements.isEmpty,
+                lines: access.entitlements.map { entitlement in
+                    Self.line(
+                        entitlement.line, name: entitlement.name, why: Words.reason(entitlement.line), environment, now)
+                },
+                hasLines: !access.entitlements.isEmpty,
+                withheld: access.withheld.map { line in
+                    Self.line(line, why: Self.withheld(contents.states[line.id]), environment, now)
+                },
+                hasWithheld: !access.withheld.isEmpty,
+                grants: contents.grants.map { grant in
+                    Grant(
+                        product: grant.productId, app: grant.bundleId, from: Moment(grant.startsAt, now: now),
+                        until: grant.endsAt.map { Moment($0, now: now) }, reason: grant.reason,
+                        by: grant.createdBy == CustomerRecords.ManualGrant.byOperator
+                            ? "a person, see the audit log" : "API key \(grant.createdBy.uuidString.lowercased())",
+                        revoked: grant.revokedAt.map { Moment($0, now: now) },
+                        form: grant.revokedAt == nil && grant.endsAt.map { $0 > now } ?? true
+                            ? actions.revokeForm(grant, request) : nil)
+                },
+                hasGrants: !contents.grants.isEmpty, export: "/accounts/\(environment.rawValue)/\(name)/export",
+                forms: actions.forms(of: account, in: environment, apps: contents.apps, request)),
+            request)
+    }
+
+    /// `GET /accounts/{environment}/{account}/export`: for a customer who asks what is stored.
+    func export(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let (environment, account) = (try request.environment(), try request.uuid("account"))
+        let now = console.clock.now()
+        let contents = try await contents(of: account, in: environment, at: now)
+        var json = JSONWriter(capacity: 4096)
+        json.beginObject()
+        json.member("appAccountToken", account.uuidString.lowercased())
+        json.member("environment", environment.rawValue)
+        json.member("asOf", now.text)
+        json.beginArray("entitlements")
+        for entitlement in contents.access.entitlements {
+            let line = entitlement.line
+            json.beginObject()
+            json.member("name", entitlement.name)
+            json.member("productId", line.productId)
+            json.member("bundleId", line.bundleId)
+            json.member("startsAt", line.startsAt?.text)
+            json.member("until", line.endsAt?.text)
+            json.member("reason", line.reason)
+            json.member("purchase", line.id)
+            json.endObject()
+        }
+        json.endArray()
+        json.beginArray("withheld")
+        for line in contents.access.withheld {
+            json.beginObject()
+            json.member("bundleId", line.bundleId)
+            json.member("purchase", line.id)
+            json.member("state", contents.states[line.id]?.rawValue)
+            json.endObject()
+        }
+        json.endArray()
+        json.beginArray("grants")
+        for grant in contents.grants {
+            json.beginObject()
+            json.member("productId", grant.productId)
+            json.member("bundleId", grant.bundleId)
+            json.member("startsAt", grant.startsAt.text)
+            json.member("endsAt", grant.endsAt?.text)
+            json.member("revokedAt", grant.revokedAt?.text)
+            json.member("reason", grant.reason)
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        return .download(
+            PrettyJSON(json.bytes)?.text ?? "", type: "application/json",
+            as: "account-\(account.uuidString.lowercased()).json")
+    }
+
+    private func contents(
+        of account: UUID, in environment: StoreEnvironment, at now: Date
+    ) async throws -> Contents {
+        try await console.database.withConnection { connection in
+            let lines = try EntitlementStore.lines(
+                try await connection.pipeline([
+                    EntitlementStore.command(of: [account], in: environment, bundleIds: nil, from: now)
+                ])[0])
+            let access = AccountAccess(
+                of: account, in: environment, lines: lines,
+                definitions: try await EntitlementDefinitionStore(connection).current(), at: now)
+            var states: [String: SubscriptionState] = [:]
+            if !access.withheld.isEmpty {
+                let command = EntitlementStore.command(
+                    purchases: access.withheld.map(\.id), in: environment, at: now)
+                states = try EntitlementStore.states(try await connection.pipeline([command])[0], at: now)
+            }
+            let apps = try await ConsolePages(connection).apps().filter { $0.environment == environment }
+                .map(\.bundleId)
+            var grants: [CustomerRecords.ManualGrant] = []
+            for app in Set(apps).union(lines.map(\.bundleId)).sorted() {
+                grants += try await CustomerRecords(connection).grants(of: account, of: app, in: environment)
+            }
+            return Contents(access: access, states: states, grants: grants, apps: apps)
+        }
+    }
+
+    private static func line(
+        _ line: EntitlementStore.Line, name: String? = nil, why: String, _ environment: StoreEnvironment, _ now: Date
+    ) -> Line {
+        let isPurchase = line.source == .access || line.source == .purchase
+        return Line(
+            product: name ?? line.productId ?? "", app: line.bundleId, until: line.endsAt.map { Moment($0, now: now) },
+            why: why, purchase: isPurchase ? line.id : nil,
+            address: isPurchase ? "/purchases/\(environment.rawValue)/\(FormFields.encode(line.id))" : nil)
+    }
+
+    private static func sentence(_ access: AccountAccess, _ now: Date) -> String {
+        guard let first = access.entitlements.first else {
+            return access.withheld.isEmpty
+                ? "Nothing is known of this account." : "This account may use nothing at the moment."
+        }
+        let until =
+            first.line.endsAt.map { end in
+                " until \(Moment(end, now: now).text) (\(Moment(end, now: now).distance))"
+            } ?? " without an end"
+        let more = access.entitlements.count > 1 ? ", and \(access.entitlements.count - 1) more" : ""
+        return "This account may use \(first.name)\(until)\(more)."
+    }
+
+    private static func withheld(_ state: SubscriptionState?) -> String {
+        guard let state else { return "no notification about it is known" }
+        return state.givesAccess ? "another account is entitled to it" : Words.state(state)
+    }
+}

@@ -1,0 +1,47 @@
+import Storage
+
+/// `GET /audit`: who did what, when, why; by command and here.
+struct AuditScreen: Sendable {
+    struct Row: Sendable {
+        let at: Moment
+        let actor: String
+        let action: String
+        let subject: String
+        let note: String
+    }
+
+    struct Page: Sendable {
+        let rows: [Row]
+        let isEmpty: Bool
+        let actor: String
+        let next: String?
+    }
+
+    private static let size = 50
+
+    let console: Console
+
+    func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let now = console.clock.now()
+        let actor = request.text("actor")
+        let after = request.text("after").flatMap { Int64($0) }
+        let rows = try await console.database.withConnection { connection in
+            try await ConsolePages(connection).actions(after: after, actor: actor, limit: Self.size + 1)
+        }
+        let isOn = request.masking.isOn
+        return console.page(
+            "audit", "Audit",
+            Page(
+                rows: rows.prefix(Self.size).map { row in
+                    Row(
+                        at: Moment(row.action.actedAt, now: now), actor: row.action.actor, action: row.action.action,
+                        // Subjects and notes name customers.
+                        subject: isOn ? "hidden" : row.action.subject, note: isOn ? "hidden" : row.action.note ?? "")
+                },
+                isEmpty: rows.isEmpty, actor: actor ?? "",
+                next: rows.count > Self.size
+                    ? "/audit" + FormFields.query([("actor", actor), ("after", rows[Self.size - 1].id.description)])
+                    : nil),
+            request)
+    }
+}

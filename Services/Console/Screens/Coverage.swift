@@ -1,0 +1,253 @@
+import Contracts
+import Foundation
+import Operations
+import Storage
+
+/// Which days are proven complete, and the windows of Apple's history that prove them.
+struct CoverageScreens: Sendable {
+    struct Cell: Sendable {
+        let x: Int
+        let y: Int
+        let textX: Int
+        let textY: Int
+        let kind: String
+        let sign: String
+        let title: String
+    }
+
+    struct Day: Sendable {
+        let day: String
+        let state: String
+        let kind: String
+        let listed: String
+        let missing: String
+        let recovered: String
+        let why: String
+        let recover: String?
+    }
+
+    struct App: Sendable {
+        let app: String
+        let environment: String
+        let sentence: String
+        let cells: [Cell]
+        let width: Int
+        let label: String
+        let days: [Day]
+        let hasDays: Bool
+    }
+
+    struct Window: Sendable {
+        let app: String
+        let environment: String
+        let from: String
+        let to: String
+        let reason: String
+        let state: String
+        let listed: String
+        let missing: String
+        let recovered: String
+        let opened: Moment
+        let speed: String
+        let error: String?
+    }
+
+    struct Page: Sendable {
+        let apps: [App]
+        let isEmpty: Bool
+        let windows: [Window]
+        let hasWindows: Bool
+        let mayRecover: Bool
+    }
+
+    struct Planned: Sendable {
+        let app: String
+        let environment: String
+        let from: String
+        let to: String
+    }
+
+    struct Plan: Sendable {
+        let windows: [Planned]
+        let form: ActionForm?
+        let app: String
+        let environment: String
+        let from: String
+        let to: String
+        let hasPlan: Bool
+    }
+
+    private static let days = 91
+
+    let console: Console
+
+    /// `GET /coverage`
+    func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let now = console.clock.now()
+        let start = now.addingTimeInterval(Double(-Self.days) * 86_400)
+        var filter = RecoveryWindowStore.Filter()
+        filter.onlyWhole = true
+        let (days, coverage, windows) = try await console.database.withConnection { [filter] connection in
+            (
+                try await CoverageStore(connection).days(from: start, to: now),
+                try await CoverageStore(connection).coverage(),
+                try await RecoveryWindowStore(connection).windows(filter, limit: 30)
+            )
+        }
+        let mayRecover = request.role >= .operatorRole
+        let apps = Set(coverage.map { CoverageStore.App($0.environment, $0.bundleId) })
+            .union(days.map { CoverageStore.App($0.environment, $0.bundleId) })
+            .sorted { ($0.environment.rawValue, $0.bundleId) < ($1.environment.rawValue, $1.bundleId) }
+        return console.page(
+            "coverage", "Coverage",
+            Page(
+                apps: apps.map { app in
+                    Self.app(
+                        app, days.filter { CoverageStore.App($0.environment, $0.bundleId) == app }, mayRecover, now)
+                },
+                isEmpty: apps.isEmpty, windows: windows.map { Self.window($0, now) }, hasWindows: !windows.isEmpty,
+                mayRecover: mayRecover),
+            request)
+    }
+
+    /// `GET /coverage/recover`: which windows a recovery would open.
+    func plan(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let from = request.text("from")
+        let requests = from == nil ? [] : try await planned(request.query)
+        let scope = requests.first?.scope
+        let (app, environment) = (request.text("app") ?? "", request.text("environment") ?? "")
+        let to = request.text("to") ?? ""
+        var form: ActionForm?
+        if scope != nil {
+            var command = "storekeeper recover --from \(shellWord(from ?? "")) --to \(shellWord(to))"
+            if !app.isEmpty { command += " --app \(shellWord(app))" }
+            if !environment.isEmpty { command += " --environment \(environment)" }
+            form = ActionForm(
+                id: "recover", title: "Recover",
+                explanation:
+                    "Fetches Apple's history of this time, compares it with the ledger, and sends what is missing through "
+                    + "the pipeline.",
+                address: "/coverage/recover",
+                button: requests.count == 1 ? "Recover this window" : "Recover these windows",
+                hidden: [("app", app), ("environment", environment), ("from", from ?? ""), ("to", to)],
+                command: command + " --note REASON", request)
+        }
+        return console.page(
+            "recover", "Recover",
+            Plan(
+                windows: requests.map {
+                    Planned(
+                        app: $0.scope.bundleId, environment: $0.scope.environment.rawValue, from: $0.scope.from.text,
+                        to: $0.scope.to.text)
+                },
+                form: form, app: app, environment: environment, from: from ?? "", to: to, hasPlan: !requests.isEmpty),
+            request)
+    }
+
+    /// `POST /coverage/recover`
+    func recover(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let requests = try await planned(request.form)
+        let audit = try requests.map { try console.action("recover", on: $0.subject, request) }
+        try await console.database.withConnection { connection in
+            try await OperatorWork(connection).recover(requests, at: console.clock.now(), audit: audit)
+        }
+        return .redirect(to: "/coverage?done=recover")
+    }
+
+    private func planned(_ fields: [String: String]) async throws -> [RecoveryWindow.Request] {
+        func text(_ name: String) -> String? { fields[name].flatMap { $0.isEmpty ? nil : $0 } }
+        let now = console.clock.now()
+        guard let from = text("from").flatMap(Self.date), let to = text("to").flatMap(Self.date), from < min(to, now)
+        else {
+            throw Fault(
+                422, "Nothing was planned: these are no two days in order.",
+                "Give the first day and the day after the last, such as 2026-01-31 and 2026-02-01.")
+        }
+        let environment = text("environment").flatMap(StoreEnvironment.init)
+        let known = try await console.database.withConnection { try await CoverageStore($0).coverage() }
+        let apps = try RecoverPlan.chosen(
+            of: known.map { RecoverPlan.App($0.environment, $0.bundleId) }, app: text("app"), environment: environment)
+        return try RecoverPlan(from: from, to: min(to, now), now: now).requests(for: apps, id: console.newId)
+    }
+
+    private static func date(_ text: String) -> Date? {
+        try? Date(text, strategy: Date.ISO8601FormatStyle().year().month().day())
+    }
+
+    // MARK: -
+
+    private static func app(
+        _ app: CoverageStore.App, _ days: [CoverageDay], _ mayRecover: Bool, _ now: Date
+    ) -> App {
+        let proven = days.count { $0.provenAt != nil }
+        let wrong = days.count { state($0) == "missing" || state($0) == "given up" }
+        // Columns are weeks, rows are days of the week.
+        let origin = (now.timeIntervalSince1970 / 86_400).rounded(.down) - Double(Self.days - 1)
+        let shift = (Int(origin) + 3) % 7
+        let cells = days.compactMap { day -> Cell? in
+            let index = Int((day.day.timeIntervalSince1970 / 86_400 - origin).rounded()) + shift
+            guard index >= 0 else { return nil }
+            let (state, sign) = (state(day), sign(state(day)))
+            let (x, y) = (index / 7 * 22, index % 7 * 22)
+            return Cell(
+                x: x, y: y, textX: x + 10, textY: y + 14, kind: state.replacing(" ", with: "-"), sign: sign,
+                title: "\(day.day.day): \(state)")
+        }
+        return App(
+            app: app.bundleId, environment: app.environment.rawValue,
+            sentence: days.isEmpty
+                ? "No day is over yet since the scheduler began."
+                : wrong > 0
+                    ? "\(wrong.counted("day")) of the last \(days.count) \(wrong == 1 ? "is" : "are") not proven and will not be without help."
+                    : proven == days.count
+                        ? "Every day of the last \(days.count) is proven complete."
+                        : "\(proven) of the last \(days.count) days are proven; the others are being proven.",
+            cells: cells, width: (Self.days + shift + 6) / 7 * 22,
+            label:
+                "Calendar of the last \(Self.days) days: \(proven) proven of \(days.count). The table below has each day.",
+            days: days.reversed().map { Self.day($0, app, mayRecover) }, hasDays: !days.isEmpty)
+    }
+
+    private static func day(_ day: CoverageDay, _ app: CoverageStore.App, _ mayRecover: Bool) -> Day {
+        let state = state(day)
+        let next = day.day.addingTimeInterval(86_400)
+        return Day(
+            day: day.day.day, state: state, kind: state.replacing(" ", with: "-"),
+            listed: Figures.grouped(day.counts.listed), missing: Figures.grouped(day.counts.missing),
+            recovered: Figures.grouped(day.counts.recovered), why: day.givenUp ?? "",
+            recover: mayRecover && day.provenAt == nil
+                ? "/coverage/recover"
+                    + FormFields.query([
+                        ("app", app.bundleId), ("environment", app.environment.rawValue), ("from", day.day.day),
+                        ("to", next.day),
+                    ]) : nil)
+    }
+
+    private static func state(_ day: CoverageDay) -> String {
+        if day.provenAt != nil { return "proven" }
+        if day.givenUp != nil { return "given up" }
+        return day.counts.stillMissing > 0 ? "missing" : "in progress"
+    }
+
+    private static func sign(_ state: String) -> String {
+        switch state {
+        case "proven": "✓"
+        case "missing": "!"
+        case "given up": "×"
+        default: "…"
+        }
+    }
+
+    private static func window(_ window: RecoveryWindow, _ now: Date) -> Window {
+        let end = window.closedAt ?? now
+        let seconds = max(1, end.timeIntervalSince(window.createdAt))
+        return Window(
+            app: window.scope.bundleId, environment: window.scope.environment.rawValue, from: window.scope.from.text,
+            to: window.scope.to.text, reason: window.reason.rawValue, state: window.state.rawValue,
+            listed: Figures.grouped(window.counts.listed), missing: Figures.grouped(window.counts.missing),
+            recovered: Figures.grouped(window.counts.recovered), opened: Moment(window.createdAt, now: now),
+            speed: window.closedAt == nil
+                ? "open for \(TimeSpan.age(seconds))" : "took \(TimeSpan.age(seconds))",
+            error: window.lastError)
+    }
+}

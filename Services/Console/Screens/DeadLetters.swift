@@ -1,0 +1,189 @@
+import Contracts
+import Operations
+import Storage
+
+import struct Foundation.Date
+
+/// What stages rejected: grouped by stage, reason, app and release, and one by one.
+struct DeadLetterScreens: Sendable {
+    struct Bar: Sendable {
+        let x: Int
+        let y: Double
+        let height: Double
+    }
+
+    struct Group: Sendable {
+        let stage: String
+        let reason: String
+        let app: String
+        let build: String
+        let count: String
+        let open: String
+        let isOpen: Bool
+        let first: Moment
+        let last: Moment
+        let bars: [Bar]
+        let trend: String
+        let address: String
+    }
+
+    struct Page: Sendable {
+        let groups: [Group]
+        let isEmpty: Bool
+        let days: Int
+        let spike: String?
+    }
+
+    struct Letter: Sendable {
+        let id: String
+        let message: String
+        let rejected: Moment
+        let source: String
+        let uuid: String?
+        let state: String
+    }
+
+    struct List: Sendable {
+        let words: String
+        let letters: [Letter]
+        let isEmpty: Bool
+        let next: String?
+        let form: ActionForm?
+    }
+
+    private static let days = 14
+    private static let size = 50
+
+    let console: Console
+
+    /// `GET /dead-letters`
+    func groups(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let now = console.clock.now()
+        let start = now.addingTimeInterval(Double(-Self.days) * 86_400)
+        let groups = try await console.database.withConnection { connection in
+            try await DeadLetterGroups(connection).groups(
+                Self.criteria(request.query), from: start, to: now, days: Self.days)
+        }
+        return console.page(
+            "dead-letters", "Dead letters",
+            Page(
+                groups: groups.map { Self.group($0, now) }, isEmpty: groups.isEmpty, days: Self.days,
+                spike: Self.spike(groups, now)),
+            request)
+    }
+
+    /// `GET /dead-letters/list`
+    func list(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let now = console.clock.now()
+        let criteria = Self.criteria(request.query)
+        let last = request.text("after").flatMap { text -> (partition: Int32, offset: Int64)? in
+            let parts = text.split(separator: "/")
+            guard parts.count == 2, let partition = Int32(parts[0]), let offset = Int64(parts[1]) else { return nil }
+            return (partition, offset)
+        }
+        let letters = try await console.database.withConnection { connection in
+            try await DeadLetterGroups(connection).letters(criteria, after: last, limit: Self.size + 1)
+        }
+        let shown = letters.prefix(Self.size)
+        return console.page(
+            "dead-letter-list", "Dead letters",
+            List(
+                words: Self.words(criteria),
+                letters: shown.map { letter in
+                    Letter(
+                        id: letter.id, message: letter.message, rejected: Moment(letter.rejectedAt, now: now),
+                        source: letter.source ?? "unknown", uuid: letter.notificationUUID?.uuidString.lowercased(),
+                        state: Self.state(letter.settledBy))
+                },
+                isEmpty: letters.isEmpty,
+                next: letters.count > Self.size
+                    ? "/dead-letters/list" + Self.query(criteria, after: shown.last?.id) : nil,
+                form: request.role < .operatorRole ? nil : Self.freezeForm(criteria, request)),
+            request)
+    }
+
+    private static func freezeForm(_ criteria: DeadLetterGroups.Criteria, _ request: ConsoleRequest) -> ActionForm {
+        var form = ActionForm(
+            id: "freeze", title: "Dry run",
+            explanation:
+                "Freezes the list of these that are open now and counts them. Nothing is sent; the next page offers to "
+                + "replay or dismiss exactly that list.",
+            address: "/dead-letters/selections", button: "Dry run",
+            hidden: fields(criteria).compactMap { name, value in value.map { (name, $0) } },
+            command: command("replay", criteria) + " --dry-run", request)
+        form.asksReason = false
+        return form
+    }
+
+    static func criteria(_ fields: [String: String]) -> DeadLetterGroups.Criteria {
+        func text(_ name: String) -> String? { fields[name].flatMap { $0.isEmpty ? nil : $0 } }
+        return DeadLetterGroups.Criteria(
+            stage: text("stage"), reason: text("reason"), environment: text("environment"), bundleId: text("app"),
+            build: text("build"))
+    }
+
+    private static func fields(_ criteria: DeadLetterGroups.Criteria) -> [(String, String?)] {
+        [
+            ("stage", criteria.stage), ("reason", criteria.reason), ("environment", criteria.environment),
+            ("app", criteria.bundleId), ("build", criteria.build),
+        ]
+    }
+
+    static func query(_ criteria: DeadLetterGroups.Criteria, after: String? = nil) -> String {
+        FormFields.query(fields(criteria) + [("after", after)])
+    }
+
+    static func words(_ criteria: DeadLetterGroups.Criteria) -> String {
+        let words = [
+            criteria.reason.map { "reason \($0)" }, criteria.stage.map { "rejected by \($0)" },
+            criteria.bundleId.map { "app \($0)" }, criteria.environment, criteria.build.map { "release \($0)" },
+        ].compactMap { $0 }
+        return words.isEmpty ? "all" : words.joined(separator: ", ")
+    }
+
+    /// The command line has no filter by app or release: it selects at least these.
+    static func command(_ verb: String, _ criteria: DeadLetterGroups.Criteria) -> String {
+        var command = "storekeeper dead-letters \(verb) --all"
+        if let stage = criteria.stage { command += " --stage \(shellWord(stage))" }
+        if let reason = criteria.reason { command += " --reason \(shellWord(reason))" }
+        return command
+    }
+
+    private static func group(_ group: DeadLetterGroups.Group, _ now: Date) -> Group {
+        let most = Double(max(1, group.days.max() ?? 1))
+        return Group(
+            stage: group.criteria.stage ?? "", reason: group.criteria.reason ?? "",
+            app: [group.criteria.bundleId, group.criteria.environment].compactMap { $0 }.joined(separator: ", "),
+            build: group.criteria.build ?? "unknown", count: Figures.grouped(group.count),
+            open: Figures.grouped(group.open), isOpen: group.open > 0, first: Moment(group.firstAt, now: now),
+            last: Moment(group.lastAt, now: now),
+            bars: group.days.enumerated().map { index, count in
+                let height = count == 0 ? 0.5 : max(2, Double(count) / most * 22)
+                return Bar(x: index * 8, y: ((24 - height) * 10).rounded() / 10, height: (height * 10).rounded() / 10)
+            },
+            trend: "by day, the latest last: \(group.days.map { "\($0)" }.joined(separator: ", "))",
+            address: "/dead-letters/list" + query(group.criteria))
+    }
+
+    /// Of the reason that grew most within a day: the release with which it began.
+    static func spike(_ groups: [DeadLetterGroups.Group], _ now: Date) -> String? {
+        let byReason = Dictionary(grouping: groups) { $0.criteria.reason ?? "" }
+        let most = byReason.max { $0.value.reduce(0) { $0 + $1.open } < $1.value.reduce(0) { $0 + $1.open } }
+        guard let (reason, found) = most, found.contains(where: { $0.open > 0 }),
+            let first = found.min(by: { $0.firstAt < $1.firstAt })
+        else { return nil }
+        let begun = Moment(first.firstAt, now: now)
+        return
+            "Most open dead letters have the reason \(reason). The first of them within \(days) days was rejected by release "
+            + "\(first.criteria.build ?? "unknown") on \(begun.text), \(begun.distance)."
+    }
+
+    private static func state(_ action: String?) -> String {
+        switch action {
+        case DeadLetterActions.replayed: "replayed"
+        case DeadLetterActions.dismissed: "dismissed"
+        case nil: "open"
+        default: action ?? ""
+        }
+    }
+}

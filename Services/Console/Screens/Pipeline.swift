@@ -1,0 +1,84 @@
+import Operations
+import Storage
+
+import struct Foundation.Date
+
+/// `GET /pipeline`: the stages in the order in which a notification passes them; one in trouble says what to do.
+struct PipelineScreen: Sendable {
+    struct Stage: Sendable {
+        let name: String
+        let does: String
+        let waiting: String
+        let lag: String
+        let trouble: String?
+        let sparkline: Sparkline?
+    }
+
+    struct Receiver: Sendable {
+        let name: String
+        let last: Moment
+        let accepted: String
+        let refused: String
+    }
+
+    struct Page: Sendable {
+        let looked: Moment?
+        let stages: [Stage]
+        let problem: String?
+        let receivers: [Receiver]
+        let hasReceivers: Bool
+        let latency: String?
+        let others: [String]
+        let hasOthers: Bool
+    }
+
+    let console: Console
+
+    func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let now = console.clock.now()
+        let view = console.status.current
+        let report = view.report
+        let attention = report?.attention ?? []
+        let stages = (report?.stages.value ?? []).map { stage in
+            Stage(
+                name: stage.name, does: Self.does(stage.name), waiting: Figures.grouped(stage.waiting),
+                lag: stage.behindSeconds.map { TimeSpan.age($0) } ?? "0 s",
+                trouble: attention.first { $0.hasPrefix("\(stage.name) ") },
+                sparkline: Sparkline(view.lags[stage.name] ?? [], "Lag of \(stage.name) in seconds"))
+        }
+        let names = stages.map { "\($0.name) " }
+        let others = attention.filter { sentence in !names.contains { sentence.hasPrefix($0) } }
+        return console.page(
+            "pipeline", "Pipeline",
+            Page(
+                looked: report.map { Moment($0.at, now: now) }, stages: stages, problem: report?.stages.problem,
+                receivers: (report?.receivers.value ?? []).map { receiver in
+                    Receiver(
+                        name: receiver.instance, last: Moment(receiver.lastMinute, now: now),
+                        accepted: Figures.grouped(receiver.accepted), refused: Figures.grouped(receiver.refused))
+                },
+                hasReceivers: !(report?.receivers.value ?? []).isEmpty, latency: Self.latency(report), others: others,
+                hasOthers: !others.isEmpty),
+            request)
+    }
+
+    private static func latency(_ report: StatusReport?) -> String? {
+        guard let ledger = report?.ledger.value, let p50 = ledger.webhookToStateP50,
+            let p99 = ledger.webhookToStateP99
+        else { return nil }
+        return
+            "From webhook to state: half within \(Int(p50)) ms, 99 % within \(Int(p99)) ms, of the last \(ledger.sample) notifications."
+    }
+
+    private static func does(_ name: String) -> String {
+        switch name.split(separator: " ").first {
+        case "ingest": "stores what Apple posts"
+        case "verifier": "proves that Apple signed it"
+        case "deduplicator": "drops repetitions"
+        case "state-updater": "updates ledger, state and timeline"
+        case "recovery": "brings back what is missing"
+        case "scheduler": "finds times that are not proven"
+        default: ""
+        }
+    }
+}

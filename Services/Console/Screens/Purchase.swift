@@ -1,0 +1,218 @@
+import Contracts
+import Operations
+import Postgres
+import Storage
+import Subscriptions
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// One purchase: what it gives now and why, over time, what happened, and what Apple said.
+struct PurchaseScreen: Sendable {
+    struct Period: Sendable {
+        let product: String
+        let from: Moment
+        let until: Moment?
+        let why: String
+        let transaction: String?
+        let notification: String?
+        let isNow: Bool
+    }
+
+    struct Step: Sendable {
+        let event: String
+        let apple: Moment
+        let ours: Moment
+        let changes: [String]
+        let access: String
+        let notification: String
+    }
+
+    struct Notification: Sendable {
+        let type: String
+        let subtype: String?
+        let signed: Moment?
+        let received: Moment
+        let source: String
+        let isStale: Bool
+        let address: String
+    }
+
+    struct Fact: Sendable {
+        let name: String
+        let value: String
+    }
+
+    struct Page: Sendable {
+        let sentence: String
+        let state: String
+        let hasAccess: Bool
+        let id: String
+        let app: String
+        let environment: String
+        let account: String?
+        let accountAddress: String?
+        let bar: AccessBar?
+        let periods: [Period]
+        let steps: [Step]
+        let notifications: [Notification]
+        let facts: [Fact]
+        let odd: [String]
+        let hasOdd: Bool
+        let isCut: Bool
+        /// Of the last refresh by hand.
+        let refreshed: String?
+        let forms: [ActionForm]
+    }
+
+    private static let limit = 200
+
+    let console: Console
+
+    /// `GET /purchases/{environment}/{id}`
+    func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        try await page(
+            SubscriptionKey(
+                environment: try request.environment(), originalTransactionId: request.parameters["id"] ?? ""),
+            request)
+    }
+
+    /// `GET /purchases/by/{uuid}`: without the purchase's id in the address.
+    func showByNotification(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let uuid = try request.uuid("uuid")
+        let line = try await console.database.withConnection { try await NotificationStore($0).line(uuid) }
+        guard let line, let id = line.originalTransactionId else {
+            throw Fault.notFound("No purchase is known by this notification.")
+        }
+        return try await page(SubscriptionKey(environment: line.environment, originalTransactionId: id), request)
+    }
+
+    /// `POST /purchases/{environment}/{id}/refresh`
+    func refresh(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let key = SubscriptionKey(
+            environment: try request.environment(), originalTransactionId: request.parameters["id"] ?? "")
+        let audit = try console.action(
+            "refresh", on: "purchase \(key.environment.rawValue) \(key.originalTransactionId)", request)
+        try await console.database.withConnection { connection in
+            guard let subscription = try await SubscriptionStore(connection).find(key) else {
+                throw Fault.notFound("No such purchase is known.")
+            }
+            try await OperatorWork(connection).refresh(
+                key, of: subscription.bundleId, id: console.newId(), at: console.clock.now(), audit: audit)
+        }
+        return .redirect(
+            to: "/purchases/\(key.environment.rawValue)/\(FormFields.encode(key.originalTransactionId))?done=refresh")
+    }
+
+    private func page(_ key: SubscriptionKey, _ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let now = console.clock.now()
+        let (found, periods, timeline, lines, anomalies, gaps, refresh) = try await console.database.withConnection {
+            connection in
+            (
+                try await SubscriptionStore(connection).find(key),
+                try await AccessStore(connection).periods(of: key),
+                try await PurchasePages(connection).timeline(of: key, after: 0, limit: Self.limit + 1),
+                try await PurchasePages(connection).notifications(of: key, after: nil, limit: Self.limit + 1),
+                try await AnomalyStore(connection).anomalies(of: key),
+                try await LifecycleGapStore(connection).gaps(of: key),
+                try await RefreshStore(connection).last(of: key)
+            )
+        }
+        guard let subscription = found else { throw Fault.notFound("No such purchase is known.") }
+        let masking = request.masking
+        let account = lines.isEmpty ? nil : subscription.transaction?.appAccountToken
+        let odd = anomalies.map(\.sentence) + gaps.map(\.sentence)
+        return console.page(
+            "purchase", "Purchase \(masking.id(key.originalTransactionId))",
+            Page(
+                sentence: Words.access(subscription, periods, at: now),
+                state: Words.state(subscription.state(at: now, in: periods)),
+                hasAccess: periods.contains { $0.contains(now) }, id: masking.id(key.originalTransactionId),
+                app: subscription.bundleId, environment: key.environment.rawValue, account: masking.id(account),
+                accountAddress: masking.account(account.flatMap { UUID(uuidString: $0) }, in: key.environment),
+                bar: AccessBar(periods, at: now),
+                periods: periods.reversed().map { Self.period($0, masking, now) },
+                steps: timeline.prefix(Self.limit).reversed().map { Self.step($0, masking, now) },
+                notifications: lines.prefix(Self.limit).reversed().map { Self.notification($0, now) },
+                facts: Self.facts(subscription, masking, now), odd: odd, hasOdd: !odd.isEmpty,
+                isCut: timeline.count > Self.limit || lines.count > Self.limit,
+                refreshed: refresh.map { Self.refreshed($0, now) },
+                forms: masking.isOn ? [] : [Self.refreshForm(subscription, request)]),
+            request)
+    }
+
+    private static func period(_ period: AccessStore.Period, _ masking: Masking, _ now: Date) -> Period {
+        Period(
+            product: period.productId, from: Moment(period.startsAt, now: now),
+            until: period.endsAt.map { Moment($0, now: now) }, why: Words.reason(period.reason),
+            transaction: masking.id(period.transactionId),
+            notification: period.notificationUUID.map { "/notifications/\($0.uuidString.lowercased())" },
+            isNow: period.contains(now))
+    }
+
+    private static func step(_ row: TimelineRow, _ masking: Masking, _ now: Date) -> Step {
+        let until =
+            row.state.hasAccess
+            ? row.state.accessUntil.map { "access until \(Moment($0, now: now).text)" } ?? "access without an end"
+            : "no access"
+        return Step(
+            event: Words.event(row.event), apple: Moment(row.occurredAt, now: now),
+            ours: Moment(row.learnedAt, now: now),
+            changes: row.changes.map { change in
+                guard masking.isOn else { return Words.change(change) }
+                // Values of facts such as transactionId and appAccountToken are ids.
+                return change.fact
+            },
+            access: until, notification: "/notifications/\(row.notificationUUID.uuidString.lowercased())")
+    }
+
+    static func notification(_ line: LedgerLine, _ now: Date) -> Notification {
+        Notification(
+            type: line.notificationType, subtype: line.subtype, signed: line.signedDate.map { Moment($0, now: now) },
+            received: Moment(line.receivedAt, now: now), source: line.source, isStale: !line.hasAdvanced,
+            address: "/notifications/\(line.notificationUUID.uuidString.lowercased())")
+    }
+
+    private static func facts(_ subscription: Subscription, _ masking: Masking, _ now: Date) -> [Fact] {
+        func fact(_ name: String, _ value: String?) -> Fact? { value.map { Fact(name: name, value: $0) } }
+        func date(_ name: String, _ date: Date?) -> Fact? { fact(name, date.map { Moment($0, now: now).text }) }
+        let (transaction, renewal) = (subscription.transaction, subscription.renewal)
+        return [
+            fact("product", transaction?.productId), fact("kind", transaction?.productType),
+            fact("Apple's status", subscription.status.map { "\($0)" }),
+            fact("current transaction", masking.id(transaction?.transactionId)),
+            date("purchaseDate", transaction?.purchaseDate), date("expiresDate", transaction?.expiresDate),
+            date("revocationDate", transaction?.revocationDate), fact("ownership", transaction?.ownership),
+            fact("offer", transaction?.offerIdentifier), fact("storefront", transaction?.storefront),
+            fact(
+                "price",
+                transaction?.priceMilliunits.map { price in
+                    "\(Double(price) / 1000) \(transaction?.currency ?? "")"
+                }),
+            fact("auto-renew", renewal?.autoRenewStatus.map { $0 ? "on" : "off" }),
+            fact("next product", renewal?.autoRenewProductId), date("renewalDate", renewal?.renewalDate),
+            fact("billing retry", renewal?.isInBillingRetry.map { $0 ? "yes" : "no" }),
+            date("grace period until", renewal?.gracePeriodExpiresDate),
+            fact("Apple's id of the customer", masking.id(transaction?.appTransactionId)),
+        ].compactMap { $0 }
+    }
+
+    private static func refreshed(_ refresh: RefreshStore.Refresh, _ now: Date) -> String {
+        let asked = "Apple was asked for the history \(Moment(refresh.requestedAt, now: now).distance)"
+        guard let outcome = refresh.outcome else { return "\(asked); the answer is not here yet." }
+        return "\(asked): \(outcome)\(refresh.message.map { ", \($0)" } ?? "")."
+    }
+
+    private static func refreshForm(_ subscription: Subscription, _ request: ConsoleRequest) -> ActionForm {
+        let key = subscription.key
+        return ActionForm(
+            id: "refresh", title: "Refresh from Apple",
+            explanation: "Asks Apple for this customer's whole history. What is new goes through the pipeline.",
+            address: "/purchases/\(key.environment.rawValue)/\(FormFields.encode(key.originalTransactionId))/refresh",
+            button: "Refresh from Apple",
+            command:
+                "echo \(shellWord(key.originalTransactionId)) > customers.txt && storekeeper backfill customers.txt "
+                + "--app \(shellWord(subscription.bundleId)) --environment \(key.environment.rawValue)",
+            request)
+    }
+}

@@ -1,0 +1,106 @@
+import Contracts
+import Operations
+import Storage
+import Subscriptions
+
+import struct Foundation.Date
+
+/// What is shown in words rather than in names of fields.
+enum Words {
+    /// Access now: what, until when, why.
+    static func access(_ subscription: Subscription, _ periods: [AccessStore.Period], at now: Date) -> String {
+        let state = subscription.state(at: now, in: periods)
+        if let period = periods.first(where: { $0.contains(now) }) {
+            let end =
+                period.endsAt.map { end in
+                    let moment = Moment(end, now: now)
+                    return " until \(moment.text) (\(moment.distance))"
+                } ?? " without an end"
+            return "Access to \(period.productId)\(end), because \(reason(period.reason))."
+        }
+        let ended = periods.compactMap(\.endsAt).filter { $0 <= now }.max()
+        let since = ended.map { end in
+            let moment = Moment(end, now: now)
+            return "No access since \(moment.text) (\(moment.distance))"
+        }
+        return "\(since ?? "No access"): \(explanation(of: state, subscription))."
+    }
+
+    /// Why a line of an account gives access.
+    static func reason(_ line: EntitlementStore.Line) -> String {
+        line.source == .app ? "the app itself was bought in an early version" : reason(line.reason ?? "")
+    }
+
+    /// Why a period gives access.
+    static func reason(_ reason: String) -> String {
+        switch AccessPeriod.Reason(rawValue: reason) {
+        case .transaction: "a transaction paid for this time"
+        case .gracePeriod: "the charge failed and Apple's grace period runs"
+        case .status: "Apple's status says so, although the transaction is not known yet"
+        case .nonConsumable: "it was bought once and is kept"
+        case .nonRenewing: "it was bought for a fixed time"
+        case .durationUnknown: "it was bought for a time that is not configured: set the duration of its product"
+        case nil: reason == "manualGrant" ? "it was granted by hand" : reason
+        }
+    }
+
+    /// Why a purchase gives no access.
+    private static func explanation(of state: SubscriptionState, _ subscription: Subscription) -> String {
+        switch state {
+        case .active, .gracePeriod, .owned: "the state is \(state.rawValue)"
+        case .billingRetry: "the charge failed, and Apple still tries"
+        case .overdue: "a renewal was due, and no notification has told its outcome yet"
+        case .expired: expiry(subscription)
+        case .revoked: revocation(subscription)
+        case .upgraded: "another purchase replaced it, which is not known yet"
+        case .consumed: "it was bought once and used up"
+        case .unknown: "no transaction is known that would tell"
+        }
+    }
+
+    private static func expiry(_ subscription: Subscription) -> String {
+        switch subscription.renewal?.expirationIntent {
+        case 1: "it expired because the customer had switched auto-renew off"
+        case 2: "it expired because the charge failed for good"
+        case 3: "it expired because the customer did not agree to the new price"
+        case 4: "it expired because the product was no longer sold"
+        default:
+            subscription.renewal?.autoRenewStatus == false
+                ? "it expired, and auto-renew is off" : "it expired"
+        }
+    }
+
+    private static func revocation(_ subscription: Subscription) -> String {
+        guard let transaction = subscription.transaction, transaction.revocationType != "FAMILY_REVOKE" else {
+            return "the family no longer shares it"
+        }
+        return transaction.revocationReason == 1
+            ? "Apple refunded it because of an issue with the app" : "Apple refunded or revoked it"
+    }
+
+    /// `active` and its like.
+    static func state(_ state: SubscriptionState) -> String {
+        switch state {
+        case .gracePeriod: "grace period"
+        case .billingRetry: "billing retry"
+        default: state.rawValue
+        }
+    }
+
+    /// An event of the timeline.
+    static func event(_ event: String) -> String {
+        event.split(separator: "/").map { part in
+            part.split(separator: "_").joined(separator: " ").lowercased()
+        }.joined(separator: ": ")
+    }
+
+    static func change(_ change: FactChange) -> String {
+        let about = change.transactionId.map { " of \($0)" } ?? ""
+        return switch (change.from, change.to) {
+        case (let from?, let to?): "\(change.fact)\(about): \(from) → \(to)"
+        case (nil, let to?): "\(change.fact)\(about): \(to)"
+        case (let from?, nil): "\(change.fact)\(about): \(from) → gone"
+        case (nil, nil): "\(change.fact)\(about)"
+        }
+    }
+}

@@ -1,0 +1,29 @@
+/// What a person may do. Each role may do what those before it may.
+enum Role: String, Sendable, CaseIterable, Comparable {
+    /// Sees everything but customers' ids and payloads.
+    case viewer
+    /// Sees customers, gives them access and asks Apple about them.
+    case support
+    /// Replays and dismisses dead letters, recovers windows.
+    case operatorRole = "operator"
+    /// Everything.
+    case admin
+
+    static func < (left: Role, right: Role) -> Bool { left.rank < right.rank }
+
+    private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
+    /// `ann=admin,*=viewer`; nil where a role is unknown or a name is there twice.
+    @Sendable static func table(_ text: String) -> [String: Role]? {
+        var table: [String: Role] = [:]
+        for entry in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let parts = entry.split(separator: "=", maxSplits: 1).map { part in
+                String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+            }
+            guard parts.count == 2, !parts[0].isEmpty, let role = Role(rawValue: parts[1]),
+                table.updateValue(role, forKey: parts[0]) == nil
+            else { return nil }
+        }
+        return table
+    }
+}

@@ -1,0 +1,162 @@
+import Contracts
+import Foundation
+import Operations
+import Storage
+
+/// A point in time on a page.
+struct Moment: Sendable {
+    let iso: String
+    let text: String
+    /// `5 min ago`, `in 3 d 2 h`.
+    let distance: String
+
+    init(_ date: Date, now: Date) {
+        iso = date.text
+        text =
+            date.formatted(
+                Date.ISO8601FormatStyle().year().month().day().dateTimeSeparator(.space).time(
+                    includingFractionalSeconds: false))
+            + " UTC"
+        let seconds = now.timeIntervalSince(date)
+        distance =
+            abs(seconds) < 1 ? "now" : seconds > 0 ? "\(TimeSpan.age(seconds)) ago" : "in \(TimeSpan.age(-seconds))"
+    }
+}
+
+/// Hides customers' ids from people who need not know them.
+struct Masking: Sendable {
+    let role: Role
+
+    var isOn: Bool { role < .support }
+
+    /// `2000…0001`; as it is for support.
+    func id(_ id: String) -> String {
+        guard isOn else { return id }
+        return id.count > 8 ? "\(id.prefix(4))…\(id.suffix(4))" : "…"
+    }
+
+    func id(_ id: String?) -> String? { id.map { self.id($0) } }
+
+    /// The page of a purchase. Without ids in the address where they are hidden: by a notification about it.
+    func purchase(_ key: SubscriptionKeyText, told uuid: UUID?) -> String? {
+        guard isOn else { return "/purchases/\(key.environment)/\(FormFields.encode(key.id))" }
+        return uuid.map { "/purchases/by/\($0.uuidString.lowercased())" }
+    }
+
+    func account(_ account: UUID?, in environment: StoreEnvironment) -> String? {
+        guard !isOn, let account else { return nil }
+        return "/accounts/\(environment.rawValue)/\(account.uuidString.lowercased())"
+    }
+}
+
+/// Which purchase.
+struct SubscriptionKeyText: Sendable {
+    let environment: String
+    let id: String
+}
+
+/// Numbers as people read them.
+enum Figures {
+    /// `1,234,567`.
+    static func grouped(_ number: Int64) -> String {
+        var text = ""
+        for (index, digit) in String(number.magnitude).reversed().enumerated() {
+            if index > 0, index % 3 == 0 { text.append(",") }
+            text.append(digit)
+        }
+        return (number < 0 ? "-" : "") + String(text.reversed())
+    }
+
+    /// `about 4.2 million`: a count of so many would take minutes.
+    static func about(_ number: Int64) -> String {
+        func rounded(_ unit: Int64, _ word: String) -> String {
+            let tenths = (number * 10 + unit / 2) / unit
+            return "about \(tenths / 10)\(tenths % 10 == 0 ? "" : ".\(tenths % 10)") \(word)"
+        }
+        return switch number {
+        case ..<1000: grouped(number)
+        case ..<1_000_000: rounded(1000, "thousand")
+        case ..<1_000_000_000: rounded(1_000_000, "million")
+        default: rounded(1_000_000_000, "billion")
+        }
+    }
+}
+
+/// A line of small figures: the points of an SVG polyline, 120 by 24.
+struct Sparkline: Sendable {
+    let points: String
+    let label: String
+
+    /// - Parameter noun: what the figures count, for people who do not see it.
+    init?(_ values: [Double], _ noun: String) {
+        guard values.count > 1, let most = values.max() else { return nil }
+        let height = 20.0
+        let scale = most > 0 ? height / most : 0
+        points = values.enumerated().map { index, value in
+            let x = Double(index) * 120 / Double(values.count - 1)
+            return "\((x * 10).rounded() / 10),\(((22 - value * scale) * 10).rounded() / 10)"
+        }.joined(separator: " ")
+        let last = values.last ?? 0
+        label = "\(noun): now \(Int(last.rounded())), at most \(Int(most.rounded()))"
+    }
+}
+
+/// The same by hand, and what a form needs.
+struct ActionForm: Sendable {
+    struct Field: Sendable {
+        let name: String
+        let value: String
+    }
+
+    struct Input: Sendable {
+        let id: String
+        let name: String
+        let label: String
+        let type: String
+        let value: String
+        let hint: String?
+    }
+
+    let id: String
+    let title: String
+    let explanation: String
+    let address: String
+    let button: String
+    let hidden: [Field]
+    let inputs: [Input]
+    let command: String
+    let token: String
+    let isDangerous: Bool
+    var asksReason = true
+
+    init(
+        id: String, title: String, explanation: String, address: String, button: String,
+        hidden: [(String, String)] = [],
+        inputs: [Input] = [], command: String, isDangerous: Bool = false, _ request: ConsoleRequest
+    ) {
+        self.id = id
+        self.title = title
+        self.explanation = explanation
+        self.address = address
+        self.button = button
+        self.hidden = hidden.map(Field.init)
+        self.inputs = inputs
+        self.command = command
+        token = request.token
+        self.isDangerous = isDangerous
+    }
+}
+
+/// A text that a shell takes as one word.
+func shellWord(_ text: String) -> String {
+    let isPlain = text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "/"), UInt8(ascii: ":"):
+            true
+        default: false
+        }
+    }
+    return isPlain && !text.isEmpty ? text : "'" + text.replacing("'", with: #"'\''"#) + "'"
+}

@@ -1,0 +1,114 @@
+import Postgres
+
+import struct Foundation.Date
+
+/// Who may use the console: one-time links, and the sessions that they begin. Only digests of secrets are stored.
+package struct ConsoleSessions: Sendable {
+    /// A person and what they may do.
+    package struct Person: Sendable, Equatable {
+        package var name: String
+        /// By the names of the console's roles.
+        package var role: String
+
+        package init(name: String, role: String) {
+            self.name = name
+            self.role = role
+        }
+    }
+
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    package init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// Makes a link, and writes down who did.
+    package func addLink(
+        _ digest: [UInt8], for person: Person, from now: Date, until end: Date, audit: OperatorAction
+    ) async throws {
+        _ = try await connection.pipeline([
+            Command(Self.insertLink, digest, person.name, person.role, now, end),
+            OperatorActionStore.command(recording: [audit]),
+        ])
+    }
+
+    /// Uses a link up and begins a session, both or neither.
+    /// - Returns: nil where the link is unknown, over or used.
+    package func begin(
+        link: [UInt8], session: [UInt8], at now: Date, until end: Date
+    ) async throws -> Person? {
+        try await connection.execute(Self.begin, link, session, now, end).first.map(Self.person)
+    }
+
+    /// The person of a session; nil where there is none, or it is over.
+    package func person(of session: [UInt8], at now: Date) async throws -> Person? {
+        try await connection.execute(Self.find, session, now).first.map(Self.person)
+    }
+
+    /// Signs out.
+    package func end(_ session: [UInt8], at now: Date) async throws {
+        _ = try await connection.execute(Self.end, session, now)
+    }
+
+    /// Deletes links, sessions and selections that are over.
+    package func forget(before time: Date) async throws {
+        _ = try await connection.pipeline([
+            Command(Self.forgetLinks, time), Command(Self.forgetSessions, time), Command(Self.forgetSelections, time),
+        ])
+    }
+
+    /// What makes the tokens of forms unforgeable.
+    package func secret() async throws -> [UInt8] {
+        try await connection.execute(Self.secret)[0].value("secret")
+    }
+
+    private static func person(_ row: Row) throws -> Person {
+        Person(name: try row.value("name"), role: try row.value("role"))
+    }
+
+    static let statements = [insertLink, begin, find, end, forgetLinks, forgetSessions, forgetSelections, secret]
+
+    private static let insertLink = Statement(
+        "console-link-insert",
+        """
+        insert into console_login (digest, name, role, created_at, expires_at)
+        values ($1::bytea, $2::text, $3::text, $4::timestamptz, $5::timestamptz)
+        """)
+
+    private static let begin = Statement(
+        "console-session-begin",
+        """
+        with used as (
+            update console_login
+            set used_at = $3::timestamptz
+            where digest = $1::bytea and used_at is null and expires_at > $3::timestamptz
+            returning name, role
+        )
+        insert into console_session (digest, name, role, created_at, expires_at)
+        select $2::bytea, name, role, $3::timestamptz, $4::timestamptz
+        from used
+        returning name, role
+        """)
+
+    private static let find = Statement(
+        "console-session-find",
+        """
+        select name, role
+        from console_session
+        where digest = $1::bytea and ended_at is null and expires_at > $2::timestamptz
+        """)
+
+    private static let end = Statement(
+        "console-session-end",
+        "update console_session set ended_at = $2::timestamptz where digest = $1::bytea and ended_at is null")
+
+    private static let forgetLinks = Statement(
+        "console-link-forget", "delete from console_login where expires_at < $1::timestamptz")
+    private static let forgetSessions = Statement(
+        "console-session-forget", "delete from console_session where expires_at < $1::timestamptz")
+    private static let forgetSelections = Statement(
+        "console-selection-forget",
+        "delete from console_selection where created_at < $1::timestamptz and (requested_at is null or finished_at is not null)"
+    )
+
+    private static let secret = Statement("console-secret", "select secret from console_secret")
+}

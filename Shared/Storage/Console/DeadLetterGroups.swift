@@ -1,0 +1,183 @@
+import Contracts
+import Postgres
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// Dead letters as the console shows them: grouped, listed, and frozen into selections. Reads the index, never the topic.
+package struct DeadLetterGroups: Sendable {
+    /// What dead letters have in common; nil restricts nothing.
+    package struct Criteria: Sendable, Hashable {
+        package var stage: String?
+        package var reason: String?
+        package var environment: String?
+        package var bundleId: String?
+        package var build: String?
+
+        package init(
+            stage: String? = nil, reason: String? = nil, environment: String? = nil, bundleId: String? = nil,
+            build: String? = nil
+        ) {
+            self.stage = stage
+            self.reason = reason
+            self.environment = environment
+            self.bundleId = bundleId
+            self.build = build
+        }
+    }
+
+    /// Dead letters of one stage, reason, app and release.
+    package struct Group: Sendable, Equatable {
+        package var criteria: Criteria
+        package var count: Int64
+        /// Neither replayed nor dismissed.
+        package var open: Int64
+        package var firstAt: Date
+        package var lastAt: Date
+        /// By day, the oldest first.
+        package var days: [Int64]
+    }
+
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    package init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// The groups since a time, those with open letters first, then the newest.
+    package func groups(_ criteria: Criteria, from start: Date, to end: Date, days: Int) async throws -> [Group] {
+        let rows = try await connection.execute(
+            Self.groups, criteria.stage, criteria.reason, criteria.environment, criteria.bundleId, criteria.build,
+            start, end, Int32(days))
+        var groups: [Criteria: Group] = [:]
+        for row in rows {
+            let key = Criteria(
+                stage: try row.value("stage"), reason: try row.value("reason"),
+                environment: try row.optional("environment"), bundleId: try row.optional("bundle_id"),
+                build: try row.optional("build"))
+            let (first, last): (Date, Date) = (try row.value("first_at"), try row.value("last_at"))
+            var group =
+                groups[key]
+                ?? Group(
+                    criteria: key, count: 0, open: 0, firstAt: first, lastAt: last,
+                    days: Array(repeating: 0, count: days))
+            let count: Int64 = try row.value("count")
+            group.count += count
+            group.open += try row.value("open", as: Int64.self)
+            group.firstAt = min(group.firstAt, first)
+            group.lastAt = max(group.lastAt, last)
+            let day = Int(try row.value("day", as: Int32.self)) - 1
+            if group.days.indices.contains(day) { group.days[day] += count }
+            groups[key] = group
+        }
+        return groups.values.sorted {
+            ($0.open > 0 ? 1 : 0, $0.lastAt, $0.criteria.reason ?? "", $0.criteria.build ?? "")
+                > ($1.open > 0 ? 1 : 0, $1.lastAt, $1.criteria.reason ?? "", $1.criteria.build ?? "")
+        }
+    }
+
+    /// A dead letter of the index.
+    package struct Letter: Sendable, Equatable {
+        package var partition: Int32
+        package var offset: Int64
+        package var criteria: Criteria
+        package var message: String
+        package var rejectedAt: Date
+        package var receivedAt: Date?
+        package var notificationUUID: UUID?
+        package var source: String?
+        /// The command that settled it; nil while it is open.
+        package var settledBy: String?
+
+        /// As commands name it.
+        package var id: String { "\(partition)/\(offset)" }
+    }
+
+    /// The newest first.
+    /// - Parameter last: partition and offset of the last one of the page before.
+    package func letters(
+        _ criteria: Criteria, after last: (partition: Int32, offset: Int64)? = nil, limit: Int
+    ) async throws -> [Letter] {
+        try await connection.execute(
+            Self.letters, criteria.stage, criteria.reason, criteria.environment, criteria.bundleId, criteria.build,
+            last?.partition, last?.offset, Int64(limit)
+        ).map(Self.letter)
+    }
+
+    /// Those that claim a notification's id, the newest first.
+    package func letters(about uuid: UUID, limit: Int) async throws -> [Letter] {
+        try await connection.execute(Self.lettersAbout, uuid, Int64(limit)).map(Self.letter)
+    }
+
+    private static func letter(_ row: Row) throws -> Letter {
+        Letter(
+            partition: try row.value("log_partition"), offset: try row.value("log_offset"),
+            criteria: Criteria(
+                stage: try row.value("stage"), reason: try row.value("reason"),
+                environment: try row.optional("environment"), bundleId: try row.optional("bundle_id"),
+                build: try row.optional("build")),
+            message: try row.value("message"), rejectedAt: try row.value("rejected_at"),
+            receivedAt: try row.optional("received_at"), notificationUUID: try row.optional("notification_uuid"),
+            source: try row.optional("source"), settledBy: try row.optional("settled_by"))
+    }
+
+    static let statements = [groups, letters, lettersAbout]
+
+    static let subject = "'dead letter ' || rejected.cluster || '/' || log_partition || '/' || log_offset"
+
+    static let matches = """
+        ($1::text is null or stage = $1::text) and ($2::text is null or reason = $2::text)
+            and ($3::text is null or environment = $3::text) and ($4::text is null or bundle_id = $4::text)
+            and ($5::text is null or build = $5::text)
+        """
+
+    private static let groups = Statement(
+        "console-dead-letter-groups",
+        unsafeSQL: """
+            select stage, reason, environment, bundle_id, build,
+                width_bucket(
+                    extract(epoch from rejected_at), extract(epoch from $6::timestamptz),
+                    extract(epoch from $7::timestamptz), $8::integer) as day,
+                count(*) as count, min(rejected_at) as first_at, max(rejected_at) as last_at,
+                count(*) filter (where not exists (
+                    select from operator_action where operator_action.subject = \(subject))) as open
+            from rejected
+            where rejected_at >= $6::timestamptz and \(matches)
+            group by 1, 2, 3, 4, 5, 6
+            """)
+
+    private static let columns = """
+        log_partition, log_offset, stage, reason, environment, bundle_id, build, message, rejected_at, received_at,
+            notification_uuid, source, (
+                select action
+                from operator_action
+                where operator_action.subject = \(subject)
+                order by id desc
+                limit 1) as settled_by
+        """
+
+    private static let lettersAbout = Statement(
+        "console-dead-letters-about",
+        unsafeSQL: """
+            select \(columns)
+            from rejected
+            where notification_uuid = $1::uuid
+            order by rejected_at desc
+            limit $2::bigint
+            """)
+
+    private static let letters = Statement(
+        "console-dead-letters",
+        unsafeSQL: """
+            select \(columns)
+            from rejected
+            where \(matches)
+                and ($6::integer is null or (rejected_at, log_partition, log_offset) < (
+                    select last.rejected_at, last.log_partition, last.log_offset
+                    from rejected last
+                    where last.log_partition = $6::integer and last.log_offset = $7::bigint
+                    order by last.rejected_at desc
+                    limit 1))
+            order by rejected_at desc, log_partition desc, log_offset desc
+            limit $8::bigint
+            """)
+}

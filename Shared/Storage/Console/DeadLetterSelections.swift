@@ -1,0 +1,173 @@
+import Contracts
+import Postgres
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// Frozen lists of dead letters, and what was done with them.
+package struct DeadLetterSelections: Sendable {
+    /// What can be done with a selection.
+    package enum Action: String, Sendable {
+        case replay
+        case dismiss
+    }
+
+    /// A frozen list.
+    package struct Selection: Sendable, Equatable {
+        package var id: UUID
+        package var createdAt: Date
+        package var createdBy: String
+        package var cluster: String
+        /// partition/offset.
+        package var letters: [String]
+        /// How many of them the ledger has already.
+        package var known: Int64
+        package var criteria: String
+        package var command: String
+        package var action: Action?
+        package var requestedAt: Date?
+        package var requestedBy: String?
+        package var note: String?
+        package var finishedAt: Date?
+        package var sent: Int64?
+        package var error: String?
+    }
+
+    /// At most so many in one selection: what is replayed goes through one process's memory.
+    package static let limit = 10_000
+
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    package init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// Freezes the open letters that fit, the newest first.
+    package func freeze(
+        _ criteria: DeadLetterGroups.Criteria, id: UUID, by person: String, in words: String, command: String,
+        at now: Date
+    ) async throws {
+        _ = try await connection.execute(
+            Self.freeze, criteria.stage, criteria.reason, criteria.environment, criteria.bundleId, criteria.build,
+            id, now, person, words, command, Int64(Self.limit))
+    }
+
+    package func find(_ id: UUID) async throws -> Selection? {
+        try await connection.execute(Self.find, id).first.map(Self.selection)
+    }
+
+    /// Asks for a replay; the console sends it outside of the request.
+    /// - Returns: false where something was done with the selection already.
+    package func requestReplay(_ id: UUID, by person: String, note: String, at now: Date) async throws -> Bool {
+        try await connection.execute(Self.request, id, now, person, note).affected == 1
+    }
+
+    /// Dismisses the letters that are still open, in the audit log; one statement.
+    /// - Returns: false where something was done with the selection already.
+    package func dismiss(
+        _ id: UUID, by person: String, note: String, action: String, at now: Date
+    ) async throws -> Bool {
+        try await connection.execute(Self.dismiss, id, now, person, note, action).affected > 0
+    }
+
+    /// Takes the oldest replay that no process carries out, for a while.
+    package func claim(at now: Date, until end: Date) async throws -> Selection? {
+        try await connection.execute(Self.claim, now, end).first.map(Self.selection)
+    }
+
+    /// What became of a replay; with an error and no end it is tried again when the lease is over.
+    package func settle(_ id: UUID, finishedAt: Date?, sent: Int?, error: String?) async throws {
+        _ = try await connection.execute(Self.settle, id, finishedAt, sent.map { Int64($0) }, error)
+    }
+
+    private static func selection(_ row: Row) throws -> Selection {
+        Selection(
+            id: try row.value("id"), createdAt: try row.value("created_at"), createdBy: try row.value("created_by"),
+            cluster: try row.value("cluster"),
+            letters: try row.value("letters", as: String.self).split(separator: " ").map(String.init),
+            known: try row.value("known"), criteria: try row.value("criteria"), command: try row.value("command"),
+            action: try row.optional("action").flatMap(Action.init), requestedAt: try row.optional("requested_at"),
+            requestedBy: try row.optional("requested_by"), note: try row.optional("note"),
+            finishedAt: try row.optional("finished_at"), sent: try row.optional("sent"),
+            error: try row.optional("error"))
+    }
+
+    static let statements = [freeze, find, request, dismiss, claim, settle]
+
+    private static let columns = """
+        id, created_at, created_by, cluster, array_to_string(letters, ' ') as letters, known, criteria, command, action,
+            requested_at, requested_by, note, finished_at, sent, error
+        """
+
+    private static let freeze = Statement(
+        "console-selection-freeze",
+        unsafeSQL: """
+            with chosen as (
+                select rejected.cluster, log_partition, log_offset, notification_uuid
+                from rejected
+                where \(DeadLetterGroups.matches)
+                    and rejected.cluster = (select cluster from rejected order by rejected_at desc limit 1)
+                    and not exists (
+                        select from operator_action where operator_action.subject = \(DeadLetterGroups.subject))
+                order by rejected_at desc
+                limit $11::bigint
+            )
+            insert into console_selection (id, created_at, created_by, criteria, command, cluster, letters, known)
+            select $6::uuid, $7::timestamptz, $8::text, $9::text, $10::text, coalesce(min(chosen.cluster), ''),
+                coalesce(
+                    array_agg(log_partition || '/' || log_offset order by log_partition, log_offset), '{}'),
+                count(*) filter (where exists (
+                    select from notification where notification.notification_uuid = chosen.notification_uuid))
+            from chosen
+            """)
+
+    private static let find = Statement(
+        "console-selection-find", unsafeSQL: "select \(columns) from console_selection where id = $1::uuid")
+
+    private static let request = Statement(
+        "console-selection-request",
+        """
+        update console_selection
+        set requested_at = $2::timestamptz, action = 'replay', requested_by = $3::text, note = $4::text
+        where id = $1::uuid and requested_at is null and cardinality(letters) > 0
+        """)
+
+    private static let dismiss = Statement(
+        "console-selection-dismiss",
+        """
+        with dismissed as (
+            update console_selection
+            set requested_at = $2::timestamptz, finished_at = $2::timestamptz, action = 'dismiss',
+                requested_by = $3::text, note = $4::text
+            where id = $1::uuid and requested_at is null
+            returning cluster, letters
+        )
+        insert into operator_action (acted_at, actor, action, subject, note)
+        select $2::timestamptz, $3::text, $5::text, 'dead letter ' || cluster || '/' || letter, $4::text
+        from dismissed
+        cross join unnest(letters) as letter
+        """)
+
+    private static let claim = Statement(
+        "console-selection-claim",
+        unsafeSQL: """
+            update console_selection
+            set held_until = $2::timestamptz
+            where id = (
+                select id
+                from console_selection
+                where action = 'replay' and finished_at is null
+                    and (held_until is null or held_until < $1::timestamptz)
+                order by requested_at
+                limit 1
+                for update skip locked)
+            returning \(columns)
+            """)
+
+    private static let settle = Statement(
+        "console-selection-settle",
+        """
+        update console_selection
+        set finished_at = $2::timestamptz, sent = coalesce($3::bigint, sent), error = $4::text
+        where id = $1::uuid
+        """)
+}

@@ -1,0 +1,182 @@
+import Contracts
+import Foundation
+import Storage
+import Subscriptions
+import Testing
+
+@testable import Console
+
+@Suite(.timeLimit(.minutes(5))) struct ActionTests {
+    private static let account = "/accounts/Production/\(SampleContents.account)"
+
+    @Test func `Support grants access for a week with a reason, which is in effect and in the audit log`() async throws
+    {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            let cookie = try await console.signedIn(as: "sue", role: "support")
+            let token = try #require(try await console.get(Self.account, cookie: cookie).field("token"))
+            let fields = [
+                "token": token, "app": SampleContents.app, "product": "pro.yearly", "days": "7",
+                "reason": "outage of Friday",
+            ]
+            let answer = try await console.post("\(Self.account)/grants", cookie: cookie, fields)
+            #expect(answer.status == 303)
+            let page = try await console.get(Self.account + "?done=grant", cookie: cookie)
+            #expect(page.text.contains("Access granted."))
+            #expect(page.text.contains("outage of Friday"))
+            #expect(page.text.contains("pro.yearly"))
+            let action = try await console.withOwner { try await OperatorActionStore($0).newest(1) }.first
+            #expect(action?.actor == "sue")
+            #expect(action?.action == "customers grant")
+            #expect(action?.note == "outage of Friday")
+        }
+    }
+
+    @Test func `A grant is revoked once`() async throws {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            let cookie = try await console.signedIn(role: "support")
+            let token = try #require(try await console.get(Self.account, cookie: cookie).field("token"))
+            _ = try await console.post(
+                "\(Self.account)/grants", cookie: cookie,
+                ["token": token, "app": SampleContents.app, "product": "p", "days": "7", "reason": "because"])
+            let page = try await console.get(Self.account, cookie: cookie)
+            let path = try #require(page.text.firstMatch(of: /action="([^"]*revoke)"/)).output.1
+            let fields = ["token": token, "reason": "given by mistake"]
+            #expect(try await console.post(String(path), cookie: cookie, fields).status == 303)
+            #expect(try await console.post(String(path), cookie: cookie, fields).status == 409)
+        }
+    }
+
+    @Test func `An action without a reason, a token or the same origin does nothing`() async throws {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            let cookie = try await console.signedIn(role: "admin")
+            let other = try await console.signedIn(as: "bob", role: "admin")
+            let token = try #require(try await console.get(Self.account, cookie: cookie).field("token"))
+            let foreign = try #require(try await console.get(Self.account, cookie: other).field("token"))
+            let fields = ["app": SampleContents.app, "product": "p", "days": "7", "reason": "because"]
+            let path = "\(Self.account)/grants"
+            let before = try await DatabaseContents(console)
+            #expect(try await console.post(path, cookie: cookie, fields).status == 403)
+            #expect(
+                try await console.post(path, cookie: cookie, fields.merging(["token": foreign]) { $1 }).status == 403)
+            #expect(
+                try await console.post(
+                    path, cookie: cookie, fields.merging(["token": token, "reason": " "]) { $1 }
+                ).status == 422)
+            let body = RunningConsole.form(fields.merging(["token": token]) { $1 })
+            for headers in [
+                ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"], ["Sec-Fetch-Site": "none"], [:],
+                ["Origin": "https://evil.example"],
+            ] {
+                #expect(
+                    try await console.send("POST", path, cookie: cookie, headers: headers, body: body).status == 403)
+            }
+            #expect(try await console.post(path, cookie: nil, fields.merging(["token": token]) { $1 }).status == 401)
+            #expect(try await console.send("PUT", path, cookie: cookie, body: body).status == 405)
+            #expect(try await DatabaseContents(console).text == before.text)
+            // An old browser tells its origin instead.
+            #expect(
+                try await console.send(
+                    "POST", path, cookie: cookie, headers: ["Origin": RunningConsole.origin], body: body
+                ).status == 303)
+        }
+    }
+
+    @Test func `A dry run freezes a list, and what is dismissed is that list and nothing that came later`() async throws
+    {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            let cookie = try await console.signedIn(as: "olga", role: "operator")
+            let list = "/dead-letters/list?reason=app-unknown"
+            let token = try #require(try await console.get(list, cookie: cookie).field("token"))
+            let frozen = try await console.post(
+                "/dead-letters/selections", cookie: cookie, ["token": token, "reason": "app-unknown"])
+            let path = try #require(frozen.header("location"))
+            #expect(try await console.get(path, cookie: cookie).text.contains("3 dead letters would be sent"))
+            try await console.withOwner { connection in
+                _ = try await RejectedStore(connection).record([
+                    RejectedRow(
+                        cluster: "c1", position: LogPosition(topic: Topics.rejected.name, partition: 1, offset: 99),
+                        stage: "verifier", reason: "app-unknown", message: "later", rejectedAt: RunningConsole.now)
+                ])
+            }
+            let answer = try await console.post(
+                "\(path)/dismiss", cookie: cookie, ["token": token, "reason": "not ours"])
+            #expect(answer.status == 303)
+            #expect(
+                try await console.post("\(path)/dismiss", cookie: cookie, ["token": token, "reason": "not ours"]).status
+                    == 409)
+            let open = try await console.withOwner { connection in
+                try await DeadLetterGroups(connection).letters(
+                    DeadLetterGroups.Criteria(reason: "app-unknown"), limit: 10)
+            }
+            #expect(open.filter { $0.settledBy == nil }.map(\.id) == ["1/99"])
+            #expect(open.filter { $0.settledBy == "dead-letters dismiss" }.count == 3)
+        }
+    }
+
+    @Test func `Dead letters show the release with which a reason began`() async throws {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            let cookie = try await console.signedIn(role: "viewer")
+            let page = try await console.get("/dead-letters?reason=app-unknown", cookie: cookie)
+            #expect(page.text.contains("was rejected by release 0.0.9"))
+        }
+    }
+
+    @Test func `An operator plans the recovery of a day, and opens its window with a reason`() async throws {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            let cookie = try await console.signedIn(role: "operator")
+            let coverage = try await console.get("/coverage", cookie: cookie)
+            let link = try #require(coverage.text.firstMatch(of: /href="(\/coverage\/recover\?[^"]*)"/)).output.1
+            let plan = try await console.get(String(link).replacing("&amp;", with: "&"), cookie: cookie)
+            #expect(plan.text.contains("These windows would be opened"))
+            let fields = ["token", "app", "environment", "from", "to"].reduce(into: ["reason": "auditor asks"]) {
+                $0[$1] = plan.field($1)
+            }
+            #expect(try await console.post("/coverage/recover", cookie: cookie, fields).status == 303)
+            var filter = RecoveryWindowStore.Filter()
+            filter.reasons = [.manual]
+            let windows = try await console.withOwner { [filter] in
+                try await RecoveryWindowStore($0).windows(filter)
+            }
+            #expect(windows.map(\.scope.bundleId) == [SampleContents.app])
+            #expect(
+                try await console.withOwner { try await OperatorActionStore($0).newest(1) }.first?.note
+                    == "auditor asks")
+        }
+    }
+
+    @Test func `A refresh asks recovery for the customer's history`() async throws {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            let cookie = try await console.signedIn(role: "support")
+            let path = "/purchases/Production/\(SampleContents.purchase)"
+            let token = try #require(try await console.get(path, cookie: cookie).field("token"))
+            let answer = try await console.post(
+                "\(path)/refresh", cookie: cookie, ["token": token, "reason": "customer says he paid"])
+            #expect(answer.status == 303)
+            let requests = try await console.withOwner { connection in
+                try await OutboxStore(connection).requests(noticedBefore: RunningConsole.now.addingTimeInterval(60))
+            }
+            #expect(requests.contains { $0.message.originalTransactionId == SampleContents.purchase })
+        }
+    }
+
+    @Test(arguments: [
+        ("viewer", "/purchases/Production/1/refresh"), ("viewer", "\(account)/grants"),
+        ("support", "/dead-letters/selections"), ("support", "/coverage/recover"), ("support", "\(account)/choose"),
+    ])
+    func `A role may not do what the next one may`(role: String, path: String) async throws {
+        try await RunningConsole.with { console in
+            let cookie = try await console.signedIn(role: role)
+            let token = try await console.get("/", cookie: cookie).field("token") ?? ""
+            let answer = try await console.post(path, cookie: cookie, ["token": token, "reason": "because"])
+            #expect(answer.status == 403)
+            #expect(answer.text.contains("role \(role) may not"))
+        }
+    }
+}

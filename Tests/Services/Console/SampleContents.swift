@@ -1,0 +1,104 @@
+import Contracts
+import Foundation
+import Postgres
+import Storage
+import Subscriptions
+
+@testable import Console
+
+/// Purchases, dead letters and coverage in the database, some with hostile texts.
+struct SampleContents {
+    static let account = "7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b"
+    static let app = "com.example.app"
+    static let purchase = "2000000000000001"
+    static let ended = "2000000000000002"
+    /// Markup, a quotation mark that a combining character follows, a change of direction, and 4 KB.
+    static let hostile =
+        "<script>alert(1)</script>\"\u{301} onmouseover=alert(2) x='\u{202E}gnp{{title}}"
+        + String(repeating: "A", count: 4000)
+
+    let connection: PostgresConnection
+    let now = RunningConsole.now
+
+    static func fill(_ console: RunningConsole) async throws {
+        try await console.withOwner { connection in
+            let contents = SampleContents(connection: connection)
+            _ = try await contents.notification(
+                "SUBSCRIBED", "INITIAL_BUY", purchase: purchase, from: -100, to: 864_000)
+            _ = try await contents.notification("SUBSCRIBED", "INITIAL_BUY", purchase: ended, from: -9000, to: -1000)
+            _ = try await contents.notification(
+                "EXPIRED", "VOLUNTARY", purchase: ended, from: -9000, to: -1000, signed: -900, status: 2)
+            _ = try await contents.notification(
+                hostile, hostile, purchase: "2000000000000003", from: -50, to: 5000, product: hostile,
+                bundleId: "h" + hostile)
+            _ = try await contents.notification(
+                "DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED", purchase: purchase, from: -100, to: 864_000,
+                signed: -50, isRenewing: false)
+            try await contents.deadLetters()
+            try await contents.coverage()
+        }
+    }
+
+    func notification(
+        _ type: String, _ subtype: String?, purchase: String, from start: Double, to end: Double,
+        signed: Double? = nil, status: Int = 1, product: String = "pro.monthly", bundleId: String = Self.app,
+        isRenewing: Bool = true
+    ) async throws -> UUID {
+        let uuid = UUID()
+        let signedAt = now.addingTimeInterval(signed ?? start)
+        let event = PurchaseEvent(
+            key: SubscriptionKey(environment: .production, originalTransactionId: purchase),
+            version: EventVersion(signedDate: signedAt, notificationUUID: uuid), bundleId: bundleId,
+            notificationType: type, subtype: subtype, status: status,
+            transaction: TransactionFacts(
+                transactionId: purchase, productId: product, productType: "Auto-Renewable Subscription",
+                subscriptionGroupIdentifier: "g", purchaseDate: now.addingTimeInterval(start),
+                expiresDate: now.addingTimeInterval(end), appAccountToken: Self.account, signedDate: signedAt),
+            renewal: RenewalFacts(
+                autoRenewStatus: isRenewing, expirationIntent: status == 2 ? 1 : nil, signedDate: signedAt))
+        let entry = LedgerEntry(
+            notificationUUID: uuid, notificationType: type, subtype: subtype, environment: .production,
+            bundleId: bundleId, appAppleId: 1, originalTransactionId: purchase, transactionId: purchase,
+            signedDate: signedAt, receivedAt: signedAt, source: .webhook,
+            decodedPayload: #"{"text": "<img src=x onerror=alert(3)> \u0000 \u202e"}"#,
+            signedPayload: Array("head.\(uuid.uuidString.lowercased()).tail".utf8), event: event,
+            position: LogPosition(topic: Topics.unique.name, partition: 0, offset: 0))
+        _ = try await LedgerStore(connection).apply([entry], moving: [], recordedAt: signedAt.addingTimeInterval(2))
+        return uuid
+    }
+
+    private func deadLetters() async throws {
+        let texts = ["signature", "app-unknown", Self.hostile]
+        let rows = texts.enumerated().flatMap { place, reason in
+            (0..<3).map { index in
+                RejectedRow(
+                    cluster: "c1",
+                    position: LogPosition(
+                        topic: Topics.rejected.name, partition: Int32(place), offset: Int64(index)),
+                    stage: place == 2 ? Self.hostile.prefix(500).description : "verifier",
+                    reason: String(reason.prefix(500)),
+                    message: String("says \(reason)".prefix(500)),
+                    rejectedAt: now.addingTimeInterval(Double(-index) * 86_400 - 60),
+                    build: place == 1 && index > 1 ? "0.0.9" : "0.1.0",
+                    claims: RejectedRow.Claims(
+                        source: .webhook, notificationUUID: UUID(), environment: "Production",
+                        bundleId: place == 2 ? String(Self.hostile.prefix(500)) : Self.app))
+            }
+        }
+        _ = try await RejectedStore(connection).record(rows)
+    }
+
+    private func coverage() async throws {
+        let store = CoverageStore(connection)
+        let day = Date(timeIntervalSince1970: (now.timeIntervalSince1970 / 86_400 - 3).rounded(.down) * 86_400)
+        try await store.begin(.production, Self.app, at: day, sweepingFrom: day)
+        guard let sweep = try await store.coverage().first(where: { $0.kind == .sweep }) else { return }
+        let window = RecoveryWindow.Request(
+            id: UUID(),
+            scope: RecoveryWindow.Scope(
+                environment: .production, bundleId: Self.app, from: day, to: day.addingTimeInterval(86_400),
+                notificationType: nil, subtype: nil, onlyFailures: false), reason: .sweep)
+        _ = try await store.plan(
+            [window], moving: CoverageStore.Move(sweep, to: day.addingTimeInterval(86_400)), at: now)
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Storage
+import Testing
+
+@testable import Console
+
+@Suite(.timeLimit(.minutes(2))) struct SearchTests {
+    @Test func `Search leads to the one purchase that has the id, and says why access ended`() async throws {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            let cookie = try await console.signedIn(role: "support")
+            let found = try await console.get("/search?q=%20\(SampleContents.ended)%20", cookie: cookie)
+            let path = try #require(found.header("location"))
+            #expect(path == "/purchases/Production/\(SampleContents.ended)")
+            let page = try await console.get(path, cookie: cookie)
+            #expect(page.text.contains("the customer had switched auto-renew off"))
+            let account = try await console.get("/search?q=\(SampleContents.account.uppercased())", cookie: cookie)
+            #expect(account.header("location") == "/accounts/Production/\(SampleContents.account)")
+        }
+    }
+
+    @Test func `Search says how to look up an order where it has no keys of Apple's API`() async throws {
+        try await RunningConsole.with { console in
+            let cookie = try await console.signedIn(role: "support")
+            let page = try await console.get("/search?q=MVX4Y6ZTQ1", cookie: cookie)
+            #expect(page.text.contains("storekeeper lookup order MVX4Y6ZTQ1"))
+        }
+    }
+
+    @Test func `Reports are files of comma-separated values that no spreadsheet computes`() async throws {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            let cookie = try await console.signedIn(role: "support")
+            let scope = FormFields.encode("Production \(SampleContents.app)")
+            let file = try await console.get("/insight/win-back.csv?scope=\(scope)", cookie: cookie)
+            #expect(file.header("content-type")?.hasPrefix("text/csv") == true)
+            #expect(file.text.hasPrefix("runs until,product,purchase,offers,notification\r\n"))
+            #expect(file.text.contains(SampleContents.purchase))
+            let ends = try await console.get("/insight/ends?scope=\(scope)", cookie: cookie)
+            #expect(ends.text.contains("voluntary"))
+            #expect(InsightScreen.field("=1+1") == "'=1+1")
+            #expect(InsightScreen.field("a,\"b\"") == "\"a,\"\"b\"\"\"")
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+@testable import Console
+
+@Suite(.timeLimit(.minutes(2))) struct SignInTests {
+    @Test func `A page sends people who are not signed in to the sign-in page`() async throws {
+        try await RunningConsole.with { console in
+            for path in ["/", "/search?q=1", "/audit", "/purchases/Production/1", "/insight/ends.csv"] {
+                let answer = try await console.get(path)
+                #expect(answer.status == 303)
+                #expect(answer.header("location") == "/sign-in")
+            }
+            let page = try await console.get("/sign-in")
+            #expect(page.status == 200)
+            #expect(page.text.contains("storekeeper console login"))
+        }
+    }
+
+    @Test func `A link works once`() async throws {
+        try await RunningConsole.with { console in
+            let link = try await console.link(role: "support")
+            let page = try await console.get("/sign-in?link=\(link)")
+            #expect(page.field("link") == link)
+            // Looking at it again uses nothing up.
+            #expect(try await console.get("/sign-in?link=\(link)").status == 200)
+            let first = try await console.post("/sign-in", cookie: nil, ["link": link])
+            #expect(first.status == 303)
+            let cookie = try #require(first.header("set-cookie"))
+            #expect(cookie.hasPrefix("__Host-storekeeper="))
+            for word in ["Path=/", "Secure", "HttpOnly", "SameSite=Strict"] { #expect(cookie.contains(word)) }
+            let second = try await console.post("/sign-in", cookie: nil, ["link": link])
+            #expect(second.status == 403)
+            #expect(second.header("set-cookie") == nil)
+            #expect(second.text.contains("used before"))
+        }
+    }
+
+    @Test func `A link is refused after five minutes`() async throws {
+        try await RunningConsole.with { console in
+            let link = try await console.link(role: "admin", madeAt: RunningConsole.now.addingTimeInterval(-301))
+            #expect(try await console.post("/sign-in", cookie: nil, ["link": link]).status == 403)
+        }
+    }
+
+    @Test func `Neither the secret of a link nor that of a session is stored`() async throws {
+        try await RunningConsole.with { console in
+            let link = try await console.link(role: "admin")
+            let answer = try await console.post("/sign-in", cookie: nil, ["link": link])
+            let cookie = try #require(answer.header("set-cookie")).split(separator: ";")[0].split(separator: "=")[1]
+            let dump = try await DatabaseContents(console).text
+            #expect(!dump.contains(link))
+            #expect(!dump.contains(cookie))
+        }
+    }
+
+    @Test func `Signing out ends the session for good`() async throws {
+        try await RunningConsole.with { console in
+            let cookie = try await console.signedIn(role: "viewer")
+            let token = try #require(try await console.get("/", cookie: cookie).field("token"))
+            #expect(try await console.post("/sign-out", cookie: cookie, ["token": token]).status == 303)
+            #expect(try await console.get("/", cookie: cookie).status == 303)
+        }
+    }
+
+    @Test func `A made-up session signs no person in`() async throws {
+        try await RunningConsole.with { console in
+            for cookie in ["", "x", String(repeating: "A", count: 43), "'; drop table console_session; --"] {
+                let page = try await console.get("/", cookie: cookie)
+                #expect(page.status == 303)
+            }
+        }
+    }
+
+    @Test func `A header signs people in only where a trusted proxy sends it, and only people with a role`()
+        async throws
+    {
+        try await RunningConsole.with { console in
+            let page = try await console.send("GET", "/", headers: ["X-Forwarded-User": "ann"])
+            #expect(page.status == 303)
+        }
+        try await RunningConsole.with(proxies: ["127.0.0.1"]) { console in
+            let page = try await console.send("GET", "/audit", headers: ["X-Forwarded-User": "ann"])
+            #expect(page.status == 200)
+            #expect(page.text.contains("operator"))
+            #expect(try await console.send("GET", "/", headers: ["X-Forwarded-User": "eve"]).status == 303)
+            let token = try #require(
+                try await console.send(
+                    "GET", "/dead-letters/list", headers: ["X-Forwarded-User": "ann"]
+                ).field("token"))
+            let frozen = try await console.send(
+                "POST", "/dead-letters/selections",
+                headers: ["X-Forwarded-User": "ann", "Sec-Fetch-Site": "same-origin"], body: "token=\(token)")
+            #expect(frozen.status == 303)
+        }
+    }
+}
