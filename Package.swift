@@ -134,7 +134,7 @@ func tests(
 let tests: [Target] = [
     .executableTarget(
         name: "ExampleBackend", dependencies: [hummingbird, httpClient], path: "Documentation/Examples/Swift",
-        swiftSettings: house),
+        swiftSettings: strict),
     .target(
         name: "TestSupport",
         dependencies: ["Development", "Contracts", "Kafka", "Postgres", "Storage", "Subscriptions", logging],

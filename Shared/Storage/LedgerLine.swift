@@ -43,7 +43,9 @@ public struct LedgerLine: Sendable, Equatable {
     var purchasedAt: Date?
     var expiresAt: Date?
     var isAutoRenewing: Bool?
-    var isInBillingRetry: Bool?
+    var isFailingToRenew: Bool?
+    var isRevoked = false
+    var hasAddedSeats = false
 }
 
 extension LedgerLine {
@@ -73,7 +75,9 @@ extension LedgerLine {
         Column("purchased_at", \.purchasedAt),
         Column("expires_at", \.expiresAt),
         Column("is_auto_renewing", \.isAutoRenewing),
-        Column("is_in_billing_retry", \.isInBillingRetry),
+        Column("is_failing_to_renew", \.isFailingToRenew),
+        Column("is_revoked", \.isRevoked),
+        Column("has_added_seats", \.hasAddedSeats),
     ]
 
     /// - Parameter row: of a statement that selects ``columns`` first.
@@ -96,7 +100,9 @@ extension LedgerLine {
             status: event?.status, partition: entry.position.partition, offset: entry.position.offset,
             isLifecycleEvent: event?.isLifecycleEvent ?? false, purchasedAt: event?.transaction?.purchaseDate,
             expiresAt: event?.transaction?.expiresDate, isAutoRenewing: event?.renewal?.autoRenewStatus,
-            isInBillingRetry: event?.renewal?.isInBillingRetry)
+            isFailingToRenew: event?.renewal?.isFailingToRenew,
+            isRevoked: event?.transaction?.revocationDate != nil,
+            hasAddedSeats: event?.transaction?.additionalTransactionReason != nil)
     }
 
     /// The event with the fields that gap detection, cancellations, price consents and reasons of expiry need; nil where the
@@ -109,11 +115,14 @@ extension LedgerLine {
             version: EventVersion(signedDate: signedDate, notificationUUID: notificationUUID), bundleId: bundleId,
             notificationType: notificationType, subtype: subtype, status: status,
             transaction: transactionId.map { id in
-                TransactionFacts(
+                var facts = TransactionFacts(
                     transactionId: id, productId: "", productType: "", purchaseDate: purchasedAt,
                     expiresDate: expiresAt, signedDate: signedDate)
+                facts.revocationDate = isRevoked ? signedDate : nil
+                facts.additionalTransactionReason = hasAddedSeats ? "" : nil
+                return facts
             },
             renewal: RenewalFacts(
-                autoRenewStatus: isAutoRenewing, isInBillingRetry: isInBillingRetry, signedDate: signedDate))
+                autoRenewStatus: isAutoRenewing, isInBillingRetry: isFailingToRenew, signedDate: signedDate))
     }
 }

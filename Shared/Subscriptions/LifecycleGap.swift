@@ -116,7 +116,7 @@ extension PurchaseEvent {
 
     /// Whether Apple signed the event within a minute after a purchase.
     var isWithPurchase: Bool {
-        guard let transaction, !transaction.isRenewal, let bought = transaction.purchaseDate else { return false }
+        guard let bought = transaction?.purchaseDate else { return false }
         return 0..<60 ~= version.signedDate.timeIntervalSince(bought)
     }
 }

@@ -73,3 +73,10 @@ public struct RenewalFacts: Sendable, Equatable {
         self.commitmentInfo = commitmentInfo
     }
 }
+
+extension RenewalFacts {
+    /// Whether a charge failed: in billing retry, in a grace period, or expired because of billing.
+    public var isFailingToRenew: Bool {
+        isInBillingRetry == true || gracePeriodExpiresDate != nil || expirationIntent == 2
+    }
+}

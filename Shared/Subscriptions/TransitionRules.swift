@@ -42,10 +42,7 @@ struct TransitionRules {
         switch earlier.eventType {
         case .billingFailed, .billingFailedWithGrace, .graceEnded: true
         default:
-            earlier.status == 3 || earlier.status == 4
-                || earlier.renewal.map {
-                    $0.isInBillingRetry == true || $0.gracePeriodExpiresDate != nil || $0.expirationIntent == 2
-                } ?? false
+            earlier.status == 3 || earlier.status == 4 || earlier.renewal?.isFailingToRenew == true
         }
     }
 
@@ -55,8 +52,9 @@ struct TransitionRules {
     }
 
     private var hasLaterTransaction: Bool {
-        guard let old = earlier.transaction, let new = later.transaction else { return false }
-        return old.isEarlierPurchase(than: new)
+        guard hasNewTransaction, let old = earlier.transaction?.purchaseDate, let new = later.transaction?.purchaseDate
+        else { return hasNewTransaction }
+        return old <= new
     }
 
     private var wasRevoked: Bool {

@@ -27,7 +27,9 @@ create table notification (
     has_advanced boolean not null, -- false: newer versions of all its facts were stored already
     is_lifecycle_event boolean not null, -- lifecycle gaps lie between these
     is_auto_renewing boolean,
-    is_in_billing_retry boolean,
+    is_failing_to_renew boolean, -- the renewal info: in billing retry, in grace, or expired over billing
+    is_revoked boolean not null, -- the transaction
+    has_added_seats boolean not null, -- the transaction's period
     source text not null check (source in ('webhook', 'history', 'replay', 'upload')),
     notification_type text not null,
     subtype text,

@@ -96,11 +96,11 @@ extension AccessScheduleTests {
         Case(
             name: "sandbox: charged minutes early, then an upgrade before that renewal begins",
             events: [
-                tell("SUBSCRIBED/INITIAL_BUY", 0, 1, bought("1", "silver", 0, 0.02), environment: .sandbox),
-                tell(
+                event("SUBSCRIBED/INITIAL_BUY", 0, 1, bought("1", "silver", 0, 0.02), environment: .sandbox),
+                event(
                     "DID_RENEW", 0.017, 1, bought("2", "silver", 0.02, 0.04, signed: 0.017, reason: "RENEWAL"),
                     environment: .sandbox),
-                tell(
+                event(
                     "DID_CHANGE_RENEWAL_PREF/UPGRADE", 0.018, 1, bought("3", "gold", 0.018, 0.038),
                     renewal("gold", 0.038, signed: 0.018), environment: .sandbox),
             ], access: [(0.017, "silver"), (0.019, "gold"), (0.021, "gold"), (0.037, "gold"), (0.039, nil)]),
@@ -108,7 +108,7 @@ extension AccessScheduleTests {
             name: "billing retry told before the end ends access then",
             events: [
                 start,
-                tell(
+                event(
                     "DID_FAIL_TO_RENEW", 29.5, 3, bought("1", "gold", 0, 30, signed: 29.5),
                     renewal("gold", 30, signed: 29.5, retry: true)),
             ], access: [(29.4, "gold"), (29.6, nil), (31, nil)]),
@@ -116,9 +116,9 @@ extension AccessScheduleTests {
             name: "a transaction that Apple signed after the end that a status told goes on",
             events: [
                 start,
-                tell(
+                event(
                     "EXPIRED/VOLUNTARY", 5, 2, bought("1", "gold", 0, 30, signed: 5), renewal("gold", 30, signed: 5)),
-                tell("TRANSACTION", 8, nil, bought("1", "gold", 0, 30, signed: 8)),
+                event("TRANSACTION", 8, nil, bought("1", "gold", 0, 30, signed: 8)),
             ], access: [(4, "gold"), (9, "gold"), (29.9, "gold"), (30, nil)]),
         Case(
             name: "a renewal within a known period: an upgrade between them is unknown, and ended that period",
