@@ -223,7 +223,8 @@ let tests: [Target] = [
     tests(
         "ConsoleTests", "Services/Console",
         [
-            "Console", "Operations", "Chassis", "Contracts", "Kafka", "Pipeline", "Subscriptions", "Storage", "Postgres",
+            "Console", "Operations", "Chassis", "Contracts", "Kafka", "Pipeline", "Subscriptions", "Storage",
+            "Postgres",
             "AppStore", "Signatures", "TestSupport", logging, lifecycle, hummingbird, httpClient, nio,
         ]),
     tests(

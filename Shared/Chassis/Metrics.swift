@@ -246,15 +246,13 @@ extension Metric {
 
     /// All metrics above: what is not listed here is exposed without help and with buckets for seconds.
     public static let all: [Metric] = [
-        ingestRequests, ingestAcknowledgement, ingestInFlight, ingestInFlightLimit, apiAnswers, apiUploads, apiPreviews,
-        apiAnswer, consoleAnswers, consoleAnswer, stageRecords,
-        stageBatch, stageBatchSize, stageRetries, workerStalled, settlementsFenced, deadLetters, lagRecords, lagSeconds,
-        recordsExpired, rebalances, producerFatal,
-        brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked, unknownApps, trustReloads,
-        genuineNotifications, ledgerOutcomes, webhookToState, sharedAccounts, published, publisherRetries, apiRequests,
-        historyItems, recovered, sendAttempts, windowsClosed, recoveryRequests,
-        recoveryRequestsPostponed,
-        notificationsMissing, unprovenDays, coverageAge, recoveryWindows, historyFetched, canaries, canaryTime, overdue,
-        schedulerRetries, spans, ready, buildInformation,
+        ingestRequests, ingestAcknowledgement, ingestInFlight, ingestInFlightLimit, confirmingReplicas, apiAnswers,
+        apiUploads, apiPreviews, apiAnswer, consoleAnswers, consoleAnswer, stageRecords, stageBatch, stageBatchSize,
+        stageRetries, workerStalled, settlementsFenced, deadLetters, lagRecords, lagSeconds, recordsExpired,
+        rebalances, producerFatal, brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked,
+        unknownApps, trustReloads, genuineNotifications, ledgerOutcomes, webhookToState, sharedAccounts, published,
+        publisherRetries, apiRequests, historyItems, recovered, sendAttempts, windowsClosed, recoveryRequests,
+        recoveryRequestsPostponed, notificationsMissing, unprovenDays, coverageAge, recoveryWindows, historyFetched,
+        canaries, canaryTime, overdue, schedulerRetries, spans, ready, buildInformation,
     ]
 }

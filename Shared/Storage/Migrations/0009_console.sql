@@ -22,7 +22,7 @@ create table console_session (
 );
 create index console_session_by_expiry on console_session (expires_at);
 
--- Dead letters as they were when somebody looked at them: what is replayed or dismissed is this list and nothing that came
+-- Dead letters as they were when an operator listed them: what is replayed or dismissed is this list and nothing that came
 -- later. The console sends a replay's records outside of the request, with a lease, so that a dead process is replaced.
 create table console_selection (
     created_at timestamptz not null,

@@ -44,17 +44,21 @@ struct AccessScheduleBuilder {
 
     // MARK: One-time purchases
 
+    /// Apple gives each one-time purchase an id of its own. Where several transactions name one, their periods follow each
+    /// other.
     private mutating func addOneTimePurchases() {
-        for version in versions {
+        var covered = Date.distantPast
+        for version in versions.sorted(by: { $0.facts.isEarlierPurchase(than: $1.facts) }) {
             let facts = version.facts
             guard let (end, reason) = oneTimeEnd(facts) else { continue }
             let ends = [end, facts.revokedAt, revokedByStatus(version)].compactMap(\.self).min()
-            if let ends, ends <= facts.beginning { continue }
+            let starts = max(facts.beginning, covered)
+            guard starts < ends ?? .forever else { continue }
             periods.append(
                 AccessPeriod(
-                    productId: facts.productId, startsAt: max(facts.beginning, periods.last?.endsAt ?? .distantPast),
-                    endsAt: ends, reason: reason, transactionId: facts.transactionId,
-                    notificationUUID: nil))
+                    productId: facts.productId, startsAt: starts, endsAt: ends, reason: reason,
+                    transactionId: facts.transactionId, notificationUUID: nil))
+            covered = ends ?? .forever
         }
     }
 

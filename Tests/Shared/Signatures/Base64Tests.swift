@@ -1,6 +1,6 @@
-import Signatures
 import AppStore
 import Foundation
+import Signatures
 import Testing
 
 @Suite struct Base64Tests {
