@@ -114,7 +114,10 @@ class Browser:
                 return words in self.text()
             except Exception:  # between two pages
                 return False
-        wait_until(f"no page shows “{words}”; the last is {self.driver.current_url}", seconds, found)
+        try:
+            wait_until(f"no page shows “{words}”", seconds, found)
+        except SystemExit as failure:
+            raise SystemExit(f"{failure}; the last is {self.driver.current_url}: {self.text()[:600]}") from None
         self.look()
 
     # Keyboard only.
@@ -232,7 +235,7 @@ def fixtures(database):
         "where environment = 'Production' limit 1 on conflict do nothing")
     database.value(
         "insert into rejected (rejected_at, log_offset, log_partition, cluster, topic, stage, reason, message, environment, "
-        "bundle_id, build) select now() - interval '2 days' + n * interval '1 minute', n, 0, 'fixture', 't', 'state-updater', "
+        "bundle_id, build) select now() - interval '2 days' + n * interval '30 seconds', n, 0, 'fixture', 't', 'state-updater', "
         "'unreadable', 'the date of the transaction cannot be read', 'Production', 'com.example.app', '0.9.9' "
         "from generate_series(1, 5000) n")
 

@@ -66,7 +66,11 @@ struct ConsoleServices: Sendable {
             onListening: { PortFile.write($0, to: settings.portFile, logger: context.logger) })
         all =
             (apple.map { [$0] } ?? []) + [
-                readiness, producer, tokens, status, replays,
+                readiness, producer,
+                WarmUp(producer: producer.producer) { [logger = context.logger] error in
+                    logger.warning("Kafka unavailable; replays wait and retry", metadata: ["error": "\(error)"])
+                },
+                tokens, status, replays,
                 Housekeeping(database: database, clock: context.clock, logger: context.logger), server,
             ]
     }

@@ -41,7 +41,7 @@ package struct DeadLetterSelections: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Freezes the open letters that fit, the newest first.
+    /// Freezes the open letters that fit, the newest first; of several Kafka clusters those of the newest letter's.
     package func freeze(
         _ criteria: DeadLetterGroups.Criteria, id: UUID, by person: String, in words: String, command: String,
         at now: Date
@@ -101,13 +101,16 @@ package struct DeadLetterSelections: Sendable {
     private static let freeze = Statement(
         "console-selection-freeze",
         unsafeSQL: """
-            with chosen as (
-                select rejected.cluster, log_partition, log_offset, notification_uuid
+            with matching as (
+                select rejected.cluster, log_partition, log_offset, notification_uuid, rejected_at
                 from rejected
                 where \(DeadLetterGroups.matches)
-                    and rejected.cluster = (select cluster from rejected order by rejected_at desc limit 1)
                     and not exists (
                         select from operator_action where operator_action.subject = \(DeadLetterGroups.subject))
+            ), chosen as (
+                select cluster, log_partition, log_offset, notification_uuid
+                from matching
+                where cluster = (select cluster from matching order by rejected_at desc limit 1)
                 order by rejected_at desc
                 limit $11::bigint
             )
