@@ -1,5 +1,6 @@
 """Calls every endpoint of the simulated App Store with Apple's client library and verifies every signed answer with it."""
 
+import base64
 import http.server
 import json
 import subprocess
@@ -98,9 +99,12 @@ def ask(address, environment, authority):
     endpoints = set()
 
     def notification(payload):
-        # An unknown object or type is no reason to reject what Apple signed.
-        decoded = verifier.verify_and_decode_notification(payload)
         proven["notification"] += 1
+        content = json.loads(base64.urlsafe_b64decode(payload.split(".")[1] + "=="))
+        if not {"data", "summary", "externalPurchaseToken", "appData"} & content.keys():
+            # A type of tomorrow: the library knows no object that names the app, and proves the signature alone.
+            return verifier._decode_signed_object(payload)
+        decoded = verifier.verify_and_decode_notification(payload)
         if decoded.data and decoded.data.signedTransactionInfo:
             transaction(decoded.data.signedTransactionInfo)
         if decoded.data and decoded.data.signedRenewalInfo:
