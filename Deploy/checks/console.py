@@ -234,7 +234,7 @@ def fixtures(database):
         "select now(), gen_random_uuid(), current_date - 1, 'Production', bundle_id, 3, 3, 40 from coverage "
         "where environment = 'Production' limit 1 on conflict do nothing")
     database.value(
-        "insert into rejected (rejected_at, log_offset, log_partition, cluster, topic, stage, reason, message, environment, "
+        "insert into rejected (rejected_at, kafka_offset, kafka_partition, cluster, topic, stage, reason, message, environment, "
         "bundle_id, build) select now() - interval '2 days' + n * interval '30 seconds', n, 0, 'fixture', 't', 'state-updater', "
         "'unreadable', 'the date of the transaction cannot be read', 'Production', 'com.example.app', '0.9.9' "
         "from generate_series(1, 5000) n")

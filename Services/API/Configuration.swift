@@ -27,9 +27,9 @@ struct Configuration: KafkaVariables, DatabaseVariables {
         "STOREKEEPER_SHARED_SECRET_FILE",
         "file of the account's shared secret, which verifyReceipt wants for auto-renewable subscriptions"
     ).optional
-    let refusalLimit = Variable.int(
+    let rejectionLimit = Variable.int(
         "STOREKEEPER_API_REFUSAL_LIMIT",
-        "parts of uploads refused a minute for each key, on each instance; one more is answered 429",
+        "parts of uploads rejected a minute for each key, on each instance; one more is answered 429",
         default: "600", in: 1...10_000_000)
     let databaseConnections = Variable.int(
         "STOREKEEPER_API_DATABASE_CONNECTIONS", "connections to Postgres, shared by all requests", default: "4",

@@ -23,7 +23,7 @@ struct Configuration: KafkaVariables, DatabaseVariables {
         "STOREKEEPER_CONSOLE_USER_HEADER", "header in which a proxy names the person", default: "X-Forwarded-User")
     let proxyRoles = Variable<[String: Role]>.parsed(
         "STOREKEEPER_CONSOLE_PROXY_ROLES",
-        "roles of people whom a proxy signs in, NAME=ROLE separated by commas; *=ROLE for all others, who are refused without it",
+        "roles of people whom a proxy signs in, NAME=ROLE separated by commas; *=ROLE for all others, who are rejected without it",
         default: "*=viewer", expected: "NAME=ROLE separated by commas, with the roles viewer, support, operator, admin",
         parse: Role.table)
     let session = Variable.duration(

@@ -14,7 +14,7 @@ await ServiceProcess(
 ) { context in
     let connection = try await WorkerConnection(context, stage: .deduplicator, reading: Topics.verified.route)
     let database = PostgresConnection(context.settings.postgres(for: "deduplicator"), logger: context.logger)
-    let parts = connection.parts(
+    let parts = connection.services(
         running: Deduplicate(seen: SeenNotificationStore(database), now: context.clock.now),
         settlement: KafkaSettlement(connection, to: Topics.unique))
     return [SchemaReadiness(context, service: "deduplicator")] + parts

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Counts the places that each address uses. Once half of them are in use, no address gets more than a share.
 ///
-/// Below that there is no limit per address: Apple posts from few addresses, and a refused notification returns an hour later.
+/// Below that there is no limit per address: Apple posts from few addresses, and a rejected notification returns an hour later.
 final class AddressShares: Sendable {
     private struct State {
         var taken = 0

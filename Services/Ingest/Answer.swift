@@ -21,7 +21,7 @@ extension Receiver {
     /// Answers with a status and the reason. The connection stays open if the rest of the body could be read.
     func reject(_ rejection: RequestRejection, _ request: Request, _ reader: inout RequestReader) async -> Response {
         tally.rejected(rejection)
-        logger.debug("Refused", metadata: ["reason": "\(rejection.name)"])
+        logger.debug("Rejected", metadata: ["reason": "\(rejection.name)"])
         var headers: HTTPFields = [.contentType: "application/json"]
         if rejection == .method { headers[.allow] = "POST" }
         if rejection.status == 503 { headers[.retryAfter] = "60" }

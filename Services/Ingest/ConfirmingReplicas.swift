@@ -21,7 +21,7 @@ struct ConfirmingReplicas: Sendable {
             if number == 1, state.replicationFactor > 2 {
                 throw OneReplicaConfirms(topic: topic, copies: state.replicationFactor)
             }
-        } catch let error as KafkaError where error.meaning == .refused {
+        } catch let error as KafkaError where error.meaning == .rejected {
             logger.notice(
                 "The brokers do not tell min.insync.replicas; `storekeeper acls` prints the missing permission",
                 metadata: ["error": "\(error)"])

@@ -40,12 +40,12 @@ struct Heartbeat: Service {
         let counts = tally.take()
         if !counts.reasons.isEmpty {
             let reasons = counts.reasons.mapValues { Logger.MetadataValue.stringConvertible($0) }
-            logger.notice("Requests were refused in the last minute", metadata: reasons)
+            logger.notice("Requests were rejected in the last minute", metadata: reasons)
         }
         do {
             try await send(
                 IngestHeartbeat(
-                    instance: instance, minute: minute, accepted: counts.accepted, refused: counts.refused))
+                    instance: instance, minute: minute, accepted: counts.accepted, rejected: counts.rejected))
         } catch {
             logger.warning(
                 "Heartbeat not written; its minute counts as an outage",

@@ -7,7 +7,7 @@ final class Tally: Sendable {
     struct Counts: Sendable, Equatable {
         var accepted: Int64 = 0
         /// By HTTP status.
-        var refused: [Int: Int64] = [:]
+        var rejected: [Int: Int64] = [:]
         /// By the name of the error.
         var reasons: [String: Int64] = [:]
     }
@@ -26,7 +26,7 @@ final class Tally: Sendable {
     func rejected(_ rejection: RequestRejection) {
         Metric.ingestRequests.counter("\(rejection.status)").increment()
         counts.withLock {
-            $0.refused[rejection.status, default: 0] += 1
+            $0.rejected[rejection.status, default: 0] += 1
             $0.reasons[rejection.name, default: 0] += 1
         }
     }

@@ -37,7 +37,7 @@ struct CloseWindows: Service {
         defer { liveness.beat() }
         let settled = try await items.settle(at: now())
         if settled.arrived > 0 { Metric.recovered.counter("arrived").increment(by: Int(clamping: settled.arrived)) }
-        if settled.refused > 0 { Metric.recovered.counter("refused").increment(by: Int(clamping: settled.refused)) }
+        if settled.rejected > 0 { Metric.recovered.counter("rejected").increment(by: Int(clamping: settled.rejected)) }
         let seen = try await windows.seenThroughout()
         let waiting = try await items.waiting(among: seen)
         let closed = try await windows.close(seen.filter { !waiting.contains($0) }, at: now())

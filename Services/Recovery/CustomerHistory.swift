@@ -21,11 +21,11 @@ struct CustomerHistory: Sendable {
     /// Apple's notification history, compared with the ledger.
     var notifications: [ComparedItem] = []
     /// Signed transactions and renewal infos with unknown facts.
-    var parts: [SignedObject] = []
+    var signedObjects: [SignedObject] = []
     /// Revision from which the next transaction history continues.
     var revision: String?
     /// Queries that Apple rejected while it answered others.
-    var refusals: [String] = []
+    var rejections: [String] = []
 
     var key: SubscriptionKey { request.key }
 
@@ -36,7 +36,7 @@ struct CustomerHistory: Sendable {
             ReceivedNotification(
                 signedPayload: $0.item.signedPayload, source: .history, receivedAt: time, traceparent: traceparent())
         }
-            + parts.map {
+            + signedObjects.map {
                 ReceivedNotification(
                     signedPayload: $0.jws, source: .history, receivedAt: time, bundleId: request.bundleId,
                     status: $0.status, traceparent: traceparent())
@@ -53,9 +53,10 @@ struct CustomerHistory: Sendable {
     func answer(at time: Date) -> RecoveryAnswer {
         RecoveryAnswer(
             key: key, bundleId: request.bundleId, before: request.before, outcome: "answered",
-            message: refusals.isEmpty ? nil : refusals.joined(separator: "; ").storable,
+            message: rejections.isEmpty ? nil : rejections.joined(separator: "; ").storable,
             notifications: Int64(notifications.count),
-            missing: Int64(notifications.filter { $0.state == .missing }.count), parts: Int64(parts.count),
+            missing: Int64(notifications.filter { $0.state == .missing }.count),
+            signedObjects: Int64(signedObjects.count),
             revision: revision, answeredAt: time)
     }
 }

@@ -65,24 +65,24 @@ struct FetchCustomerHistory: Stage {
             do {
                 try await question()
             } catch let error as APIError {
-                guard case .refused(let refusal) = error, refusal.isNotFound else { throw error }
-                history.refusals.append("\(refusal.endpoint.rawValue): \(refusal.message)")
+                guard case .rejected(let rejection) = error, rejection.isNotFound else { throw error }
+                history.rejections.append("\(rejection.endpoint.rawValue): \(rejection.message)")
             }
         }
         try await ask { history.notifications = try await notifications(client, request) }
         try await ask {
-            let (parts, revision) = try await transactions(client, history)
-            history.parts += parts
+            let (signedObjects, revision) = try await transactions(client, history)
+            history.signedObjects += signedObjects
             history.revision = revision
         }
         // Last: a status is about the newest version of its transaction that is known.
         try await ask {
             let objects = try await subscriptionObjects(client, request)
             let carriers = Set(objects.filter { $0.status != nil }.compactMap(\.transactionId))
-            history.parts.removeAll { $0.transactionId.map(carriers.contains) ?? false }
-            history.parts += objects
+            history.signedObjects.removeAll { $0.transactionId.map(carriers.contains) ?? false }
+            history.signedObjects += objects
         }
-        return history.refusals.count == questions ? .discard(.notFound) : .forward(.answered(history))
+        return history.rejections.count == questions ? .discard(.notFound) : .forward(.answered(history))
     }
 
     private func notifications(
@@ -142,7 +142,7 @@ enum CustomerHistoryReason: String, StageReason {
     /// Apple does not know the purchase.
     case notFound
     /// Apple rejected the request for another reason.
-    case refused
+    case rejected
     /// The response does not match Apple's documentation.
     case unreadable
     /// The request is invalid.
@@ -151,7 +151,7 @@ enum CustomerHistoryReason: String, StageReason {
     var countsTowardsRejectionLimit: Bool { true }
 }
 
-extension APIRefusal {
+extension APIRejection {
     /// Whether the requested object does not exist at Apple.
     fileprivate var isNotFound: Bool {
         switch code {

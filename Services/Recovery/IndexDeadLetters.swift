@@ -16,14 +16,15 @@ struct IndexDeadLetters: Stage {
         return deliveries.map { delivery in
             let letter = delivery.message
             let claims = RejectedRow.Claims(letter)
-            if letter.isForged, claims.source?.isFromOutside ?? true, !quota.admits(letter.reason, at: letter.refusedAt)
+            if letter.isForged, claims.source?.isFromOutside ?? true,
+                !quota.admits(letter.reason, at: letter.rejectedAt)
             {
                 return .discard(.beyondQuota)
             }
             return .forward(
                 RejectedRow(
                     cluster: cluster, position: delivery.position, stage: letter.stage.storable,
-                    reason: letter.reason.storable, message: letter.message.storable, rejectedAt: letter.refusedAt,
+                    reason: letter.reason.storable, message: letter.message.storable, rejectedAt: letter.rejectedAt,
                     build: letter.build.storable, claims: claims))
         }
     }
@@ -39,7 +40,7 @@ enum DeadLetterIndexReason: String, StageReason {
 }
 
 extension DeadLetter {
-    /// Refused before Apple's signature was proven, so that any client can post any number of them.
+    /// Rejected before Apple's signature was proven, so that any client can post any number of them.
     fileprivate var isForged: Bool {
         stage == ServiceName.verifier.rawValue && VerificationFailureReason(rawValue: reason)?.isProven == false
     }

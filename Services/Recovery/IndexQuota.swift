@@ -18,7 +18,7 @@ final class IndexQuota: Sendable {
 
     init(perHour limit: Int = IndexQuota.perHour) { self.limit = limit }
 
-    /// Counts one; false where the hour's quota of the reason is used up. The hours are those in which the records were refused.
+    /// Counts one; false where the hour's quota of the reason is used up. The hours are those in which the records were rejected.
     func admits(_ reason: String, at date: Date) -> Bool {
         let hour = Int((date.timeIntervalSince1970 / 3600).rounded(.down))
         return state.withLock { state in

@@ -59,7 +59,7 @@ struct RecoveryServices {
             liveness: context.health.livenessProbe("closing windows", limit: CloseWindows.turnLimit),
             logger: context.logger)
         return [close]
-            + connection.parts(
+            + connection.services(
                 running: ComparePages(items: items),
                 settlement: RepublishMissing(
                     items: items, connection: connection, tracing: tracing, now: context.clock.now))
@@ -67,7 +67,7 @@ struct RecoveryServices {
 
     private func deadLetters() async throws -> [any Service] {
         let connection = try await worker("dead-letters", reading: Topics.rejected.route)
-        return connection.parts(
+        return connection.services(
             running: IndexDeadLetters(
                 cluster: { try await connection.consumer.clusterId() }, quota: IndexQuota()),
             settlement: StoreDeadLetterIndex(rejected: RejectedStore(database()), connection: connection))
@@ -81,7 +81,7 @@ struct RecoveryServices {
             postponed: PostponedRequestStore(database), producer: producerService.producer,
             liveness: context.health.livenessProbe("asking again", limit: RetryPostponedRequests.turnLimit),
             logger: context.logger)
-        let asking = connection.parts(
+        let asking = connection.services(
             running: FetchCustomerHistory(
                 clients: api?.clients, items: RecoveryItemStore(database), answers: answers,
                 knownState: KnownState(database), now: context.clock.now),

@@ -49,7 +49,7 @@ struct RepublishMissing: Settlement {
                         original: original.record(), stage: ServiceName.recovery.rawValue,
                         reason: ComparisonReason.unreadable.rawValue,
                         message: "the payload in Apple's history \(ComparedPage.unreadable)", position: record.position,
-                        refusedAt: time, attempts: processed.batch.attempt, build: BuildInformation.version))
+                        rejectedAt: time, attempts: processed.batch.attempt, build: BuildInformation.version))
             }
         }
     }

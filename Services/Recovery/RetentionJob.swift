@@ -60,7 +60,7 @@ struct RetentionJob: Service {
         let deleted = [
             "attempts": try await attempts.delete(attemptedBefore: ago(ages.attempts)),
             "answers": try await answers.delete(answeredBefore: ago(ages.answers)),
-            "rejected": try await rejected.delete(refusedBefore: ago(ages.deadLetters)),
+            "rejected": try await rejected.delete(rejectedBefore: ago(ages.deadLetters)),
             "present": try await items.deletePresent(),
         ]
         logger.debug("Expired rows deleted", metadata: deleted.mapValues { "\($0)" })

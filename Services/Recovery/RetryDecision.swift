@@ -39,7 +39,7 @@ enum RetryDecision: Equatable {
         } else if case .invalidRequest = error {
             self = .impossible(.unaskable, because: said)
         } else {
-            self = .impossible(.refused, because: said)
+            self = .impossible(.rejected, because: said)
         }
     }
 

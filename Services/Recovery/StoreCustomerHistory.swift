@@ -62,7 +62,7 @@ extension CustomerHistoryReason {
         switch self {
         case .withoutHistory: "Apple keeps no history of this environment"
         case .notFound: "Apple does not know this purchase in this environment"
-        case .undecodable, .refused, .unreadable, .unaskable: nil
+        case .undecodable, .rejected, .unreadable, .unaskable: nil
         }
     }
 }

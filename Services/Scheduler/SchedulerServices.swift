@@ -50,7 +50,7 @@ struct SchedulerServices {
     func services() async throws -> [any Service] {
         let listener = try await WorkerConnection(
             context, stage: .scheduler, part: "heartbeats", reading: Topics.heartbeats.route, sharing: producerService)
-        let listening = listener.parts(
+        let listening = listener.services(
             running: ReadHeartbeats(),
             settlement: StoreHeartbeats(heartbeats: HeartbeatStore(connect()), connection: listener))
         return [SchemaReadiness(context, service: "scheduler"), apple, producerService] + listening + [fetching()]

@@ -29,7 +29,7 @@ await ServiceProcess(
         now: context.clock.now, logger: context.logger, patience: context.settings.recoveryPatience)
     // Decoding uses all cores, because the database is idle meanwhile.
     let update = Update(cores: ProcessInfo.processInfo.activeProcessorCount)
-    var services = connection.parts(running: update, settlement: settlement, startingAt: positions)
+    var services = connection.services(running: update, settlement: settlement, startingAt: positions)
     let recalculation = RecalculateAccess(
         recalculation: AccessRecalculation(background), now: context.clock.now, logger: context.logger)
     // After the producer that they need, and before the worker, so that they stop after it.

@@ -24,7 +24,7 @@ struct Verify: Stage {
 
     private struct Finding: Sendable {
         let result: StageResult<VerifiedNotification, VerifyReason>
-        let refusal: VerificationFailure?
+        let rejection: VerificationFailure?
     }
 
     func process(
@@ -33,7 +33,7 @@ struct Verify: Stage {
         var findings = await findings(deliveries)
         if let settleRevocation {
             // The first payload under a new certificate: wait for its first check, once.
-            let open = findings.indices.filter { findings[$0].refusal?.reason == .revocationUnknown }
+            let open = findings.indices.filter { findings[$0].rejection?.reason == .revocationUnknown }
             if !open.isEmpty {
                 await settleRevocation()
                 for (index, finding) in zip(open, await self.findings(open.map { deliveries[$0] })) {
@@ -41,8 +41,8 @@ struct Verify: Stage {
                 }
             }
         }
-        for case let refusal? in findings.map(\.refusal) where refusal.reason == .appUnknown {
-            if let bundleId = refusal.bundleId { unknownApp(bundleId) }
+        for case let rejection? in findings.map(\.rejection) where rejection.reason == .appUnknown {
+            if let bundleId = rejection.bundleId { unknownApp(bundleId) }
         }
         return findings.map(\.result)
     }
@@ -72,25 +72,25 @@ struct Verify: Stage {
             guard let verified else {
                 return Finding(
                     result: .deadLetter(
-                        .refused(.environment),
+                        .rejected(.environment),
                         message: "environment \(environment?.rawValue ?? "") is unknown to this build"),
-                    refusal: nil)
+                    rejection: nil)
             }
-            return Finding(result: .forward(verified), refusal: nil)
-        case .failure(let refusal) where refusal.reason == .chainUnproven:
-            return Finding(result: .discard(.refused(.chainUnproven)), refusal: nil)
-        case .failure(let refusal):
+            return Finding(result: .forward(verified), rejection: nil)
+        case .failure(let rejection) where rejection.reason == .chainUnproven:
+            return Finding(result: .discard(.rejected(.chainUnproven)), rejection: nil)
+        case .failure(let rejection):
             return Finding(
                 result: .deadLetter(
-                    .refused(
-                        refusal.reason, concernsOwnApp: refusal.concernsOwnApp,
-                        purchase: refusal.concernsOwnApp ? CompactJWS.purchase(in: received.signedPayload) : nil),
-                    message: refusal.message),
-                refusal: refusal)
+                    .rejected(
+                        rejection.reason, concernsOwnApp: rejection.concernsOwnApp,
+                        purchase: rejection.concernsOwnApp ? CompactJWS.purchase(in: received.signedPayload) : nil),
+                    message: rejection.message),
+                rejection: rejection)
         }
     }
 
-    /// Apple posts notifications only. Customers have their signed transactions, so one that is posted here is refused.
+    /// Apple posts notifications only. Customers have their signed transactions, so one that is posted here is rejected.
     private static func proof(
         of received: ReceivedNotification, by verifier: SignedDataVerifier, now: Date, budget: ChainBudget?
     ) -> Result<ProvenPart, VerificationFailure> {
@@ -106,7 +106,7 @@ struct Verify: Stage {
 /// Why a received payload was not passed on.
 enum VerifyReason: StageReason {
     case undecodable
-    case refused(VerificationFailureReason, concernsOwnApp: Bool = false, purchase: String? = nil)
+    case rejected(VerificationFailureReason, concernsOwnApp: Bool = false, purchase: String? = nil)
 
     init?(rawValue: String) {
         guard rawValue != Self.undecodable.rawValue else {
@@ -114,13 +114,13 @@ enum VerifyReason: StageReason {
             return
         }
         guard let reason = VerificationFailureReason(rawValue: rawValue) else { return nil }
-        self = .refused(reason)
+        self = .rejected(reason)
     }
 
     var rawValue: String {
         switch self {
         case .undecodable: "undecodable"
-        case .refused(let reason, _, _): reason.rawValue
+        case .rejected(let reason, _, _): reason.rawValue
         }
     }
 
@@ -129,20 +129,20 @@ enum VerifyReason: StageReason {
     var countsTowardsRejectionLimit: Bool {
         switch self {
         case .undecodable: true
-        case .refused(.body, let concernsOwnApp, _), .refused(.nestedMismatch, let concernsOwnApp, _),
-            .refused(.expiredAtSigning, let concernsOwnApp, _), .refused(.notYetValid, let concernsOwnApp, _),
-            .refused(.revocationUnknown, let concernsOwnApp, _):
+        case .rejected(.body, let concernsOwnApp, _), .rejected(.nestedMismatch, let concernsOwnApp, _),
+            .rejected(.expiredAtSigning, let concernsOwnApp, _), .rejected(.notYetValid, let concernsOwnApp, _),
+            .rejected(.revocationUnknown, let concernsOwnApp, _):
             concernsOwnApp
-        case .refused: false
+        case .rejected: false
         }
     }
 
     /// An unknown chain is decided in the slower lane.
-    var isPostponed: Bool { if case .refused(.chainUnproven, _, _) = self { true } else { false } }
+    var isPostponed: Bool { if case .rejected(.chainUnproven, _, _) = self { true } else { false } }
 
     /// A customer can cause many genuine notifications of one purchase, and send each any number of times.
     var subject: String? {
-        if case .refused(_, _, let purchase) = self { purchase } else { nil }
+        if case .rejected(_, _, let purchase) = self { purchase } else { nil }
     }
 }
 

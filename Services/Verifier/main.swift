@@ -20,7 +20,7 @@ await ServiceProcess(
     let slowConnection = try await WorkerConnection(
         context, stage: .verifier, part: "unproven", reading: Topics.unproven.route, limit: 50, sharing: producer)
     let unknownApps = UnknownApps(logger: context.logger, now: context.clock.now)
-    var parts: [any Service] = [trusted]
+    var services: [any Service] = [trusted]
     var stage = Verify(
         verifier: { trusted.verifier }, now: context.clock.now,
         budget: ChainBudget(
@@ -32,7 +32,7 @@ await ServiceProcess(
             register: revocations, chains: { trusted.verifier.provenChains }, client: ResponderClient(),
             pace: settings.revocationPace, clock: ContinuousClock(), now: context.clock.now,
             nonce: { (0..<16).map { _ in .random(in: .min ... .max) } }, logger: context.logger)
-        parts.append(watch)
+        services.append(watch)
         if settings.revocation == .hard { stage.settleRevocation = watch.look }
     }
     var patient = stage
@@ -40,10 +40,10 @@ await ServiceProcess(
     patient.cores = 1
     let slowLane = VerifyUnproven(
         verify: patient, share: settings.unprovenShare, clock: ContinuousClock(), instant: context.clock.instant)
-    return parts + [producer]
-        + connection.parts(
+    return services + [producer]
+        + connection.services(
             running: stage,
             settlement: KafkaSettlement(
                 connection, to: Topics.verified, postponingTo: Topics.unproven.route))
-        + slowConnection.parts(running: slowLane, settlement: KafkaSettlement(slowConnection, to: Topics.verified))
+        + slowConnection.services(running: slowLane, settlement: KafkaSettlement(slowConnection, to: Topics.verified))
 }

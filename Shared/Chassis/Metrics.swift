@@ -174,7 +174,7 @@ extension Metric {
     /// In the ledger; or rejected by the pipeline.
     public static let recovered = counter(
         "storekeeper_recovered_total",
-        "Notifications that were missing, by result: arrived in the ledger, refused by the pipeline.",
+        "Notifications that were missing, by result: arrived in the ledger, rejected by the pipeline.",
         ["outcome"])
     /// In Apple's terms.
     public static let sendAttempts = counter(
@@ -217,7 +217,7 @@ extension Metric {
     /// Test notifications.
     public static let canaries = counter(
         "storekeeper_canaries_total",
-        "Test notifications, by outcome: arrived, lost, unreached, unsent, refused (Apple would not send any).",
+        "Test notifications, by outcome: arrived, lost, unreached, unsent, rejected (Apple would not send any).",
         ["bundle", "environment", "outcome"])
     /// Apple's own delay is included.
     public static let canaryTime = histogram(

@@ -13,14 +13,14 @@ public struct DeadLetter: TopicMessage, Hashable {
     /// The place of the record.
     public var position: LogPosition
     /// When it was rejected; millisecond precision.
-    public var refusedAt: Date
+    public var rejectedAt: Date
     /// How often it was processed, this time included.
     public var attempts: Int
     /// The version of the build that rejected it.
     public var build: String
 
     package init(
-        original: WireRecord, stage: String, reason: String, message: String, position: LogPosition, refusedAt: Date,
+        original: WireRecord, stage: String, reason: String, message: String, position: LogPosition, rejectedAt: Date,
         attempts: Int, build: String
     ) {
         self.original = original
@@ -28,7 +28,7 @@ public struct DeadLetter: TopicMessage, Hashable {
         self.reason = reason
         self.message = Self.cut(message)
         self.position = position
-        self.refusedAt = refusedAt
+        self.rejectedAt = rejectedAt
         self.attempts = attempts
         self.build = build
     }
@@ -54,7 +54,7 @@ public struct DeadLetter: TopicMessage, Hashable {
                 key: record.key, value: record.value, headers: Array(record.headers.dropLast(Self.ownHeaders))),
             stage: try text(Headers.deadLetterStage), reason: try text(Headers.deadLetterReason),
             message: try text(Headers.deadLetterMessage), position: position,
-            refusedAt: Date(milliseconds: try number(Headers.deadLetterTime)),
+            rejectedAt: Date(milliseconds: try number(Headers.deadLetterTime)),
             attempts: try number(Headers.deadLetterAttempts), build: try text(Headers.deadLetterBuild))
     }
 
@@ -67,7 +67,7 @@ public struct DeadLetter: TopicMessage, Hashable {
             WireHeader(Headers.deadLetterTopic, position.topic),
             WireHeader(Headers.deadLetterPartition, String(position.partition)),
             WireHeader(Headers.deadLetterOffset, String(position.offset)),
-            WireHeader(Headers.deadLetterTime, String(refusedAt.milliseconds)),
+            WireHeader(Headers.deadLetterTime, String(rejectedAt.milliseconds)),
             WireHeader(Headers.deadLetterAttempts, String(attempts)),
             WireHeader(Headers.deadLetterBuild, build),
         ]

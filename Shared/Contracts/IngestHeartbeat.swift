@@ -2,7 +2,7 @@ import StrictJSON
 
 import struct Foundation.Date
 
-/// The answers of one ingest within one minute. A minute without one, and a minute with refusals, is a minute in which
+/// The answers of one ingest within one minute. A minute without one, and a minute with rejections, is a minute in which
 /// notifications may have been lost.
 public struct IngestHeartbeat: TopicMessage, Hashable {
     /// Names the instance; unique among those that run at the same time.
@@ -12,13 +12,13 @@ public struct IngestHeartbeat: TopicMessage, Hashable {
     /// Requests answered 200.
     public var accepted: Int64
     /// Requests answered otherwise, by HTTP status.
-    public var refused: [Int: Int64]
+    public var rejected: [Int: Int64]
 
-    package init(instance: String, minute: Date, accepted: Int64, refused: [Int: Int64]) {
+    package init(instance: String, minute: Date, accepted: Int64, rejected: [Int: Int64]) {
         self.instance = instance
         self.minute = minute
         self.accepted = accepted
-        self.refused = refused
+        self.rejected = rejected
     }
 
     private static let version: Int64 = 1
@@ -26,14 +26,14 @@ public struct IngestHeartbeat: TopicMessage, Hashable {
     /// Reads the message from a record.
     public init(_ record: WireRecord) throws(ContractFault) {
         let message = try MessageReader(record.value, version: Self.version)
-        var refused: [Int: Int64] = [:]
-        for (status, count) in message["refused"]?.members ?? [] {
-            guard let status = Int(status), let count = count.int64 else { throw .missing("refused") }
-            refused[status] = count
+        var rejected: [Int: Int64] = [:]
+        for (status, count) in message["rejected"]?.members ?? [] {
+            guard let status = Int(status), let count = count.int64 else { throw .missing("rejected") }
+            rejected[status] = count
         }
         self.init(
             instance: try message.string("instance"), minute: Date(milliseconds: try message.integer("minute")),
-            accepted: try message.integer("accepted"), refused: refused)
+            accepted: try message.integer("accepted"), rejected: rejected)
     }
 
     /// The record that carries the message.
@@ -44,8 +44,8 @@ public struct IngestHeartbeat: TopicMessage, Hashable {
         json.member("instance", instance)
         json.member("minute", minute.milliseconds)
         json.member("accepted", accepted)
-        json.beginObject("refused")
-        for (status, count) in refused.sorted(by: { $0.key < $1.key }) { json.member(String(status), count) }
+        json.beginObject("rejected")
+        for (status, count) in rejected.sorted(by: { $0.key < $1.key }) { json.member(String(status), count) }
         json.endObject()
         json.endObject()
         return WireRecord(key: Array(instance.utf8), value: json.bytes)

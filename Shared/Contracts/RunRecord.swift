@@ -212,8 +212,8 @@ public struct RunRecord: Sendable {
     public func arrival(of uuid: String) -> Arrival {
         guard let attempts = attempts[uuid], !attempts.isEmpty else { return .possible }
         if attempts.contains(where: \.isAccepted) { return .certain }
-        let refusals = attempts.count { $0.status.map { (400...499).contains($0) } ?? false }
-        return refusals == attempts.count ? .impossible : .possible
+        let rejections = attempts.count { $0.status.map { (400...499).contains($0) } ?? false }
+        return rejections == attempts.count ? .impossible : .possible
     }
 
     /// The genuine notifications about each purchase that are stored, in the order of their signing.

@@ -26,7 +26,7 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
     /// By Apple's clock.
     public var occurredAt: Date
     /// By the state-updater's clock.
-    public var learnedAt: Date
+    public var appliedAt: Date
     /// W3C trace context of the request that brought the notification; nil where there was none.
     public var traceparent: String?
 
@@ -36,7 +36,7 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
         public var status: Int64?
         /// The product; nil where none is known.
         public var productId: String?
-        /// Whether it gives access at ``SubscriptionChanged/learnedAt``.
+        /// Whether it gives access at ``SubscriptionChanged/appliedAt``.
         public var hasAccess: Bool
         /// When access ends unless something changes; nil without access, and where it does not end.
         public var accessUntil: Date?
@@ -59,7 +59,7 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
     public init(
         environment: StoreEnvironment, originalTransactionId: String, bundleId: String, event: String,
         changes: [FactChange], state: State, revision: Int64, notificationUUID: UUID, occurredAt: Date,
-        learnedAt: Date, traceparent: String?
+        appliedAt: Date, traceparent: String?
     ) {
         self.environment = environment
         self.originalTransactionId = originalTransactionId
@@ -70,7 +70,7 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
         self.revision = revision
         self.notificationUUID = notificationUUID
         self.occurredAt = occurredAt
-        self.learnedAt = learnedAt
+        self.appliedAt = appliedAt
         self.traceparent = traceparent
     }
 
@@ -93,7 +93,7 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
                 isAutoRenewing: state["isAutoRenewing"]?.bool),
             revision: try message.integer("revision"), notificationUUID: try message.uuid("notificationUUID"),
             occurredAt: Date(milliseconds: try message.integer("occurredAt")),
-            learnedAt: Date(milliseconds: try message.integer("learnedAt")),
+            appliedAt: Date(milliseconds: try message.integer("appliedAt")),
             traceparent: record.header(Headers.traceparent))
     }
 
@@ -117,7 +117,7 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
         json.member("revision", revision)
         json.member("notificationUUID", notificationUUID.uuidString.lowercased())
         json.member("occurredAt", occurredAt.milliseconds)
-        json.member("learnedAt", learnedAt.milliseconds)
+        json.member("appliedAt", appliedAt.milliseconds)
         json.endObject()
         var headers = Headers.cloudEvent(
             id: id, type: "storekeeper.subscription.changed", environment: environment, bundleId: bundleId)

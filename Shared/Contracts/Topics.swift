@@ -29,7 +29,7 @@ public enum Topics {
         writers: [.verifier, .deduplicator, .stateUpdater, .scheduler, .recovery],
         readers: [.recovery, .console, .storekeeper])
 
-    /// Once a minute, from each ingest: alive, accepted, refused. Gaps are outages.
+    /// Once a minute, from each ingest: alive, accepted, rejected. Gaps are outages.
     public static let heartbeats = Topic<IngestHeartbeat>(
         "ingest.heartbeats", key: .instance, partitions: 1, retention: .seconds(30 * day),
         writers: [.ingest], readers: [.scheduler, .storekeeper])

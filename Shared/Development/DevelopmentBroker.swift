@@ -43,7 +43,7 @@ public final class DevelopmentBroker: Sendable {
         for topic in topics { try createTopic(topic.name, partitions: topic.partitions) }
     }
 
-    /// A second time is an error: meaning `refused` or `retry`, depending on librdkafka's version.
+    /// A second time is an error: meaning `rejected` or `retry`, depending on librdkafka's version.
     public func createTopic(_ name: String, partitions: Int) throws {
         try check("create \(name)") {
             rd_kafka_mock_topic_create($0, name, Int32(clamping: partitions), Int32(clamping: brokers))

@@ -209,7 +209,7 @@ public actor Consumer {
                 logger.warning("consumer: \(error)", metadata: ["code": "\(error.name)"])
                 lastError = error
                 return nil
-            case .positionLost, .missing, .unacceptable, .refused, .fatal:
+            case .positionLost, .missing, .unacceptable, .rejected, .fatal:
                 return .failure(error)
             }
         case .record, .other: return nil

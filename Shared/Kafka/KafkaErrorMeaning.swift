@@ -15,7 +15,7 @@ extension KafkaError {
         /// The record itself cannot be written, however often it is tried.
         case unacceptable
         /// The broker rejects this configuration: credentials, permissions, versions. Only an operator can repair it.
-        case refused
+        case rejected
         /// This client instance cannot be used any more: create another.
         case fatal
 
@@ -83,7 +83,7 @@ extension KafkaError {
                 RD_KAFKA_RESP_ERR__CONFLICT,
                 RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED,
                 RD_KAFKA_RESP_ERR__NOT_CONFIGURED:
-                self = .refused
+                self = .rejected
 
             case RD_KAFKA_RESP_ERR__FATAL,  // the client says so itself
                 RD_KAFKA_RESP_ERR__FENCED,  // another producer took our identity

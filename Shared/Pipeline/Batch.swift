@@ -56,7 +56,7 @@ public struct Batch: Sendable {
         var deliveries: [Delivery<S.Input>] = []
         for record in records {
             guard seal.isValid(record.wire) || !S.Input.needsSeal(record.wire) else {
-                results.append(.deadLetter(.undecodable, message: RecordSeal.refusal))
+                results.append(.deadLetter(.undecodable, message: RecordSeal.rejection))
                 continue
             }
             do throws(ContractFault) {
@@ -99,7 +99,7 @@ public struct ProcessedBatch<S: Stage>: Sendable {
             guard case .deadLetter(let reason, let message) = result else { return nil }
             return DeadLetter(
                 original: record.wire, stage: stage, reason: reason.rawValue, message: message,
-                position: record.position, refusedAt: date, attempts: batch.attempt, build: build)
+                position: record.position, rejectedAt: date, attempts: batch.attempt, build: build)
         }
     }
 

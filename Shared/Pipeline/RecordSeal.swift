@@ -16,7 +16,7 @@ public struct RecordSeal: Sendable {
     /// Least number of bytes of a key.
     public static let minimumKeyBytes = 32
 
-    static let refusal =
+    static let rejection =
         "the record has no valid seal: another program wrote it, or its key is not in STOREKEEPER_RECORD_KEYS_FILE"
 
     private let keys: [MessageAuthentication]

@@ -64,7 +64,7 @@ public struct WorkerConnection: Sendable {
 
     /// The services of the process, in the order of their dependencies.
     /// - Parameter starting: where a partition is read from; nil is the group's committed position.
-    public func parts<S: Stage>(
+    public func services<S: Stage>(
         running stage: S, settlement: any Settlement<S>,
         startingAt starting: (any StartingPositions)? = nil
     ) -> [any Service] where S.Input: TopicMessage {

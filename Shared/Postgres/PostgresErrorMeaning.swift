@@ -14,7 +14,7 @@ extension PostgresError {
         /// The row contradicts a constraint other than a key.
         case constraintViolation
         /// The value cannot be stored: text with NUL, a number out of range. Trying again is useless.
-        case refusedValue
+        case rejectedValue
         /// Wrong password, unknown role, missing grant: an operator's task.
         case notPermitted
         /// Our statement or our schema is wrong.
@@ -25,11 +25,11 @@ extension PostgresError {
     public var isTransient: Bool {
         switch meaning {
         case .connectionLost, .commitUnknown, .repeatable, .unavailable: true
-        case .uniqueViolation, .constraintViolation, .refusedValue, .notPermitted, .programming: false
+        case .uniqueViolation, .constraintViolation, .rejectedValue, .notPermitted, .programming: false
         }
     }
 
-    /// For a transaction that finds at its end that another has overtaken it. As with the server's own refusals: roll
+    /// For a transaction that finds at its end that another has overtaken it. As with the server's own rejections: roll
     /// back, look again.
     public static let overtaken = PostgresError(.repeatable, "another transaction wrote the same rows first")
 
@@ -66,7 +66,7 @@ extension PostgresError {
         case "40": return .repeatable
         case "23": return .constraintViolation
         // data_exception: the value does not fit its type.
-        case "22": return .refusedValue
+        case "22": return .rejectedValue
         // invalid_authorization: role or password.
         case "28": return .notPermitted
         // invalid_catalog_name: the database of the URL does not exist.

@@ -28,7 +28,7 @@ public final class PostgresTransaction {
     /// Sends statements without waiting for what they give back: the server begins with each as soon as it is there, so
     /// the caller makes the next one while the server works.
     ///
-    /// Throws `.refusedValue` before it sends any of them. What a statement did wrong is thrown by the next ``receive()``,
+    /// Throws `.rejectedValue` before it sends any of them. What a statement did wrong is thrown by the next ``receive()``,
     /// at the latest when the body has returned.
     public func send(_ commands: [Command]) throws(PostgresError) {
         guard !handle.isLost else {

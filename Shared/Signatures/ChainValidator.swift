@@ -45,7 +45,7 @@ public struct ChainValidator: Sendable {
             acceptsSHA1: acceptsSHA1)
         let root: Certificate
         switch outcome {
-        case .refused(let failure): return .failure(failure)
+        case .rejected(let failure): return .failure(failure)
         case .path(let anchor): root = anchors[anchor]
         }
         if leaf.isAuthority { return .failure(.basicConstraints("the leaf is an authority")) }

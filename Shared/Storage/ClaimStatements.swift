@@ -12,30 +12,30 @@ enum ClaimStatements {
         "claim-upsert",
         """
         insert into account_claim as held (
-            environment, original_transaction_id, bundle_id, app_account_token, since, told_at, app_transaction_id,
+            environment, original_transaction_id, bundle_id, app_account_token, since, signed_at, app_transaction_id,
             restored_at, restored_lapsed_at, source)
         select environment::store_environment, original_transaction_id, bundle_id, app_account_token, min(since),
-            (array_agg(told_at order by since, told_at desc))[1], min(app_transaction_id collate "C"), max(restored_at),
+            (array_agg(signed_at order by since, signed_at desc))[1], min(app_transaction_id collate "C"), max(restored_at),
             max(restored_lapsed_at), $1::text
         from unnest(
             $2::text[], $3::text[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::text[],
             $9::timestamptz[], $10::timestamptz[]
         ) as given (
-            environment, original_transaction_id, bundle_id, app_account_token, since, told_at, app_transaction_id,
+            environment, original_transaction_id, bundle_id, app_account_token, since, signed_at, app_transaction_id,
             restored_at, restored_lapsed_at)
         group by environment, original_transaction_id, bundle_id, app_account_token
         order by environment, original_transaction_id, bundle_id, app_account_token
         on conflict (environment, original_transaction_id, bundle_id, app_account_token, source) do update
         set since = least(held.since, excluded.since),
-            told_at = case
-                when excluded.since < held.since then excluded.told_at
-                when excluded.since > held.since then held.told_at
-                else greatest(held.told_at, excluded.told_at)
+            signed_at = case
+                when excluded.since < held.since then excluded.signed_at
+                when excluded.since > held.since then held.signed_at
+                else greatest(held.signed_at, excluded.signed_at)
             end,
             app_transaction_id = least(held.app_transaction_id collate "C", excluded.app_transaction_id),
             restored_at = greatest(held.restored_at, excluded.restored_at),
             restored_lapsed_at = greatest(held.restored_lapsed_at, excluded.restored_lapsed_at)
-        where held.since > excluded.since or (held.since = excluded.since and held.told_at < excluded.told_at)
+        where held.since > excluded.since or (held.since = excluded.since and held.signed_at < excluded.signed_at)
             or excluded.app_transaction_id < held.app_transaction_id collate "C"
             or (held.app_transaction_id is null and excluded.app_transaction_id is not null)
             or excluded.restored_at > coalesce(held.restored_at, '-infinity')
@@ -61,23 +61,23 @@ enum ClaimStatements {
             select given.*, claim.app_account_token,
                 first_value(claim.app_account_token) over (
                     partition by given.environment, given.bundle_id, given.original_transaction_id
-                    order by claim.since, claim.told_at desc, claim.app_account_token
+                    order by claim.since, claim.signed_at desc, claim.app_account_token
                 ) as first_account_token
             from given
             cross join lateral (
-                select app_account_token, since, told_at
+                select app_account_token, since, signed_at
                 from account_claim
                 where account_claim.environment = given.environment
                     and account_claim.original_transaction_id = given.original_transaction_id
                     and account_claim.bundle_id = given.bundle_id
                 union all
-                select app_account_token, since, told_at
+                select app_account_token, since, signed_at
                 from account_claim
                 where account_claim.app_transaction_id = given.app_transaction_id
                     and account_claim.environment = given.environment
                     and account_claim.bundle_id = given.bundle_id
                 union all
-                select account_claim.app_account_token, account_claim.since, account_claim.told_at
+                select account_claim.app_account_token, account_claim.since, account_claim.signed_at
                 from subscription other
                 join account_claim using (environment, original_transaction_id, bundle_id)
                 where other.app_transaction_id = given.app_transaction_id and other.environment = given.environment
@@ -133,7 +133,7 @@ enum ClaimStatements {
                 held.product_id
         ), added as (
             insert into timeline (
-                occurred_at, learned_at, revision, status, access_until, notification_uuid, environment, has_access,
+                occurred_at, applied_at, revision, status, access_until, notification_uuid, environment, has_access,
                 is_auto_renewing, original_transaction_id, bundle_id, event, product_id, changes, traceparent)
             select reported.event_at, $1::timestamptz, revised.revision, revised.status, upper(access.period),
                 reported.notification_uuid, reported.environment, access.period is not null, revised.is_auto_renewing,

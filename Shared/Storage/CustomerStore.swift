@@ -68,7 +68,7 @@ public struct CustomerStore: Sendable {
     static let claims = Statement(
         "customer-claims",
         """
-        select original_transaction_id, app_transaction_id, app_account_token::text as app_account_token, since, told_at,
+        select original_transaction_id, app_transaction_id, app_account_token::text as app_account_token, since, signed_at,
             restored_at, restored_lapsed_at
         from account_claim
         where environment = $1::text::store_environment and bundle_id = $2::text
@@ -80,7 +80,7 @@ public struct CustomerStore: Sendable {
         select customer, bundle_id, app_account_token::text as app_account_token, since, is_served
         from shared_account
         where environment = $1::text::store_environment and ($2::text is null or bundle_id = $2::text)
-        order by bundle_id, customer, since, told_at desc, shared_account.app_account_token
+        order by bundle_id, customer, since, signed_at desc, shared_account.app_account_token
         """)
 }
 
@@ -91,7 +91,7 @@ extension AccountClaim {
                 environment: environment, originalTransactionId: try row.value("original_transaction_id")),
             bundleId: bundleId, appTransactionId: try row.optional("app_transaction_id"),
             appAccountToken: try row.value("app_account_token"), since: try row.value("since"),
-            signedAt: try row.value("told_at"), restoredAt: try row.optional("restored_at"),
+            signedAt: try row.value("signed_at"), restoredAt: try row.optional("restored_at"),
             restoredLapsedAt: try row.optional("restored_lapsed_at"))
     }
 }

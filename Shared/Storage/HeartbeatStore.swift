@@ -42,8 +42,8 @@ public struct HeartbeatStore: Sendable {
         _ = try await repeating {
             try await connection.execute(
                 Self.upsert, rows.map(\.instance), rows.map(\.minute), rows.map(\.accepted),
-                rows.map { $0.refused.values.reduce(0, +) },
-                rows.map { $0.refused.filter { $0.key >= 500 }.values.reduce(0, +) })
+                rows.map { $0.rejected.values.reduce(0, +) },
+                rows.map { $0.rejected.filter { $0.key >= 500 }.values.reduce(0, +) })
         }
     }
 
@@ -65,13 +65,13 @@ public struct HeartbeatStore: Sendable {
     static let upsert = Statement(
         "heartbeat-upsert",
         """
-        insert into ingest_heartbeat (instance, minute, accepted, refused, unavailable)
-        select instance, minute, accepted, refused, unavailable
+        insert into ingest_heartbeat (instance, minute, accepted, rejected, unavailable)
+        select instance, minute, accepted, rejected, unavailable
         from unnest($1::text[], $2::timestamptz[], $3::bigint[], $4::bigint[], $5::bigint[])
-            as given (instance, minute, accepted, refused, unavailable)
+            as given (instance, minute, accepted, rejected, unavailable)
         order by instance, minute
         on conflict (instance, minute) do update
-        set accepted = excluded.accepted, refused = excluded.refused, unavailable = excluded.unavailable
+        set accepted = excluded.accepted, rejected = excluded.rejected, unavailable = excluded.unavailable
         """)
 
     static let minutes = Statement(

@@ -32,7 +32,7 @@ public struct IncidentStore: Sendable {
         /// Number of requests answered 200 since the given time.
         public var accepted: Int64
         /// Number of requests answered otherwise since the given time.
-        public var refused: Int64
+        public var rejected: Int64
     }
 
     /// Every receiver with a heartbeat since a time, by name.
@@ -40,7 +40,7 @@ public struct IncidentStore: Sendable {
         try await connection.execute(Self.receivers, since).map { row in
             Receiver(
                 instance: try row.value("instance"), lastMinute: try row.value("last_minute"),
-                accepted: try row.value("accepted"), refused: try row.value("refused"))
+                accepted: try row.value("accepted"), rejected: try row.value("rejected"))
         }
     }
 
@@ -75,7 +75,7 @@ public struct IncidentStore: Sendable {
     static let receivers = Statement(
         "incident-receivers",
         """
-        select instance, max(minute) as last_minute, sum(accepted)::bigint as accepted, sum(refused)::bigint as refused
+        select instance, max(minute) as last_minute, sum(accepted)::bigint as accepted, sum(rejected)::bigint as rejected
         from ingest_heartbeat
         where minute >= $1::timestamptz
         group by instance

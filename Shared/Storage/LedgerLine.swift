@@ -69,8 +69,8 @@ extension LedgerLine {
         Column(
             "status", as: Int16.self, get: { $0.status.map { Int16(clamping: $0) } },
             set: { $0.status = $1.map { Int($0) } }),
-        Column("log_partition", \.partition),
-        Column("log_offset", \.offset),
+        Column("kafka_partition", \.partition),
+        Column("kafka_offset", \.offset),
         Column("is_lifecycle_event", \.isLifecycleEvent),
         Column("purchased_at", \.purchasedAt),
         Column("expires_at", \.expiresAt),

@@ -21,7 +21,7 @@ public struct LedgerStore: Sendable {
     ///   - batch: in the order of the partitions.
     ///   - moves: one per partition of the batch.
     ///   - recordedAt: the clock of this process.
-    /// - Throws: `.refusedValue` where an entry has a `fault`; otherwise the error of the database, and nothing was changed.
+    /// - Throws: `.rejectedValue` where an entry has a `fault`; otherwise the error of the database, and nothing was changed.
     public func apply(
         _ batch: [LedgerEntry], moving moves: [PositionMove], recordedAt: Date
     ) async throws -> ApplyOutcome {

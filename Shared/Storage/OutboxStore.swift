@@ -110,7 +110,7 @@ extension SubscriptionChanged {
             environment: row.key.environment, originalTransactionId: row.key.originalTransactionId,
             bundleId: row.bundleId, event: row.event, changes: row.changes.map(\.cut), state: row.state,
             revision: row.revision, notificationUUID: row.notificationUUID, occurredAt: row.occurredAt,
-            learnedAt: row.learnedAt, traceparent: row.traceparent)
+            appliedAt: row.appliedAt, traceparent: row.traceparent)
     }
 }
 

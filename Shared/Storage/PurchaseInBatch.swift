@@ -120,7 +120,7 @@ struct PurchaseInBatch: Sendable {
                 hasAccess: access.isGiven, accessUntil: access.until,
                 isAutoRenewing: subscription.renewal?.autoRenewStatus),
             revision: revision, notificationUUID: version.notificationUUID, occurredAt: version.signedDate,
-            learnedAt: now, traceparent: traceparent)
+            appliedAt: now, traceparent: traceparent)
     }
 
     private static func text(_ access: (isGiven: Bool, until: Date?)) -> String {

@@ -18,7 +18,7 @@ public struct RejectedRow: Sendable, Equatable {
     public var message: String
     /// When the stage rejected the record.
     public var rejectedAt: Date
-    /// The release that refused it; nil where it was indexed before this was kept.
+    /// The release that rejected it; nil where it was indexed before this was kept.
     public var build: String?
 
     /// The unproven fields of the payload.
@@ -93,8 +93,8 @@ public struct RejectedStore: Sendable {
             RejectedRow(
                 cluster: try row.value("cluster"),
                 position: LogPosition(
-                    topic: try row.value("topic"), partition: try row.value("log_partition"),
-                    offset: try row.value("log_offset")),
+                    topic: try row.value("topic"), partition: try row.value("kafka_partition"),
+                    offset: try row.value("kafka_offset")),
                 stage: try row.value("stage"), reason: try row.value("reason"), message: try row.value("message"),
                 rejectedAt: try row.value("rejected_at"), build: try row.optional("build"),
                 claims: RejectedRow.Claims(
@@ -114,7 +114,7 @@ public struct RejectedStore: Sendable {
 
     /// Deletes rows of dead letters that were rejected before a time. Kafka keeps their bytes for the topic's retention.
     /// - Returns: number of rows.
-    public func delete(refusedBefore time: Date) async throws -> Int {
+    public func delete(rejectedBefore time: Date) async throws -> Int {
         try await repeating { try await connection.execute(Self.delete, time).affected }
     }
 
@@ -122,27 +122,27 @@ public struct RejectedStore: Sendable {
         "rejected-insert",
         """
         insert into rejected (
-            cluster, topic, log_partition, log_offset, stage, reason, message, rejected_at, received_at,
+            cluster, topic, kafka_partition, kafka_offset, stage, reason, message, rejected_at, received_at,
             notification_uuid, environment, bundle_id, source, build)
-        select cluster, topic, log_partition, log_offset, stage, reason, message, rejected_at, received_at,
+        select cluster, topic, kafka_partition, kafka_offset, stage, reason, message, rejected_at, received_at,
             notification_uuid, environment, bundle_id, source, build
         from unnest(
             $1::text[], $2::text[], $3::integer[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
             $9::timestamptz[], $10::uuid[], $11::text[], $12::text[], $13::text[], $14::text[]
         ) as given (
-            cluster, topic, log_partition, log_offset, stage, reason, message, rejected_at, received_at,
+            cluster, topic, kafka_partition, kafka_offset, stage, reason, message, rejected_at, received_at,
             notification_uuid, environment, bundle_id, source, build)
-        order by cluster, topic, log_partition, log_offset
+        order by cluster, topic, kafka_partition, kafka_offset
         on conflict do nothing
         """)
 
     static let newest = Statement(
         "rejected-newest",
         """
-        select cluster, topic, log_partition, log_offset, stage, reason, message, rejected_at, received_at,
+        select cluster, topic, kafka_partition, kafka_offset, stage, reason, message, rejected_at, received_at,
             notification_uuid, environment, bundle_id, source, build
         from rejected
-        order by rejected_at desc, log_offset desc
+        order by rejected_at desc, kafka_offset desc
         limit $1::bigint
         """)
 

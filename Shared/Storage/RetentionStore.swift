@@ -89,7 +89,7 @@ public struct RetentionStore: Sendable {
     private func drop(_ month: Month, _ report: inout Report) async throws {
         guard report.left.isEmpty else { return report.left.append(month) }
         let isDropped = try await isFree {
-            // The function refused to drop the month: it counts neither as dropped nor as left.
+            // The function rejected to drop the month: it counts neither as dropped nor as left.
             if try await connection.execute(Self.drop, month.name)[0].value("is_done") { report.dropped.append(month) }
         }
         if !isDropped { report.left.append(month) }
@@ -129,12 +129,12 @@ public struct RetentionStore: Sendable {
             select month
             from (
                 select min(recorded_at) at time zone 'UTC' as first_at, max(recorded_at) at time zone 'UTC' as last_at
-                from notification_payload_rest
+                from notification_payload_default
             ) as rest
             cross join lateral generate_series(date_trunc('month', first_at), last_at, interval '1 month') as month
             where exists (
                 select
-                from notification_payload_rest
+                from notification_payload_default
                 where recorded_at >= month at time zone 'UTC'
                     and recorded_at < (month + interval '1 month') at time zone 'UTC')
         ) as wanted

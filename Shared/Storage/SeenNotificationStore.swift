@@ -58,8 +58,8 @@ public struct SeenNotificationStore: Sendable {
         var owner: [UUID: (position: LogPosition, content: Int64?)] = [:]
         for row in owners {
             let position = LogPosition(
-                topic: try row.value("topic"), partition: try row.value("log_partition"),
-                offset: try row.value("log_offset"))
+                topic: try row.value("topic"), partition: try row.value("kafka_partition"),
+                offset: try row.value("kafka_offset"))
             owner[try row.value("notification_uuid")] = (position, try row.optional("content"))
         }
         return notifications.map { notification in
@@ -105,13 +105,13 @@ public struct SeenNotificationStore: Sendable {
     static let claimFirst = Statement(
         "seen-notification-claim",
         """
-        insert into seen_notification (notification_uuid, topic, log_partition, log_offset, seen_at, content)
-        select notification_uuid, topic, log_partition, log_offset, seen_at, content
+        insert into seen_notification (notification_uuid, topic, kafka_partition, kafka_offset, seen_at, content)
+        select notification_uuid, topic, kafka_partition, kafka_offset, seen_at, content
         from unnest($1::uuid[], $2::text[], $3::integer[], $4::bigint[], $5::timestamptz[], $7::bigint[])
-            as given (notification_uuid, topic, log_partition, log_offset, seen_at, content)
+            as given (notification_uuid, topic, kafka_partition, kafka_offset, seen_at, content)
         order by notification_uuid
         on conflict (notification_uuid) do update
-        set topic = excluded.topic, log_partition = excluded.log_partition, log_offset = excluded.log_offset,
+        set topic = excluded.topic, kafka_partition = excluded.kafka_partition, kafka_offset = excluded.kafka_offset,
             seen_at = excluded.seen_at, content = excluded.content
         where seen_notification.notification_uuid = any ($6::uuid[])
         """)
@@ -119,7 +119,7 @@ public struct SeenNotificationStore: Sendable {
     static let owners = Statement(
         "seen-notification-owners",
         """
-        select notification_uuid, topic, log_partition, log_offset, content
+        select notification_uuid, topic, kafka_partition, kafka_offset, content
         from seen_notification
         where notification_uuid = any ($1::uuid[])
         """)

@@ -215,7 +215,7 @@ public struct StatePreviewStore: Sendable {
     static let claims = Statement(
         "preview-claims",
         """
-        select original_transaction_id, app_transaction_id, app_account_token::text as app_account_token, since, told_at,
+        select original_transaction_id, app_transaction_id, app_account_token::text as app_account_token, since, signed_at,
             restored_at, restored_lapsed_at
         from account_claim
         where environment = $1::text::store_environment and bundle_id = $2::text

@@ -26,7 +26,7 @@ public struct TimelineRow: Sendable, Equatable {
     /// When Apple signed it.
     public var occurredAt: Date
     /// When it was applied, by the clock of the state-updater.
-    public var learnedAt: Date
+    public var appliedAt: Date
     /// When its message was published; nil until then.
     public var publishedAt: Date?
     /// W3C trace context of the notification; nil once published.
@@ -37,7 +37,7 @@ extension TimelineRow {
     /// All columns except the id, which the database assigns, and those that the publisher writes.
     static let columns: [Column<TimelineRow>] = [
         Column("occurred_at", \.occurredAt),
-        Column("learned_at", \.learnedAt),
+        Column("applied_at", \.appliedAt),
         Column("revision", \.revision),
         Column("status", \.state.status),
         Column("access_until", \.state.accessUntil),
@@ -68,7 +68,7 @@ extension TimelineRow {
         changes: [],
         state: SubscriptionChanged.State(
             status: nil, productId: nil, hasAccess: false, accessUntil: nil, isAutoRenewing: nil),
-        revision: 0, notificationUUID: .zero, occurredAt: .distantPast, learnedAt: .distantPast)
+        revision: 0, notificationUUID: .zero, occurredAt: .distantPast, appliedAt: .distantPast)
 }
 
 /// Changes as JSON, for the column `changes`.

@@ -1,7 +1,7 @@
 /// Limits of a document.
 ///
 /// The defaults fit everything Apple sends with an order of magnitude to spare. They are checked while reading, so a
-/// hostile document is refused at its first excess and not after it has been held in memory.
+/// hostile document is rejected at its first excess and not after it has been held in memory.
 public struct JSONLimits: Sendable, Hashable {
     /// Maximum depth of nested arrays and objects.
     ///

@@ -46,7 +46,7 @@ enum JSONUnescaping {
     }
 
     private static func append(_ scalar: UInt32, to content: inout [UInt8]) {
-        // The scan has refused lone surrogates, so the scalar exists.
+        // The scan has rejected lone surrogates, so the scalar exists.
         if let scalar = Unicode.Scalar(scalar), let encoded = UTF8.encode(scalar) {
             content.append(contentsOf: encoded)
         }

@@ -1,7 +1,7 @@
 """Verifies signed payloads with Apple's own library.
 
 Reads one JSON object per line from standard input: first the settings {"roots": [base64 DER], "apps": [{"bundleId",
-"appAppleId", "environment"}]}, then payloads {"door", "jws"}. Writes one line per payload: "accepted", or "refused" with
+"appAppleId", "environment"}]}, then payloads {"door", "jws"}. Writes one line per payload: "accepted", or "rejected" with
 the status. Signed objects inside a notification are verified, too, which the library leaves to its caller.
 
 Needs the package app-store-server-library. For development only; nothing of it is shipped.
@@ -41,13 +41,13 @@ def verdict(verifiers, door, jws):
         try:
             methods(verifier)[door](jws)
             return "accepted"
-        except VerificationException as refusal:
-            status = refusal.status.name
-            if refusal.status not in (VerificationStatus.INVALID_APP_IDENTIFIER, VerificationStatus.INVALID_ENVIRONMENT):
-                return "refused " + status
+        except VerificationException as rejection:
+            status = rejection.status.name
+            if rejection.status not in (VerificationStatus.INVALID_APP_IDENTIFIER, VerificationStatus.INVALID_ENVIRONMENT):
+                return "rejected " + status
         except Exception as error:  # The library lets decoding errors through as they are.
-            return "refused " + type(error).__name__
-    return "refused " + status
+            return "rejected " + type(error).__name__
+    return "rejected " + status
 
 
 def main():

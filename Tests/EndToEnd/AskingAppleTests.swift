@@ -46,7 +46,7 @@ extension EndToEnd {
             let file = apple.services.processes.plan.directory + "/customers"
             try Data("\(id)\n404\n".utf8).write(to: URL(fileURLWithPath: file))
             let first = try await apple.storekeeper(["backfill", file] + options)
-            #expect(first.ending == .exit(1), "Apple refused one")
+            #expect(first.ending == .exit(1), "Apple rejected one")
             #expect(first.text.hasPrefix("2 customers, ") && first.text.contains(" 1 failed"))
             #expect(first.log.contains("404: ") && first.log.contains("4040010"))
             let ledger = NotificationStore(apple.ledger.connection)
@@ -63,16 +63,16 @@ extension EndToEnd {
                 var customers: Int
                 var done: Int
                 var left: Int
-                var refused: [String: String]
+                var rejected: [String: String]
             }
             func summary(_ arguments: String...) async throws -> Summary {
                 let outcome = try await apple.storekeeper(["backfill", file, "--json"] + arguments + options)
                 return try JSONDecoder().decode(Summary.self, from: Data(outcome.text.utf8))
             }
             let planned = try await summary("--dry-run")
-            #expect(planned.customers == 2 && planned.done == 1 && planned.left == 1 && planned.refused.isEmpty)
+            #expect(planned.customers == 2 && planned.done == 1 && planned.left == 1 && planned.rejected.isEmpty)
             let again = try await summary()
-            #expect(again.customers == 2 && again.left == 1 && Array(again.refused.keys) == ["404"])
+            #expect(again.customers == 2 && again.left == 1 && Array(again.rejected.keys) == ["404"])
         }
 
         /// What Apple sent about one customer, and that the ledger has it.
@@ -140,9 +140,9 @@ extension EndToEnd {
         /// One subscriber, then all of a product; what Apple says of both arrives, and the trail keeps who asked.
         private static func extend(_ known: String, _ apple: SimulatedApple) async throws {
             let production = ["--app", "com.example.app", "--environment", "Production", "--actor", "ann"]
-            let refused = try await apple.storekeeper(
+            let rejected = try await apple.storekeeper(
                 ["extend", "404", "--days", "3", "--reason", "other"] + production)
-            #expect(refused.ending == .exit(1) && refused.log.contains("4040005"), "\(refused.log)")
+            #expect(rejected.ending == .exit(1) && rejected.log.contains("4040005"), "\(rejected.log)")
             let active = try #require(
                 try await apple.customers().first { $0.environment == "Production" && $0.status == 1 })
             let dry = try await apple.storekeeper(
@@ -193,11 +193,11 @@ extension EndToEnd {
             let elsewhere = APIKeyFile(directory: plan.directory + "/elsewhere")
             try FileManager.default.createDirectory(atPath: elsewhere.directory, withIntermediateDirectories: true)
             try elsewhere.write(for: plan.apps)
-            let refused = try await apple.storekeeper(
+            let rejected = try await apple.storekeeper(
                 ["test-notification", "--api-keys-file", elsewhere.list] + options)
-            #expect(refused.ending == .exit(1))
-            #expect(refused.log.contains("refuses every key"), "\(refused.log)")
-            #expect(!refused.log.contains("eyJ") && !refused.log.contains("PRIVATE"))
+            #expect(rejected.ending == .exit(1))
+            #expect(rejected.log.contains("refuses every key"), "\(rejected.log)")
+            #expect(!rejected.log.contains("eyJ") && !rejected.log.contains("PRIVATE"))
         }
     }
 }

@@ -10,7 +10,7 @@ extension EndToEnd {
         /// Where a notification ends that ingest has taken.
         enum End: Equatable {
             case stored
-            case refused(String)
+            case rejected(String)
         }
 
         /// By the simulator's name of the case.
@@ -19,13 +19,13 @@ extension EndToEnd {
             ("missing-signed-date", .stored),
             ("test", .stored),
             ("one-time-charge", .stored),
-            ("wrong-root", .refused("chain-untrusted")),
-            ("tampered", .refused("signature")),
-            ("unsigned", .refused("algorithm")),
-            ("strangers-app", .refused("app-unknown")),
-            ("foreign-transaction", .refused("nested-mismatch")),
-            ("too-new", .refused("not-yet-valid")),
-            ("too-old", .refused("expired-at-signing")),
+            ("wrong-root", .rejected("chain-untrusted")),
+            ("tampered", .rejected("signature")),
+            ("unsigned", .rejected("algorithm")),
+            ("strangers-app", .rejected("app-unknown")),
+            ("foreign-transaction", .rejected("nested-mismatch")),
+            ("too-new", .rejected("not-yet-valid")),
+            ("too-old", .rejected("expired-at-signing")),
         ]
 
         /// Bodies that can never be a notification, and what is answered.
@@ -76,7 +76,7 @@ extension EndToEnd {
                     let uuid = try #require(uuids[specimen], "\(specimen) names itself")
                     let letter = letters.all.first { $0.uuid == uuid }
                     #expect(stored.contains(uuid) == (end == .stored), "\(specimen)")
-                    #expect(letter.map { .refused($0.reason) } ?? .stored == end, "\(specimen)")
+                    #expect(letter.map { .rejected($0.reason) } ?? .stored == end, "\(specimen)")
                 }
                 #expect(letters.all.contains { $0.uuid == nil && $0.reason == "malformed" })
                 #expect(await services.processes.running.count == ServiceKind.allCases.count)

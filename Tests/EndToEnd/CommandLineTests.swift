@@ -36,7 +36,7 @@ extension EndToEnd {
         }
 
         @Test(arguments: ["nonsense", "http://me:hush@host/name"])
-        func `what is no address of a database is refused, and no password shown`(address: String) async throws {
+        func `what is no address of a database is rejected, and no password shown`(address: String) async throws {
             let outcome = try await Self.run(
                 "deduplicator", ["--config"],
                 environment: ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "DATABASE_URL": address])
@@ -123,9 +123,9 @@ extension EndToEnd {
             #expect(proven.text.contains("VERIFIED") && proven.text.contains("DID_RENEW"))
             #expect(try await Self.run("storekeeper", ["verify", file]).ending == .exit(1))
             try Data(forged.utf8).write(to: URL(fileURLWithPath: file))
-            let refused = try await Self.run("storekeeper", ["verify", file] + root)
-            #expect(refused.ending == .exit(1))
-            #expect(refused.text.contains("REJECTED (signature)"))
+            let rejected = try await Self.run("storekeeper", ["verify", file] + root)
+            #expect(rejected.ending == .exit(1))
+            #expect(rejected.text.contains("REJECTED (signature)"))
             for wrong in [["/no/such/file"], [file, "--environment", "production"], [file, "--root", file]] {
                 #expect(try await Self.run("storekeeper", ["verify"] + wrong).ending == .exit(64))
             }

@@ -15,7 +15,7 @@ extension EndToEnd {
                 #expect(report.isClean, "\(report.text)")
                 #expect(report.findings.sent == 500)
                 #expect(report.findings.repetitions > 0)
-                #expect(report.findings.refusedByReason.count > 1)
+                #expect(report.findings.rejectedByReason.count > 1)
                 #expect(report.findings.inLedger + report.findings.forged == 500)
                 for instance in await services.processes.running where counts.keys.contains(instance.kind) {
                     let page = MetricsPage(try await HTTPPage(at: instance.metricsURL).text)

@@ -86,7 +86,7 @@ extension EndToEnd {
                             Topics.heartbeats,
                             IngestHeartbeat(
                                 instance: "test", minute: next.addingTimeInterval(minute * 60), accepted: 1,
-                                refused: [:]))
+                                rejected: [:]))
                     })
                 await producer.close(deadline: .seconds(5))
                 let windows = RecoveryWindowStore(apple.ledger.connection)
@@ -172,7 +172,7 @@ extension EndToEnd {
             let stored = try await apple.ledger.uuids()
             #expect(genuine.subtracting(stored).isEmpty, "missing")
             let check = RunCheck(
-                ledger: try await apple.ledger.entries(), refused: [],
+                ledger: try await apple.ledger.entries(), rejected: [],
                 finalStates: try await apple.ledger.finalStates(), access: try await apple.ledger.access(),
                 effectsTwice: try await apple.ledger.effectsTwice(except: []))
             var findings = check.against(book)

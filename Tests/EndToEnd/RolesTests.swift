@@ -22,13 +22,13 @@ extension EndToEnd {
                         revoke update on coverage from storekeeper_scheduler;
                         revoke insert on coverage from storekeeper_scheduler;
                         """)
-                try await EndToEnd.eventually("the scheduler is refused") {
+                try await EndToEnd.eventually("the scheduler is rejected") {
                     try await Self.log(of: "scheduler", in: services).contains("permission denied for table coverage")
                 }
                 let options = SimulatorRun.Options(count: 40, seed: 31, subscriptions: 10)
                 let run = DevRun(services: services, options: options, show: LiveDisplay(isQuiet: true))
                 async let report = run.run()
-                try await EndToEnd.eventually("the deduplicator is refused") {
+                try await EndToEnd.eventually("the deduplicator is rejected") {
                     try await Self.log(of: "deduplicator", in: services)
                         .contains("permission denied for table seen_notification")
                 }

@@ -276,7 +276,7 @@ class Deployment:
         self.broker.child.stdin.flush()
         answer = self.broker.child.stdout.readline().decode().strip()
         if answer != "ok":
-            raise RuntimeError(f"the broker refused “{line}”: {answer}")
+            raise RuntimeError(f"the broker rejected “{line}”: {answer}")
 
     @property
     def record(self):

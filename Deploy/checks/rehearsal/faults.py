@@ -84,12 +84,12 @@ UNAVAILABLE = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnect
 
 def network(name, proxy, *more):
     def fault(deployment, random, scale):
-        way, link = random.choice(["cut", "slow", "silent", "refused", *more]), getattr(deployment, proxy)
+        way, link = random.choice(["cut", "slow", "silent", "rejected", *more]), getattr(deployment, proxy)
 
         def begin():
-            link.delay, link.is_held, link.is_refusing = 0.2 * (way == "slow"), way == "silent", way == "refused"
+            link.delay, link.is_held, link.is_refusing = 0.2 * (way == "slow"), way == "silent", way == "rejected"
             link.answer = UNAVAILABLE if way == "503" else None
-            if way in ("cut", "refused", "503"):
+            if way in ("cut", "rejected", "503"):
                 link.cut()
         return Fault(f"connections to {name}", way, 3 * scale, begin, link.heal)
     return fault

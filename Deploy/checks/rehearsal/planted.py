@@ -26,9 +26,9 @@ def twice(deployment):
     deployment.postgres.sql("""
         create function planted() returns trigger language plpgsql as $$ begin
             if pg_trigger_depth() = 1 and new.revision = 3 then
-                insert into timeline (occurred_at, learned_at, revision, status, access_until, notification_uuid, environment,
+                insert into timeline (occurred_at, applied_at, revision, status, access_until, notification_uuid, environment,
                     has_access, is_auto_renewing, original_transaction_id, bundle_id, event, product_id, changes)
-                values (new.occurred_at, new.learned_at, new.revision, new.status, new.access_until, new.notification_uuid,
+                values (new.occurred_at, new.applied_at, new.revision, new.status, new.access_until, new.notification_uuid,
                     new.environment, new.has_access, new.is_auto_renewing, new.original_transaction_id, new.bundle_id,
                     new.event, new.product_id, new.changes);
             end if;

@@ -10,7 +10,7 @@ class Proxy:
 
     def __init__(self, target):
         self.target = target
-        # Seconds that each portion of bytes is late; whether bytes are held back; whether new connections are refused.
+        # Seconds that each portion of bytes is late; whether bytes are held back; whether new connections are rejected.
         self.delay, self.is_held, self.is_refusing = 0.0, False, False
         # Answered to every request instead of relaying it, as a load balancer without servers does.
         self.answer = None

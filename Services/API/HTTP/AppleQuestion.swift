@@ -27,7 +27,7 @@ enum AppleQuestion {
         do {
             return try await question()
         } catch let error as APIError {
-            guard case .refused(let refusal) = error, refusal.status == 404 || refusal.status == 400 else {
+            guard case .rejected(let rejection) = error, rejection.status == 404 || rejection.status == 400 else {
                 throw Failure(reason: "apple-unavailable", detail: "\(error); send it again later")
             }
             throw Failure(reason: "unknown-transaction", detail: "Apple does not know it in this environment")
@@ -55,12 +55,12 @@ extension Problem {
     /// Apple did not do what was asked.
     init(_ error: APIError) {
         switch error {
-        case .refused(let refusal) where !refusal.isRetryable:
-            self.init(refusal.status == 404 ? .notFound : .conflict, "\(refusal).")
-            if let code = refusal.code { members = [("appleErrorCode", Array("\(code.rawValue)".utf8))] }
+        case .rejected(let rejection) where !rejection.isRetryable:
+            self.init(rejection.status == 404 ? .notFound : .conflict, "\(rejection).")
+            if let code = rejection.code { members = [("appleErrorCode", Array("\(code.rawValue)".utf8))] }
         case .unsettled(let text):
             self.init(.outcomeUnknown, "\(text).")
-        case .refused, .rateLimited, .unreachable, .unauthorized, .unreadable, .invalidRequest:
+        case .rejected, .rateLimited, .unreachable, .unauthorized, .unreadable, .invalidRequest:
             self.init(.unavailable, "Apple could not be asked: \(error).", headers: [.retryAfter: "5"])
         }
     }

@@ -3,7 +3,7 @@ import Storage
 
 /// Where a list goes on: opaque, and bound to the list it came from.
 ///
-/// The bytes carry 8 bytes of a keyed digest, so that a cursor that was made up or changed is refused instead of answered.
+/// The bytes carry 8 bytes of a keyed digest, so that a cursor that was made up or changed is rejected instead of answered.
 /// It gives no access: the key and the environment of the request decide what may be seen, whatever the cursor says.
 struct Cursor: Sendable {
     /// The same on all instances, and after a restart; nil where the database was never read.

@@ -16,7 +16,7 @@ final class Database: Sendable {
 
     /// In one round trip. More would make the first wait for the last.
     private static let roundTrip = 32
-    /// Look-ups that may wait; one more is refused, so that a slow database costs no memory.
+    /// Look-ups that may wait; one more is rejected, so that a slow database costs no memory.
     private static let waitingLimit = 4096
 
     private let state: Mutex<State>

@@ -8,7 +8,7 @@ final class RateLimiter: Sendable {
     struct Decision: Equatable {
         var isAllowed: Bool
         var remaining: Int
-        /// Until the bucket is full again, or, where the request was refused, until the next one is allowed.
+        /// Until the bucket is full again, or, where the request was rejected, until the next one is allowed.
         var seconds: Int
     }
 

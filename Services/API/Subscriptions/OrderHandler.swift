@@ -44,8 +44,8 @@ struct OrderHandler: Sendable {
         }
         guard order.status == .valid else { throw Self.unknown(orderId) }
         let purchases = try await purchases(order.transactions, of: bundleId, in: environment)
-        let refused = order.transactions.compactMap { item -> VerificationFailure? in
-            if case .failure(let refusal) = item.proof { refusal } else { nil }
+        let rejected = order.transactions.compactMap { item -> VerificationFailure? in
+            if case .failure(let rejection) = item.proof { rejection } else { nil }
         }
         return APIResponse { json in
             json.member("orderId", orderId)
@@ -53,11 +53,11 @@ struct OrderHandler: Sendable {
             json.beginArray("purchases")
             for purchase in purchases { purchase.write(to: &json, of: bundleId) }
             json.endArray()
-            json.beginArray("refused")
-            for refusal in refused {
+            json.beginArray("rejected")
+            for rejection in rejected {
                 json.beginObject()
-                json.member("reason", refusal.reason.rawValue)
-                json.member("detail", refusal.message)
+                json.member("reason", rejection.reason.rawValue)
+                json.member("detail", rejection.message)
                 json.endObject()
             }
             json.endArray()

@@ -29,7 +29,7 @@ struct ReceiptHandlers: Sendable {
         var upload = Upload(
             bundleId: bundleId, environment: request.key.environment, device: nil, verifier: services.verifier(),
             traceparent: request.trace.traceparent, now: clock.now())
-        do throws(Upload.Refused) {
+        do throws(Upload.Rejected) {
             let ids = try await ids(body, upload)
             try await ask(ids, &upload)
         } catch {
@@ -41,34 +41,34 @@ struct ReceiptHandlers: Sendable {
     }
 
     /// The purchases that the receipt names, all of them.
-    private func ids(_ body: JSONValue, _ upload: Upload) async throws(Upload.Refused) -> [String] {
+    private func ids(_ body: JSONValue, _ upload: Upload) async throws(Upload.Rejected) -> [String] {
         if let receipt = body["receipt"]?.unescapedBytes { return try await ids(receipt: receipt, upload) }
         let pointer = "/verifyReceiptResponse"
         guard let json = body["verifyReceiptResponse"] else {
-            throw Upload.Refused(pointer: "", reason: "missing", detail: "send receipt or verifyReceiptResponse")
+            throw Upload.Rejected(pointer: "", reason: "missing", detail: "send receipt or verifyReceiptResponse")
         }
         let answer: VerifyReceiptAnswer
         do {
             answer = try VerifyReceiptAnswer(json: json)
         } catch {
-            throw Upload.Refused(pointer: pointer, reason: "body", detail: "the answer cannot be used: \(error)")
+            throw Upload.Rejected(pointer: pointer, reason: "body", detail: "the answer cannot be used: \(error)")
         }
         try check(answer.bundleId, answer.environment, upload, at: pointer)
         return answer.originalTransactionIds
     }
 
-    private func ids(receipt text: [UInt8], _ upload: Upload) async throws(Upload.Refused) -> [String] {
+    private func ids(receipt text: [UInt8], _ upload: Upload) async throws(Upload.Rejected) -> [String] {
         let pointer = "/receipt"
         // Old Macs wrapped lines.
         let base64 = text.filter { ![0x0A, 0x0D, 0x20].contains($0) }
         guard let bytes = Base64.decode(base64[...], .standard) else {
-            throw Upload.Refused(
+            throw Upload.Rejected(
                 pointer: pointer, reason: "malformed", detail: "not base64; send appStoreReceiptURL's bytes")
         }
         switch services.verifier().receipt(bytes, now: upload.now) {
-        case .failure(let refusal):
+        case .failure(let rejection):
             guard let client = services.verifyReceipt else {
-                throw Upload.Refused(pointer: pointer, reason: refusal.reason.rawValue, detail: refusal.message)
+                throw Upload.Rejected(pointer: pointer, reason: rejection.reason.rawValue, detail: rejection.message)
             }
             return try await verified(String(decoding: base64, as: UTF8.self), by: client, upload, at: pointer)
         case .success(let receipt):
@@ -80,13 +80,13 @@ struct ReceiptHandlers: Sendable {
     /// What `verifyReceipt` answers is not signed, so it is only a list of ids, as a stored answer is.
     private func verified(
         _ receipt: String, by client: VerifyReceiptClient, _ upload: Upload, at pointer: String
-    ) async throws(Upload.Refused) -> [String] {
+    ) async throws(Upload.Rejected) -> [String] {
         let answer: VerifyReceiptAnswer
         do throws(VerifyReceiptClient.Failure) {
             answer = try await client.verify(receipt)
         } catch {
-            throw Upload.Refused(
-                pointer: pointer, reason: error.isRetryable ? "apple-unavailable" : "receipt-refused",
+            throw Upload.Rejected(
+                pointer: pointer, reason: error.isRetryable ? "apple-unavailable" : "receipt-rejected",
                 detail: error.isRetryable ? "\(error); send it again later" : "\(error)")
         }
         try check(answer.bundleId, answer.environment, upload, at: pointer)
@@ -95,27 +95,27 @@ struct ReceiptHandlers: Sendable {
 
     private func check(
         _ bundleId: String?, _ environment: AppStoreEnvironment?, _ upload: Upload, at pointer: String
-    ) throws(Upload.Refused) {
+    ) throws(Upload.Rejected) {
         guard bundleId.map({ $0 == upload.bundleId }) ?? true else {
-            throw Upload.Refused(
+            throw Upload.Rejected(
                 pointer: pointer, reason: VerificationFailureReason.appMismatch.rawValue,
                 detail: "of another app; name that app")
         }
         guard environment.map({ $0.rawValue == upload.environment.rawValue }) ?? true else {
-            throw Upload.Refused(
+            throw Upload.Rejected(
                 pointer: pointer, reason: VerificationFailureReason.environment.rawValue,
                 detail: "of another environment; the key is for \(upload.environment.rawValue)")
         }
     }
 
     /// One id brings the customer's whole history; an id that is not in it is asked about by itself.
-    private func ask(_ ids: [String], _ upload: inout Upload) async throws(Upload.Refused) {
+    private func ask(_ ids: [String], _ upload: inout Upload) async throws(Upload.Rejected) {
         guard !ids.isEmpty else { return }
         let client: AppStoreServerAPI
         do throws(AppleQuestion.Failure) {
             client = try AppleQuestion.client(services, upload.bundleId, upload.environment)
         } catch {
-            throw Upload.Refused(pointer: "", reason: error.reason, detail: error.detail)
+            throw Upload.Rejected(pointer: "", reason: error.reason, detail: error.detail)
         }
         for id in ids where !upload.purchases(of: .transaction).contains(id) {
             let pointer = "purchase \(id)"

@@ -7,7 +7,7 @@ import StrictJSON
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// The signed parts of one request, each of them proven or refused. No I/O.
+/// The signed parts of one request, each of them proven or rejected. No I/O.
 struct Upload {
     /// A part that Apple signed for the app and environment of the key.
     struct Accepted {
@@ -20,7 +20,7 @@ struct Upload {
     }
 
     /// A part that is used for nothing.
-    struct Refused {
+    struct Rejected {
         var pointer: String
         /// Stable: programs decide by it.
         var reason: String
@@ -36,7 +36,7 @@ struct Upload {
     let traceparent: String?
     let now: Date
     private(set) var accepted: [Accepted] = []
-    private(set) var refused: [Refused] = []
+    private(set) var rejected: [Rejected] = []
 
     init(
         bundleId: String, environment: StoreEnvironment, device: UUID?, verifier: SignedDataVerifier,
@@ -55,15 +55,15 @@ struct Upload {
     ///   - kind: what it has to be.
     ///   - isFromApple: Apple handed it to us, so that it has no mark of a device.
     mutating func add(_ jws: [UInt8], as kind: SignedPart, at pointer: String, isFromApple: Bool = false) {
-        do throws(Refused) {
+        do throws(Rejected) {
             accepted.append(try proven(jws, as: kind, at: pointer, isFromApple: isFromApple))
         } catch {
-            refused.append(error)
+            rejected.append(error)
         }
     }
 
     mutating func refuse(_ pointer: String, _ reason: String, _ detail: String) {
-        refused.append(Refused(pointer: pointer, reason: reason, detail: detail))
+        rejected.append(Rejected(pointer: pointer, reason: reason, detail: detail))
     }
 
     /// Renewal information names no app: it counts for the app whose purchase it names.
@@ -77,7 +77,7 @@ struct Upload {
                 part.pointer, VerificationFailureReason.nestedMismatch.rawValue,
                 "renewal information of a purchase that is not known; upload its transaction in the same request")
         }
-        let pointers = Set(refused.map(\.pointer))
+        let pointers = Set(rejected.map(\.pointer))
         accepted.removeAll { pointers.contains($0.pointer) }
     }
 
@@ -90,49 +90,49 @@ struct Upload {
 
     private func proven(
         _ jws: [UInt8], as kind: SignedPart, at pointer: String, isFromApple: Bool
-    ) throws(Refused) -> Accepted {
-        func refusal(_ reason: VerificationFailureReason, _ detail: String) -> Refused {
-            Refused(pointer: pointer, reason: reason.rawValue, detail: detail)
+    ) throws(Rejected) -> Accepted {
+        func rejection(_ reason: VerificationFailureReason, _ detail: String) -> Rejected {
+            Rejected(pointer: pointer, reason: reason.rawValue, detail: detail)
         }
         let received = ReceivedNotification(
             signedPayload: jws, source: .upload, receivedAt: now, bundleId: bundleId, traceparent: traceparent)
         let part: ProvenPart
         switch verifier.part(jws, claimedApp: bundleId, now: now) {
-        case .failure(let failure): throw refusal(failure.reason, failure.message)
+        case .failure(let failure): throw rejection(failure.reason, failure.message)
         case .success(let proven): part = proven
         }
         guard part.bundleId == bundleId else {
-            throw refusal(.appMismatch, "signed for another app than \(bundleId); name that app")
+            throw rejection(.appMismatch, "signed for another app than \(bundleId); name that app")
         }
         guard part.environment?.rawValue == environment.rawValue else {
-            throw refusal(
+            throw rejection(
                 .environment,
                 "signed for another environment; the key is for \(environment.rawValue), use one of the other")
         }
         guard let (found, json) = part.standingAlone else {
-            throw refusal(.body, "a notification is not uploaded; Apple sends it to Storekeeper itself")
+            throw rejection(.body, "a notification is not uploaded; Apple sends it to Storekeeper itself")
         }
         guard found == kind else {
-            throw refusal(.body, "a \(found.rawValue), not a \(kind.rawValue); send it in the member that is for it")
+            throw rejection(.body, "a \(found.rawValue), not a \(kind.rawValue); send it in the member that is for it")
         }
         if let device, !isFromApple {
             let mark = (try? JSONDocument(json)).flatMap { DeviceVerification(json: $0.root) }
             guard mark?.isOf(device) == true else {
-                throw Refused(
+                throw Rejected(
                     pointer: pointer, reason: "device-mismatch",
                     detail: "not made on this device; send AppStore.deviceVerificationID of the device that has it")
             }
         }
         guard let verified = VerifiedNotification(part, received) else {
-            throw refusal(.environment, "signed for an environment that this build does not know")
+            throw rejection(.environment, "signed for an environment that this build does not know")
         }
         let entry: LedgerEntry
         do {
             entry = try LedgerEntry(verified, position: Self.nowhere)
         } catch {
-            throw refusal(.body, "signed, but \(error)")
+            throw rejection(.body, "signed, but \(error)")
         }
-        if let fault = entry.fault { throw refusal(.body, "cannot be stored: \(fault)") }
+        if let fault = entry.fault { throw rejection(.body, "cannot be stored: \(fault)") }
         var accepted = Accepted(pointer: pointer, entry: entry, received: received)
         if case .appTransaction(let proven) = part { accepted.appTransaction = proven.value }
         return accepted
@@ -142,7 +142,7 @@ struct Upload {
     private static let nowhere = LogPosition(topic: Topics.received.name, partition: -1, offset: -1)
 }
 
-extension Upload.Refused: Error {}
+extension Upload.Rejected: Error {}
 
 extension ProvenPart {
     /// What kind of part it is and its JSON; nil of a notification.

@@ -18,14 +18,14 @@ struct UploadAccess: Sendable {
 
     init(_ context: ServiceContext<Configuration>) throws {
         let settings = context.settings
-        let refusals = RateLimiter(quota: settings.refusalLimit)
+        let rejections = RateLimiter(quota: settings.rejectionLimit)
         guard let apps = settings.apps else {
             context.logger.notice(
                 "STOREKEEPER_APPS_FILE is not set; uploads and offers are answered 503, all else runs")
             services = UploadServices(
                 verifier: { SignedDataVerifier(trust: TrustStore(), apps: AppRegistry(apps: [])) },
                 record: { _ in throw Problem(.unavailable, "Uploads need STOREKEEPER_APPS_FILE; ask the operator.") },
-                apple: nil, refusals: refusals)
+                apple: nil, rejections: rejections)
             all = []
             return
         }
@@ -45,7 +45,7 @@ struct UploadAccess: Sendable {
             verifier: { watcher.verifier },
             // Returns when all replicas in sync have all of them.
             record: { try await producer.producer.send($0.map { ProducerRecord(Topics.received, $0) }) },
-            apple: apple?.clients, verifyReceipt: Self.verifyReceipt(settings), refusals: refusals)
+            apple: apple?.clients, verifyReceipt: Self.verifyReceipt(settings), rejections: rejections)
         all =
             (apple.map { [$0] } ?? []) + [
                 watcher, producer,

@@ -67,9 +67,9 @@ struct UploadAnswer {
     private var token: String { ReadAfter.token(upload.distinct.compactMap { $0.partIdentifier }) }
 
     private func write(to json: inout JSONWriter, isRecorded: Bool) {
-        json.member("proven", !upload.accepted.isEmpty && upload.refused.isEmpty)
+        json.member("proven", !upload.accepted.isEmpty && upload.rejected.isEmpty)
         json.member("recorded", isRecorded)
-        json.member("finish", isRecorded && upload.refused.isEmpty)
+        json.member("finish", isRecorded && upload.rejected.isEmpty)
         json.member("readAfter", isRecorded ? token : nil)
         json.beginArray("accepted")
         for part in upload.accepted {
@@ -82,8 +82,8 @@ struct UploadAnswer {
             json.endObject()
         }
         json.endArray()
-        json.beginArray("refused")
-        for part in upload.refused {
+        json.beginArray("rejected")
+        for part in upload.rejected {
             json.beginObject()
             json.member("pointer", part.pointer)
             json.member("reason", part.reason)

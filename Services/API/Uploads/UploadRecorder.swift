@@ -97,14 +97,14 @@ struct UploadRecorder: Sendable {
 
     private func count(_ upload: Upload, of key: ClientKey) throws {
         Metric.apiUploads.counter("accepted").increment(by: upload.accepted.count)
-        for refused in upload.refused {
-            Metric.apiUploads.counter(refused.reason).increment()
-            let decision = services.refusals.take(key.id, at: clock.instant())
+        for rejected in upload.rejected {
+            Metric.apiUploads.counter(rejected.reason).increment()
+            let decision = services.rejections.take(key.id, at: clock.instant())
             guard !decision.isAllowed else { continue }
             throw Problem(
                 .tooManyRequests,
-                "The key “\(key.name)” had \(services.refusals.quota) parts refused within a minute; "
-                    + "\(refused.pointer): \(refused.detail)", headers: [.retryAfter: "\(decision.seconds)"])
+                "The key “\(key.name)” had \(services.rejections.quota) parts rejected within a minute; "
+                    + "\(rejected.pointer): \(rejected.detail)", headers: [.retryAfter: "\(decision.seconds)"])
         }
     }
 }

@@ -11,6 +11,6 @@ struct UploadServices: Sendable {
     var apple: APIClients?
     /// Nil unless configured: for receipts that cannot be proven by themselves.
     var verifyReceipt: VerifyReceiptClient?
-    /// Refused parts of each key: the users of an app must not keep the prover busy.
-    let refusals: RateLimiter
+    /// Rejected parts of each key: the users of an app must not keep the prover busy.
+    let rejections: RateLimiter
 }

@@ -8,7 +8,7 @@ final class ConnectionPool: Sendable {
         var waiting: [CheckedContinuation<PostgresConnection?, Never>] = []
     }
 
-    /// Requests that may wait; one more is refused, so that a slow database costs no memory.
+    /// Requests that may wait; one more is rejected, so that a slow database costs no memory.
     private static let waitingLimit = 256
 
     private let state: Mutex<State>

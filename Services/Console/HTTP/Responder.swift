@@ -71,16 +71,16 @@ struct Responder: Sendable {
 
     /// That our own page sent the form: by what the browser says of its origin, and by the token.
     private func check(_ request: Request, _ form: [String: String], _ identity: Identity?) throws {
-        let refused = Fault(
+        let rejected = Fault(
             403, "Nothing was done: the form did not come from this page.",
             "Go back, reload the page, and do it again.")
         if let site = request.headers[values: .fetchSite].first {
-            guard site == "same-origin" else { throw refused }
+            guard site == "same-origin" else { throw rejected }
         } else {
-            guard request.headers[.origin] == console.origin.text else { throw refused }
+            guard request.headers[.origin] == console.origin.text else { throw rejected }
         }
         guard let identity else { return }
-        guard console.tokens.isValid(form["token"] ?? "", of: identity) else { throw refused }
+        guard console.tokens.isValid(form["token"] ?? "", of: identity) else { throw rejected }
     }
 
     private func form(of request: Request) async throws -> [String: String] {

@@ -78,15 +78,15 @@ extension NotificationScreens {
     private func proof(of original: [UInt8], _ now: Date) -> Proven {
         let proof = Proof(of: original, kind: nil, trust: console.trust, identity: Proof.Identity(), now: now)
         let sentence =
-            if let refusal = proof.refusal {
-                "Not proven now (\(refusal.reason.rawValue)): \(refusal.message)"
+            if let rejection = proof.rejection {
+                "Not proven now (\(rejection.reason.rawValue)): \(rejection.message)"
             } else if proof.isSignedByApple {
                 "Signed by Apple: every signature up to Apple Root CA - G3 was verified just now."
             } else {
                 "Signed by a root that this deployment trusts, which is not Apple's: a simulator or a test."
             }
         return Proven(
-            isProven: proof.refusal == nil, sentence: sentence,
+            isProven: proof.rejection == nil, sentence: sentence,
             certificates: proof.certificates.map {
                 Certificate(subject: $0.subject, validity: "valid \($0.notBefore.day) to \($0.notAfter.day)")
             })

@@ -18,7 +18,7 @@ struct PipelineScreen: Sendable {
         let name: String
         let last: Moment
         let accepted: String
-        let refused: String
+        let rejected: String
     }
 
     struct Page: Sendable {
@@ -55,7 +55,7 @@ struct PipelineScreen: Sendable {
                 receivers: (report?.receivers.value ?? []).map { receiver in
                     Receiver(
                         name: receiver.instance, last: Moment(receiver.lastMinute, now: now),
-                        accepted: Figures.grouped(receiver.accepted), refused: Figures.grouped(receiver.refused))
+                        accepted: Figures.grouped(receiver.accepted), rejected: Figures.grouped(receiver.rejected))
                 },
                 hasReceivers: !(report?.receivers.value ?? []).isEmpty, latency: Self.latency(report), others: others,
                 hasOthers: !others.isEmpty),

@@ -157,7 +157,7 @@ struct PurchaseScreen: Sendable {
             : "no access"
         return Step(
             event: Words.event(row.event), apple: Moment(row.occurredAt, now: now),
-            ours: Moment(row.learnedAt, now: now),
+            ours: Moment(row.appliedAt, now: now),
             changes: row.changes.map { change in
                 guard masking.isOn else { return Words.change(change) }
                 // Values of facts such as transactionId and appAccountToken are ids.

@@ -34,7 +34,7 @@ final class FormTokens: Service {
         isRead.passes()
     }
 
-    /// Empty until the secret was read: such a form is refused.
+    /// Empty until the secret was read: such a form is rejected.
     func token(of identity: Identity) -> String {
         guard let authentication = authentication.withLock({ $0 }) else { return "" }
         var text: [UInt8] = []

@@ -56,7 +56,7 @@ actor CanaryJob {
                 Canary(environment: app.environment, bundleId: app.bundleId, token: token, requestedAt: now()))
         } catch let error as APIError {
             notBefore[app] = now().addingTimeInterval(error.code == .serverNotificationURLNotFound ? interval : 300)
-            Metric.canaries.counter(app.bundleId, app.environment.rawValue, "refused").increment()
+            Metric.canaries.counter(app.bundleId, app.environment.rawValue, "rejected").increment()
             logger.warning(
                 "Apple rejected the request for a test notification; retrying later: \(error)",
                 metadata: ["app": "\(app.bundleId)", "environment": "\(app.environment.rawValue)"])

@@ -30,7 +30,7 @@ enum RetryDecision: Equatable {
             let later = claim.start.addingTimeInterval(HistoryRetention.day)
             self = later < claim.scope.to ? .restart(from: later, because: said) : .impossible(because: said)
         default:
-            self = Self.other(error, setbacks: claim.setbacks, now: now)
+            self = Self.other(error, failures: claim.failures, now: now)
         }
     }
 
@@ -45,12 +45,12 @@ enum RetryDecision: Equatable {
         return .restart(from: start, pause: pause, because: said)
     }
 
-    private static func other(_ error: APIError, setbacks: Int, now: Date) -> RetryDecision {
+    private static func other(_ error: APIError, failures: Int, now: Date) -> RetryDecision {
         // Apple also returns this for temporary problems.
-        if error.code == .generalBadRequest, setbacks < patience {
+        if error.code == .generalBadRequest, failures < patience {
             return .later(seconds: RetryPause.longest, because: error.description)
         }
-        guard let pause = RetryPause(after: error, failures: setbacks, now: now) else {
+        guard let pause = RetryPause(after: error, failures: failures, now: now) else {
             return .impossible(because: error.description)
         }
         return .later(seconds: pause.seconds, because: error.description)

@@ -40,9 +40,11 @@ struct WindowFetch: Sendable {
         let earliest = claim.scope.environment.earliestHistory(at: now())
         guard claim.scope.to > earliest else { return try await giveUp(claim) }
         if claim.partOf == nil, claim.pageToken == nil {
-            let parts = partitioner.parts(of: claim.scope, reason: claim.reason, priority: claim.priority, id: newId)
-            if !parts.isEmpty {
-                return try await claims.divide(claim, into: parts, at: now()) ? .divided(parts.count) : .fenced
+            let subwindows = partitioner.subwindows(
+                of: claim.scope, reason: claim.reason, priority: claim.priority, id: newId)
+            if !subwindows.isEmpty {
+                return try await claims.divide(claim, into: subwindows, at: now())
+                    ? .divided(subwindows.count) : .fenced
             }
         }
         if claim.pageToken == nil, claim.start < earliest {
@@ -102,7 +104,7 @@ struct WindowFetch: Sendable {
         let messages = PageMessages(page.items, of: claim, fetchedAt: now())
         try await producer.send(messages.messages.map { ProducerRecord(Topics.historyPages, $0) })
         let fetched = FetchedPage(
-            parts: messages.messages.count, items: page.items.count, reachedAt: messages.reachedAt,
+            messages: messages.messages.count, items: page.items.count, reachedAt: messages.reachedAt,
             nextToken: page.hasMore ? page.position : nil)
         Metric.historyFetched.counter(claim.reason.rawValue).increment(by: page.items.count)
         return try await claims.advance(&claim, by: fetched, seconds: leaseSeconds, at: now())

@@ -29,9 +29,9 @@ struct FailuresPlan {
     }
 
     private func notBefore(_ asked: [RecoveryWindowStore.Asked]) -> Date {
-        let refusals = asked.prefix { $0.state == .failed }.count
-        guard refusals > 0 else { return .distantPast }
-        let doubled = interval * Double(1 << min(refusals - 1, 20))
+        let rejections = asked.prefix { $0.state == .failed }.count
+        guard rejections > 0 else { return .distantPast }
+        let doubled = interval * Double(1 << min(rejections - 1, 20))
         return asked[0].openedAt.addingTimeInterval(min(doubled, max(interval, Self.longestPause)))
     }
 }

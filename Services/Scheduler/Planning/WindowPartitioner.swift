@@ -22,7 +22,7 @@ struct WindowPartitioner {
     /// The subwindows of a window; empty where it is not split.
     ///
     /// Notifications fetched first are listed again, which is harmless.
-    func parts(
+    func subwindows(
         of scope: RecoveryWindow.Scope, reason: RecoveryWindow.Reason, priority: Int, id: () -> UUID
     ) -> [RecoveryWindow.Request] {
         let duration = scope.to.timeIntervalSince(scope.from)
@@ -34,15 +34,15 @@ struct WindowPartitioner {
         func request(_ scope: RecoveryWindow.Scope, _ priority: Int) -> RecoveryWindow.Request {
             RecoveryWindow.Request(id: id(), scope: scope, reason: reason, priority: priority)
         }
-        var parts: [RecoveryWindow.Request] = []
+        var subwindows: [RecoveryWindow.Request] = []
         for pair in isUrgent ? Self.ahead : [] {
             for var slice in slices {
                 slice.notificationType = pair.type.rawValue
                 slice.subtype = pair.subtype?.rawValue
-                parts.append(request(slice, priority + 1))
+                subwindows.append(request(slice, priority + 1))
             }
         }
-        return parts + slices.map { request($0, priority) }
+        return subwindows + slices.map { request($0, priority) }
     }
 
     /// Of equal length, without gaps.

@@ -54,7 +54,7 @@ struct TransactionRow: ListedRow {
     var expiresAt: Date?
     var revokedAt: Date?
     /// Why verification failed; nil for a verified transaction.
-    var refusal: String?
+    var rejection: String?
 
     init(_ item: SignedItem<JWSTransactionDecodedPayload>) {
         transactionId = item.value?.transactionId
@@ -64,7 +64,9 @@ struct TransactionRow: ListedRow {
         purchasedAt = item.value?.purchaseDate
         expiresAt = item.value?.expiresDate
         revokedAt = item.value?.revocationDate
-        if case .failure(let refusal) = item.proof { self.refusal = "\(refusal.reason.rawValue): \(refusal.message)" }
+        if case .failure(let rejection) = item.proof {
+            self.rejection = "\(rejection.reason.rawValue): \(rejection.message)"
+        }
     }
 
     static let columns: [TextTable.Column] = [
@@ -74,7 +76,7 @@ struct TransactionRow: ListedRow {
     var cells: [String] {
         [
             transactionId ?? "-", originalTransactionId ?? "-", productId ?? "-", type ?? "-", purchasedAt?.text ?? "-",
-            expiresAt?.text ?? "-", revokedAt?.text ?? "-", refusal.map { "NO: \($0)" } ?? "yes",
+            expiresAt?.text ?? "-", revokedAt?.text ?? "-", rejection.map { "NO: \($0)" } ?? "yes",
         ]
     }
 }

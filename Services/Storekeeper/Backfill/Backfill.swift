@@ -87,7 +87,7 @@ struct Backfill: Subcommand {
             summary.join(tally)
             return summary
         }
-        for (id, reason) in summary.refused.sorted(by: { $0.key < $1.key }) {
+        for (id, reason) in summary.rejected.sorted(by: { $0.key < $1.key }) {
             context.warn("\(id): \(reason)".escaped)
         }
         if output.json {

@@ -9,9 +9,9 @@ struct BackfillRun: Sendable {
     /// Results so far.
     struct Counts: Sendable, Equatable {
         var customers = 0
-        var parts = 0
+        var signedObjects = 0
         /// Failed customers by original transaction id, with the reason.
-        var refused: [String: String] = [:]
+        var rejected: [String: String] = [:]
     }
 
     let client: AppStoreServerAPI
@@ -23,10 +23,10 @@ struct BackfillRun: Sendable {
 
     private struct Customer: Sendable {
         var id: String
-        var outcome: Result<Int, Refused>
+        var outcome: Result<Int, Rejected>
     }
 
-    private struct Refused: Error {
+    private struct Rejected: Error {
         var reason: String
     }
 
@@ -48,8 +48,8 @@ struct BackfillRun: Sendable {
                 if let id = waiting.next() { group.addTask { try await self.customer(id) } }
                 tally.customers += 1
                 switch customer.outcome {
-                case .success(let parts): tally.parts += parts
-                case .failure(let refused): tally.refused[customer.id] = refused.reason
+                case .success(let signedObjects): tally.signedObjects += signedObjects
+                case .failure(let rejected): tally.rejected[customer.id] = rejected.reason
                 }
                 progress.done += 1
                 display.show(progress, isLast: progress.done == total)
@@ -71,10 +71,10 @@ struct BackfillRun: Sendable {
 
     private func asked(_ id: String) async throws -> Customer {
         do {
-            let parts = try await parts(of: id)
+            let signedObjects = try await signedObjects(of: id)
             let receivedAt = now()
             try await producer.send(
-                parts.signed.map { part in
+                signedObjects.signed.map { part in
                     seal.sealed(
                         ProducerRecord(
                             Topics.received,
@@ -82,11 +82,11 @@ struct BackfillRun: Sendable {
                                 signedPayload: part.jws, source: .history, receivedAt: receivedAt,
                                 bundleId: client.app.bundleId, status: part.status)))
                 })
-            if let refusal = parts.refusals.first {
-                return Customer(id: id, outcome: .failure(Refused(reason: "verification failed: \(refusal)")))
+            if let rejection = signedObjects.rejections.first {
+                return Customer(id: id, outcome: .failure(Rejected(reason: "verification failed: \(rejection)")))
             }
             try book.note(id)
-            return Customer(id: id, outcome: .success(parts.signed.count))
+            return Customer(id: id, outcome: .success(signedObjects.signed.count))
         } catch let error as KafkaError {
             let end = error.hint == nil ? "." : ""
             throw CommandError(
@@ -94,20 +94,20 @@ struct BackfillRun: Sendable {
         } catch let error as APIError {
             if case .rateLimited = error { throw error }
             // An error about this customer is a result; any other error affects all customers.
-            guard case .refused = error, !error.isRetryable else {
+            guard case .rejected = error, !error.isRetryable else {
                 throw CommandError("\(error). Progress is saved; run the same command to continue.")
             }
-            return Customer(id: id, outcome: .failure(Refused(reason: "\(error)")))
+            return Customer(id: id, outcome: .failure(Rejected(reason: "\(error)")))
         }
     }
 
     /// In Apple's order; the order of application does not matter.
-    private func parts(of id: String) async throws -> Parts {
-        var parts = Parts()
+    private func signedObjects(of id: String) async throws -> Parts {
+        var signedObjects = Parts()
         var query = TransactionHistoryQuery()
         query.sort = .ascending
         for try await page in client.transactionHistory(of: id, query) {
-            for transaction in page.transactions { parts.add(transaction) }
+            for transaction in page.transactions { signedObjects.add(transaction) }
         }
         let askedAt = now()
         for item in try await client.subscriptionStatuses(of: id).groups.flatMap(\.items) {
@@ -115,21 +115,21 @@ struct BackfillRun: Sendable {
             let status = item.status.map {
                 AnsweredStatus(status: $0.rawValue, askedAt: askedAt, signedDates: signedDates)
             }
-            if let transaction = item.transaction { parts.add(transaction, status) }
-            if let renewalInfo = item.renewalInfo { parts.add(renewalInfo) }
+            if let transaction = item.transaction { signedObjects.add(transaction, status) }
+            if let renewalInfo = item.renewalInfo { signedObjects.add(renewalInfo) }
         }
-        return parts
+        return signedObjects
     }
 
     private struct Parts {
         /// As Apple signed them, with what it answered beside them.
         var signed: [(jws: [UInt8], status: AnsweredStatus?)] = []
-        var refusals: [VerificationFailure] = []
+        var rejections: [VerificationFailure] = []
 
         mutating func add<Value>(_ item: SignedItem<Value>, _ status: AnsweredStatus? = nil) {
             switch item.proof {
             case .success: signed.append((item.jws, status))
-            case .failure(let refusal): refusals.append(refusal)
+            case .failure(let rejection): rejections.append(rejection)
             }
         }
     }

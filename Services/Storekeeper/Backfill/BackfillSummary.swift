@@ -10,9 +10,9 @@ struct BackfillSummary: Encodable, Sendable {
     /// Fetched by this run.
     var asked = 0
     /// Signed objects sent to the pipeline.
-    var parts = 0
+    var signedObjects = 0
     /// Failed customers by original transaction id, with the reason.
-    var refused: [String: String] = [:]
+    var rejected: [String: String] = [:]
     var unreadableReceipts: Int
     /// Customers of another app.
     var strangers: Int
@@ -28,17 +28,17 @@ struct BackfillSummary: Encodable, Sendable {
 
     mutating func join(_ tally: BackfillRun.Counts) {
         asked = tally.customers
-        parts = tally.parts
-        refused = tally.refused
+        signedObjects = tally.signedObjects
+        rejected = tally.rejected
     }
 
     /// Whether every customer in the file is imported.
-    var isWhole: Bool { refused.isEmpty && unreadableReceipts == 0 && strangers == 0 }
+    var isWhole: Bool { rejected.isEmpty && unreadableReceipts == 0 && strangers == 0 }
 
     /// As text.
     var sentence: String {
         guard !dryRun else { return "\(customers.counted("customer")), \(done) imported, \(left) left." }
-        return "\(asked.counted("customer")), \(parts.counted("signed object")) sent to the pipeline, "
-            + "\(refused.count) failed." + (done == 0 ? "" : " \(done) \(done == 1 ? "was" : "were") imported before.")
+        return "\(asked.counted("customer")), \(signedObjects.counted("signed object")) sent to the pipeline, "
+            + "\(rejected.count) failed." + (done == 0 ? "" : " \(done) \(done == 1 ? "was" : "were") imported before.")
     }
 }

@@ -4,7 +4,7 @@ import Operations
 
 /// What has to be so for a dead letter to be meant.
 struct DeadLetterQueryOptions: ParsableArguments {
-    @Option(help: "Only those that this stage refused, such as verifier.")
+    @Option(help: "Only those that this stage rejected, such as verifier.")
     var stage: String?
 
     @Option(help: "Only this reason, such as app-unknown.")

@@ -25,7 +25,7 @@ struct DeadLetterQuery: Sendable {
     func accepts(_ logged: StoredDeadLetter) -> Bool {
         (stage ?? logged.letter.stage) == logged.letter.stage
             && (reason ?? logged.letter.reason) == logged.letter.reason
-            && (from ?? .distantPast) <= logged.letter.refusedAt && logged.letter.refusedAt < (to ?? .distantFuture)
+            && (from ?? .distantPast) <= logged.letter.rejectedAt && logged.letter.rejectedAt < (to ?? .distantFuture)
     }
 }
 

@@ -46,7 +46,7 @@ struct DeadLettersList: Subcommand {
                 letter, state: actions.map { DeadLetterActions.state(after: $0[letter.id] ?? []) } ?? .unknown)
         }
         let shown = rows.filter { handled || $0.state == .open || $0.state == .unknown }
-            .sorted { $0.refusedAt > $1.refusedAt }.prefix(limits.limit)
+            .sorted { $0.rejectedAt > $1.rejectedAt }.prefix(limits.limit)
         try output.list(Array(shown), none: "No dead letters.", in: context)
     }
 }
@@ -54,7 +54,7 @@ struct DeadLettersList: Subcommand {
 /// A row of `storekeeper dead-letters list`.
 struct DeadLetterRow: ListedRow {
     var id: String
-    var refusedAt: Date
+    var rejectedAt: Date
     var stage: String
     var reason: String
     var message: String
@@ -71,7 +71,7 @@ struct DeadLetterRow: ListedRow {
 
     init(_ logged: StoredDeadLetter, state: DeadLetterActions.State) {
         id = logged.id.description
-        refusedAt = logged.letter.refusedAt
+        rejectedAt = logged.letter.rejectedAt
         stage = logged.letter.stage
         reason = logged.letter.reason
         message = logged.letter.message
@@ -91,7 +91,7 @@ struct DeadLetterRow: ListedRow {
 
     var cells: [String] {
         [
-            id, refusedAt.text, stage, reason, state.rawValue, notificationType.map { Self.short($0) } ?? "-",
+            id, rejectedAt.text, stage, reason, state.rawValue, notificationType.map { Self.short($0) } ?? "-",
             notificationUUID.map { Self.short($0) } ?? "-", Self.short(message, 160),
         ]
     }

@@ -42,7 +42,7 @@ struct DeadLettersShow: Subcommand {
         }
         let row = DeadLetterRow(logged, state: actions.map(DeadLetterActions.state) ?? .unknown)
         var facts: [(name: String, text: String?)] = [
-            ("id", row.id), ("rejected", "\(row.refusedAt.text) by \(row.stage), build \(row.build)"),
+            ("id", row.id), ("rejected", "\(row.rejectedAt.text) by \(row.stage), build \(row.build)"),
             ("reason", row.reason), ("message", row.message),
             ("source", "\(row.topic) partition \(row.partition) offset \(row.offset)"),
             ("uuid", row.notificationUUID),

@@ -21,7 +21,7 @@ struct CheckFindings: Sendable, Equatable, Codable {
     /// Purchases whose access was compared over all time.
     var accesses = 0
     /// Forged notifications among the dead letters, by reason.
-    var refusedByReason: [String: Int] = [:]
+    var rejectedByReason: [String: Int] = [:]
     /// Never answered 2xx, neither stored nor rejected: Apple would still send them.
     var notAccepted = 0
 
@@ -34,7 +34,7 @@ struct CheckFindings: Sendable, Equatable, Codable {
     /// Forged, answered 2xx, and not in the dead letters.
     var forgedMissing: [String] = []
     /// Genuine, but rejected, with the reason.
-    var wronglyRefused: [String] = []
+    var wronglyRejected: [String] = []
     /// Ledger or state that differs from the run record.
     var differences: [Difference] = []
     /// Notifications that took effect twice.
@@ -43,6 +43,6 @@ struct CheckFindings: Sendable, Equatable, Codable {
     /// Whether the ledger equals the run record.
     var areClean: Bool {
         missing.isEmpty && unexpected.isEmpty && forgedInLedger.isEmpty && forgedMissing.isEmpty
-            && wronglyRefused.isEmpty && differences.isEmpty && effectsTwice.isEmpty
+            && wronglyRejected.isEmpty && differences.isEmpty && effectsTwice.isEmpty
     }
 }

@@ -56,12 +56,12 @@ struct CheckRun: Subcommand {
             // The ledger may be large: it is read only once there is no lag.
             let measurement = backlog.measurement
             let ours = measurement?.isSettled == true ? known.intersection(try await ledger.uuids()).count : 0
-            let hasArrived = expected.isMet(stored: ours, refused: letters.uuids, backlog: measurement)
+            let hasArrived = expected.isMet(stored: ours, rejected: letters.uuids, backlog: measurement)
             let mark = [Int64(try await ledger.count()), Int64(letters.count)]
             if hasArrived || progress.stands(at: clock.now, mark) {
                 let before = try await ledger.uuids().subtracting(known)
                 let check = RunCheck(
-                    ledger: try await ledger.entries(), before: before, refused: letters.all,
+                    ledger: try await ledger.entries(), before: before, rejected: letters.all,
                     finalStates: try await ledger.finalStates(), access: try await ledger.access(),
                     effectsTwice: try await ledger.effectsTwice(except: before))
                 return RunReport(

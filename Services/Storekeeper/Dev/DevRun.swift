@@ -119,7 +119,7 @@ struct DevRun: Sendable {
             }
             if let expected {
                 let hasArrived = expected.isMet(
-                    stored: Int(snapshot.stored), refused: observer.letters.uuids, backlog: snapshot.backlog)
+                    stored: Int(snapshot.stored), rejected: observer.letters.uuids, backlog: snapshot.backlog)
                 let hasStalled = progress.stands(at: clock.now, observer.mark(snapshot))
                 if hasArrived || hasStalled {
                     return try await report(
@@ -143,7 +143,7 @@ struct DevRun: Sendable {
     ) async throws -> RunReport {
         let ledger = observer.ledger
         let check = RunCheck(
-            ledger: try await ledger.entries(), before: observer.before, refused: observer.letters.all,
+            ledger: try await ledger.entries(), before: observer.before, rejected: observer.letters.all,
             finalStates: try await ledger.finalStates(), access: options.count > 0 ? try await ledger.access() : nil,
             effectsTwice: try await ledger.effectsTwice(except: observer.before))
         let findings = check.against(book)

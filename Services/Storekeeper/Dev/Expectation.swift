@@ -21,11 +21,11 @@ struct Expectation: Sendable {
     ///
     /// - Parameters:
     ///   - stored: rows that the run added to the ledger.
-    ///   - refused: uuids of dead letters.
-    func isMet(stored: Int, refused: Set<String>, backlog: Backlog.Measurement?) -> Bool {
+    ///   - rejected: uuids of dead letters.
+    func isMet(stored: Int, rejected: Set<String>, backlog: Backlog.Measurement?) -> Bool {
         // The measurement after the last one may have begun before the simulator's end.
         guard let backlog, backlog.number >= measurementNumber + 2, backlog.isSettled else { return false }
-        return stored >= genuine && forged.isSubset(of: refused)
+        return stored >= genuine && forged.isSubset(of: rejected)
     }
 }
 

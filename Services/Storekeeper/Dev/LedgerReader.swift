@@ -95,7 +95,7 @@ struct LedgerReader: Sendable {
         let newest = try await TimelineStore(connection).newest(2 * limit).flatMap { row in
             row.changes.map { change in
                 Snapshot.TimelineRow(
-                    at: row.learnedAt, purchase: "\(row.key.environment.rawValue) \(row.key.originalTransactionId)",
+                    at: row.appliedAt, purchase: "\(row.key.environment.rawValue) \(row.key.originalTransactionId)",
                     fact: change.fact, from: change.from, to: change.to)
             }
         }

@@ -21,7 +21,7 @@ struct LiveView: Sendable {
             "running \(Self.clock(snapshot.elapsed))   stored \(Self.grouped(snapshot.stored))\(goal(snapshot))",
             latency(snapshot).drop { $0 == " " }.description,
             "",
-            Self.row("stage", ["records", "per second", "waiting", "repeats", "refused"]),
+            Self.row("stage", ["records", "per second", "waiting", "repeats", "rejected"]),
         ]
         for kind in ServiceKind.allCases.reversed() where kind.isStage {
             let counts = snapshot.stages[kind] ?? StageCounts()
@@ -32,7 +32,7 @@ struct LiveView: Sendable {
                     [
                         Self.grouped(Int64(counts.handled)), rate(of: kind, snapshot), waiting,
                         kind == .ingest ? "" : Self.grouped(Int64(counts.discarded)),
-                        Self.grouped(Int64(counts.refused)),
+                        Self.grouped(Int64(counts.rejected)),
                     ]))
         }
         if let recovery = snapshot.recovery { lines += ["", "Apple's history, \(recovery.text)"] }

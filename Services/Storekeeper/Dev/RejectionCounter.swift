@@ -8,7 +8,7 @@ import Synchronization
 final class RejectionCounter: Sendable {
     private let consumer: Consumer
     private let start: [TopicPartitionOffset]
-    private let letters = Mutex<[RunCheck.Refused]>([])
+    private let letters = Mutex<[RunCheck.Rejected]>([])
 
     /// Where reading begins.
     enum Start {
@@ -32,7 +32,7 @@ final class RejectionCounter: Sendable {
     }
 
     /// All so far, in the order of reading.
-    var all: [RunCheck.Refused] { letters.withLock { $0 } }
+    var all: [RunCheck.Rejected] { letters.withLock { $0 } }
 
     /// The uuids of readable dead letters.
     var uuids: Set<String> { Set(all.compactMap(\.uuid)) }
@@ -46,8 +46,8 @@ final class RejectionCounter: Sendable {
                 guard case .records(let records) = try await consumer.turn(limit: 500, wait: .milliseconds(200)) else {
                     continue
                 }
-                let refused = records.map { Self.refused($0) }
-                letters.withLock { $0 += refused }
+                let rejected = records.map { Self.rejected($0) }
+                letters.withLock { $0 += rejected }
             } catch {
                 // The broker is away; the consumer reconnects by itself.
                 try? await Task.sleep(for: .milliseconds(500))
@@ -56,11 +56,11 @@ final class RejectionCounter: Sendable {
         await consumer.close(deadline: .seconds(1))
     }
 
-    private static func refused(_ record: ConsumerRecord) -> RunCheck.Refused {
+    private static func rejected(_ record: ConsumerRecord) -> RunCheck.Rejected {
         guard let letter = try? DeadLetter(WireRecord(record)) else {
-            return RunCheck.Refused(uuid: nil, reason: "not a dead letter")
+            return RunCheck.Rejected(uuid: nil, reason: "not a dead letter")
         }
         // Unverified; compared with the run record only.
-        return RunCheck.Refused(uuid: DeadLetterContents(letter).notificationUUID, reason: letter.reason)
+        return RunCheck.Rejected(uuid: DeadLetterContents(letter).notificationUUID, reason: letter.reason)
     }
 }

@@ -17,7 +17,7 @@ struct RunCheck: Sendable {
     }
 
     /// A dead letter.
-    struct Refused: Sendable, Equatable {
+    struct Rejected: Sendable, Equatable {
         /// Lower case; nil where it is unreadable.
         var uuid: String?
         var reason: String
@@ -29,7 +29,7 @@ struct RunCheck: Sendable {
     var ledger: [Entry]
     /// Uuids that were in the ledger before the run; ignored.
     var before: Set<String> = []
-    var refused: [Refused]
+    var rejected: [Rejected]
     var finalStates: FinalStates
     /// When purchases give access; nil where the simulator was stopped: what --reorder held back then, it never sent.
     var access: [RunRecord.Purchase: [RunRecord.AccessPeriod]]?
@@ -40,18 +40,18 @@ struct RunCheck: Sendable {
     func against(_ book: RunRecord) -> CheckFindings {
         var findings = CheckFindings()
         let entries = Dictionary(grouping: ledger, by: \.uuid)
-        let letters = Dictionary(grouping: refused.filter { $0.uuid != nil }, by: { $0.uuid ?? "" })
+        let letters = Dictionary(grouping: rejected.filter { $0.uuid != nil }, by: { $0.uuid ?? "" })
         for notification in book.notifications {
             let arrival = book.arrival(of: notification.uuid)
             let found = entries[notification.uuid] ?? []
-            let refusals = letters[notification.uuid] ?? []
+            let rejections = letters[notification.uuid] ?? []
             findings.sent += 1
             findings.repetitions += book.attempts[notification.uuid]?.count(where: \.isRepetition) ?? 0
             if let reason = notification.expectedRejection {
                 findings.forged += 1
-                judgeForged(notification, reason, arrival, isStored: !found.isEmpty, refusals, &findings)
+                judgeForged(notification, reason, arrival, isStored: !found.isEmpty, rejections, &findings)
             } else {
-                judgeGenuine(notification, arrival, found, refusals, &findings)
+                judgeGenuine(notification, arrival, found, rejections, &findings)
             }
         }
         let known = Set(book.notifications.map(\.uuid))
@@ -76,32 +76,32 @@ struct RunCheck: Sendable {
 
     private func judgeGenuine(
         _ notification: RunRecord.Notification, _ arrival: RunRecord.Arrival, _ found: [Entry],
-        _ refusals: [Refused], _ findings: inout CheckFindings
+        _ rejections: [Rejected], _ findings: inout CheckFindings
     ) {
         if let entry = found.first {
             findings.inLedger += 1
             if found.count > 1 { findings.effectsTwice.append(notification.uuid) }
             findings.differences += Self.differences(between: notification, and: entry)
-        } else if arrival == .certain, refusals.isEmpty {
+        } else if arrival == .certain, rejections.isEmpty {
             findings.missing.append(notification.uuid)
-        } else if refusals.isEmpty {
+        } else if rejections.isEmpty {
             findings.notAccepted += 1
         }
-        if let refusal = refusals.first {
-            findings.wronglyRefused.append("\(notification.uuid): \(refusal.reason)")
+        if let rejection = rejections.first {
+            findings.wronglyRejected.append("\(notification.uuid): \(rejection.reason)")
         }
     }
 
     private func judgeForged(
         _ notification: RunRecord.Notification, _ reason: String, _ arrival: RunRecord.Arrival, isStored: Bool,
-        _ refusals: [Refused], _ findings: inout CheckFindings
+        _ rejections: [Rejected], _ findings: inout CheckFindings
     ) {
         if isStored { findings.forgedInLedger.append(notification.uuid) }
-        if let refusal = refusals.first {
-            findings.refusedByReason[refusal.reason, default: 0] += 1
-            if refusal.reason != reason {
+        if let rejection = rejections.first {
+            findings.rejectedByReason[rejection.reason, default: 0] += 1
+            if rejection.reason != reason {
                 findings.differences.append(
-                    Difference(of: notification.uuid, field: "reason", book: reason, found: refusal.reason))
+                    Difference(of: notification.uuid, field: "reason", book: reason, found: rejection.reason))
             }
         } else if arrival == .certain {
             findings.forgedMissing.append(notification.uuid)

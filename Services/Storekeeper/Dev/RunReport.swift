@@ -34,7 +34,7 @@ struct RunReport: Sendable, Codable {
         self.seconds = seconds
         self.seed = seed
         isClean = findings.areClean && (recovery?.missing ?? 0) == 0
-        let ended = findings.inLedger + findings.refusedByReason.values.reduce(0, +)
+        let ended = findings.inLedger + findings.rejectedByReason.values.reduce(0, +)
         perSecond = seconds > 0 ? Double(ended) / seconds : 0
     }
 
@@ -64,7 +64,7 @@ struct RunReport: Sendable, Codable {
         if !isClean { throw Exit.failed.code }
     }
 
-    private var refusedCount: Int { findings.refusedByReason.values.reduce(0, +) }
+    private var rejectedCount: Int { findings.rejectedByReason.values.reduce(0, +) }
 
     /// The block for people.
     var lines: [String] {
@@ -79,7 +79,7 @@ struct RunReport: Sendable, Codable {
             row("in the ledger", "\(findings.inLedger), each compared field by field"),
             row("state compared", "\(findings.purchases) subscriptions and purchases"),
             row("access compared", "\(findings.accesses) subscriptions and purchases, at every boundary"),
-            row("forged, rejected", "\(refusedCount)\(reasons)"),
+            row("forged, rejected", "\(rejectedCount)\(reasons)"),
             row("missing", "\(findings.missing.count)\(cause)"),
             row("unexpected", "\(findings.unexpected.count)"),
             row("differing", "\(findings.differences.count)"),
@@ -91,7 +91,7 @@ struct RunReport: Sendable, Codable {
         }
         for (name, uuids) in [
             ("forged, stored", findings.forgedInLedger), ("forged, missing", findings.forgedMissing),
-            ("wrongly rejected", findings.wronglyRefused),
+            ("wrongly rejected", findings.wronglyRejected),
         ] where !uuids.isEmpty {
             lines.append(row(name, "\(uuids.count)"))
         }
@@ -114,8 +114,8 @@ struct RunReport: Sendable, Codable {
     }
 
     private var reasons: String {
-        guard !findings.refusedByReason.isEmpty else { return "" }
-        let reasons = findings.refusedByReason.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        guard !findings.rejectedByReason.isEmpty else { return "" }
+        let reasons = findings.rejectedByReason.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         return " (\(reasons.joined(separator: ", ")))"
     }
 
@@ -138,7 +138,7 @@ struct RunReport: Sendable, Codable {
         let lists: [(String, [String])] = [
             ("missing", findings.missing), ("unexpected", findings.unexpected),
             ("forged but stored", findings.forgedInLedger), ("forged and missing", findings.forgedMissing),
-            ("wrongly rejected", findings.wronglyRefused), ("effects twice", findings.effectsTwice),
+            ("wrongly rejected", findings.wronglyRejected), ("effects twice", findings.effectsTwice),
             (
                 "differing",
                 findings.differences.map {

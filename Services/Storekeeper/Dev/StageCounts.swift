@@ -6,18 +6,18 @@ struct StageCounts: Sendable, Equatable {
     /// Duplicates and other records without further work.
     var discarded = 0.0
     /// Dead letters, or bad requests.
-    var refused = 0.0
+    var rejected = 0.0
 
     static func + (left: StageCounts, right: StageCounts) -> StageCounts {
         StageCounts(
             handled: left.handled + right.handled, discarded: left.discarded + right.discarded,
-            refused: left.refused + right.refused)
+            rejected: left.rejected + right.rejected)
     }
 
-    init(handled: Double = 0, discarded: Double = 0, refused: Double = 0) {
+    init(handled: Double = 0, discarded: Double = 0, rejected: Double = 0) {
         self.handled = handled
         self.discarded = discarded
-        self.refused = refused
+        self.rejected = rejected
     }
 
     /// The counts of one process.
@@ -25,12 +25,12 @@ struct StageCounts: Sendable, Equatable {
         if kind == .ingest {
             let requests = MetricsPage.ingestRequests
             handled = page.sum(requests)
-            refused = handled - page.sum(requests, ["code": "200"])
+            rejected = handled - page.sum(requests, ["code": "200"])
         } else {
             let records = MetricsPage.stageRecords
             handled = page.sum(records)
             discarded = page.sum(records, ["outcome": "discarded"])
-            refused = page.sum(records, ["outcome": "dead_letter"])
+            rejected = page.sum(records, ["outcome": "dead_letter"])
         }
     }
 

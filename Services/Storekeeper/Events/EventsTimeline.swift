@@ -54,7 +54,7 @@ extension CommandError {
 /// A row of the timeline: a notification, or a change that it made.
 struct TimelineEntry: ListedRow {
     var occurredAt: Date?
-    var learnedAt: Date
+    var appliedAt: Date
     var environment: String
     /// Nil for the notification itself.
     var fact: String?
@@ -69,7 +69,7 @@ struct TimelineEntry: ListedRow {
 
     init(_ line: LedgerLine, says: String?) {
         occurredAt = line.signedDate
-        learnedAt = line.recordedAt
+        appliedAt = line.recordedAt
         environment = line.environment.rawValue
         transactionId = line.transactionId
         notificationType = line.notificationType
@@ -85,7 +85,7 @@ struct TimelineEntry: ListedRow {
 
     private init(_ change: FactChange, of row: TimelineRow) {
         occurredAt = row.occurredAt
-        learnedAt = row.learnedAt
+        appliedAt = row.appliedAt
         environment = row.key.environment.rawValue
         fact = change.fact
         from = change.from
@@ -103,7 +103,7 @@ struct TimelineEntry: ListedRow {
     var cells: [String] {
         let event = notificationType.map { type in subtype.map { "\(type)/\($0)" } ?? type }
         return [
-            occurredAt?.text ?? "-", learnedAt.text, environment, event ?? "- \(fact ?? "")", says, notificationUUID,
+            occurredAt?.text ?? "-", appliedAt.text, environment, event ?? "- \(fact ?? "")", says, notificationUUID,
         ]
     }
 }

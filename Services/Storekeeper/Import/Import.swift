@@ -124,11 +124,11 @@ struct Import: Subcommand {
             throw interruption
         }
         await producer.close(deadline: .seconds(5))
-        summary.signedObjects = counts.parts
+        summary.signedObjects = counts.signedObjects
         var failed: [Int: String] = [:]
         for row in rows {
             for id in row.originalTransactionIds {
-                if let reason = counts.refused[id] { failed[row.line] = "\(id): \(reason)" }
+                if let reason = counts.rejected[id] { failed[row.line] = "\(id): \(reason)" }
             }
         }
         return failed

@@ -79,7 +79,7 @@ struct DayRow: ListedRow {
     var listed: Int64
     var missing: Int64
     var recovered: Int64
-    var refused: Int64
+    var rejected: Int64
     var unreadable: Int64
     var stillMissing: Int64
     var provenAt: Date?
@@ -92,7 +92,7 @@ struct DayRow: ListedRow {
         listed = day.counts.listed
         missing = day.counts.missing
         recovered = day.counts.recovered
-        refused = day.counts.refused
+        rejected = day.counts.rejected
         unreadable = day.counts.unreadable
         stillMissing = day.counts.stillMissing
         provenAt = day.provenAt
@@ -116,7 +116,8 @@ struct DayRow: ListedRow {
 
     var cells: [String] {
         [
-            day, bundleId, environment, state, "\(listed)", "\(missing)", "\(recovered)", "\(refused)", "\(unreadable)",
+            day, bundleId, environment, state, "\(listed)", "\(missing)", "\(recovered)", "\(rejected)",
+            "\(unreadable)",
             "\(stillMissing)", provenAt?.text ?? "-", givenUp ?? "-",
         ]
     }
@@ -134,12 +135,12 @@ struct WindowRow: ListedRow {
     var onlyFailures: Bool
     var reason: String
     var state: String
-    var parts: Int
+    var subwindows: Int
     var pages: Int
     var listed: Int64
     var missing: Int64
     var recovered: Int64
-    var refused: Int64
+    var rejected: Int64
     var unreadable: Int64
     var stillMissing: Int64
     var attempts: Int
@@ -159,12 +160,12 @@ struct WindowRow: ListedRow {
         onlyFailures = window.scope.onlyFailures
         reason = window.reason.rawValue
         state = window.state.rawValue
-        parts = window.parts
+        subwindows = window.subwindows
         pages = window.pages
         listed = window.counts.listed
         missing = window.counts.missing
         recovered = window.counts.recovered
-        refused = window.counts.refused
+        rejected = window.counts.rejected
         unreadable = window.counts.unreadable
         stillMissing = window.counts.stillMissing
         attempts = window.attempts
@@ -188,7 +189,7 @@ struct WindowRow: ListedRow {
     var cells: [String] {
         [
             openedAt.text, bundleId, environment, from.text, to.text, cause,
-            state, "\(listed)", "\(missing)", "\(recovered)", "\(refused)", "\(unreadable)", closedAt?.text ?? "-",
+            state, "\(listed)", "\(missing)", "\(recovered)", "\(rejected)", "\(unreadable)", closedAt?.text ?? "-",
             lastError ?? "-",
         ]
     }

@@ -21,13 +21,13 @@ struct WindowFollower: Sendable {
             var counts = RecoveryWindow.Counts()
             var pages = 0
             for whole in wholes {
-                let fetched = try await parts(of: whole)
+                let fetched = try await subwindows(of: whole)
                 pages += fetched.reduce(0) { $0 + $1.pages }
                 for part in fetched { counts.add(part.counts) }
             }
             let settled = wholes.count { $0.state == .closed || $0.state == .failed }
             let errors = wholes.compactMap(\.lastError)
-            let isIdle = wholes.contains { $0.state == .open && $0.attempts == 0 && $0.parts == 0 }
+            let isIdle = wholes.contains { $0.state == .open && $0.attempts == 0 && $0.subwindows == 0 }
             let tally = Counts(settled: settled, pages: pages, counts: counts)
             if tally != lastTally { lastMove = .now }
             lastTally = tally
@@ -63,8 +63,8 @@ struct WindowFollower: Sendable {
             + "window open for it"
     }
 
-    private func parts(of whole: RecoveryWindow) async throws -> [RecoveryWindow] {
-        guard whole.parts > 0 else { return [whole] }
+    private func subwindows(of whole: RecoveryWindow) async throws -> [RecoveryWindow] {
+        guard whole.subwindows > 0 else { return [whole] }
         var filter = RecoveryWindowStore.Filter()
         filter.partOf = whole.id
         return try await store.windows(filter)
@@ -77,7 +77,7 @@ extension RecoveryWindow.Counts {
         present += other.present
         missing += other.missing
         recovered += other.recovered
-        refused += other.refused
+        rejected += other.rejected
         unreadable += other.unreadable
     }
 }

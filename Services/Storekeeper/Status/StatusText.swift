@@ -21,11 +21,11 @@ struct StatusText: Sendable {
             ).lines
         }
         lines += section("ledger", report.ledger, ledger)
-        lines += section("dead letters of the last 24 hours", report.refused) { refused in
-            guard !refused.isEmpty else { return ["none"] }
+        lines += section("dead letters of the last 24 hours", report.rejected) { rejected in
+            guard !rejected.isEmpty else { return ["none"] }
             return TextTable(
                 columns: ["stage", "reason", .number("count")],
-                rows: refused.map { [$0.stage, $0.reason, LiveView.grouped(Int64($0.count))] }
+                rows: rejected.map { [$0.stage, $0.reason, LiveView.grouped(Int64($0.count))] }
             ).lines
         }
         lines += section("receivers of the last hour", report.receivers) { receivers in
@@ -36,7 +36,7 @@ struct StatusText: Sendable {
             return TextTable(
                 columns: ["instance", "last heartbeat", .number("accepted"), .number("rejected")],
                 rows: receivers.map {
-                    [$0.instance, $0.lastMinute.text, LiveView.grouped($0.accepted), LiveView.grouped($0.refused)]
+                    [$0.instance, $0.lastMinute.text, LiveView.grouped($0.accepted), LiveView.grouped($0.rejected)]
                 }
             ).lines
         }

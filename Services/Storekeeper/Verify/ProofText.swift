@@ -7,8 +7,8 @@ extension Proof {
     /// As text.
     var text: String {
         var lines: [String] = []
-        if let refusal {
-            lines += ["REJECTED (\(refusal.reason.rawValue)): \(refusal.message)", ""]
+        if let rejection {
+            lines += ["REJECTED (\(rejection.reason.rawValue)): \(rejection.message)", ""]
         } else {
             lines += ["VERIFIED: signed by \(signer), \(noun).", ""]
         }
@@ -26,7 +26,7 @@ extension Proof {
             ]
         }
         if certificates.isEmpty { lines.append("  none readable") }
-        lines += ["", refusal == nil ? "payload" : "payload, NOT verified"]
+        lines += ["", rejection == nil ? "payload" : "payload, NOT verified"]
         lines.append(payload.flatMap { PrettyJSON($0)?.text } ?? "  not JSON")
         return lines.joined(separator: "\n")
     }
@@ -35,10 +35,10 @@ extension Proof {
     var json: String {
         var json = JSONWriter()
         json.beginObject()
-        json.member("verified", refusal == nil)
+        json.member("verified", rejection == nil)
         json.member("kind", kind.rawValue)
-        json.member("reason", refusal?.reason.rawValue)
-        json.member("message", refusal?.message)
+        json.member("reason", rejection?.reason.rawValue)
+        json.member("message", rejection?.message)
         json.member("identityChecked", identity.bundleId != nil)
         json.member("revocationChecked", false)
         json.member("signedByApple", isSignedByApple)

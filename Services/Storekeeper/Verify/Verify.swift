@@ -65,7 +65,7 @@ struct Verify: Subcommand {
             of: try SignedInput(Self.content(of: input)).jws, kind: kind, trust: trust, identity: identity,
             now: at?.date(now: context.now()) ?? context.now())
         context.print(json ? proof.json : proof.text)
-        if proof.refusal != nil { throw Exit.failed.code }
+        if proof.rejection != nil { throw Exit.failed.code }
     }
 
     private static func content(of input: String) throws -> [UInt8] {

@@ -105,7 +105,7 @@ actor RevocationWatch: Service {
             case (.revoked, .revoked(let date, let reason)):
                 logger.critical(
                     """
-                    A certificate has been REVOKED; what it signed is refused from now on. Look for forged purchases \
+                    A certificate has been REVOKED; what it signed is rejected from now on. Look for forged purchases \
                     since the revocation, and fetch them again from Apple.
                     """, metadata: details.merging(["since": "\(date)", "reason": "\(reason)"]) { $1 })
             case (.unknown, _): logger.warning("The OCSP responder does not know a certificate", metadata: details)

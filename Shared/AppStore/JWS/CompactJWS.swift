@@ -22,7 +22,7 @@ public struct CompactJWS: Sendable {
 
     /// Nil unless there are exactly three segments, none of them empty.
     ///
-    /// The characters are looked at when a segment is decoded, and a dot among them is refused there: only the first and
+    /// The characters are looked at when a segment is decoded, and a dot among them is rejected there: only the first and
     /// the last dot are searched for.
     public init?(_ bytes: ArraySlice<UInt8>) {
         guard let first = Self.firstDot(bytes), let last = bytes.lastIndex(of: UInt8(ascii: ".")),

@@ -2,7 +2,7 @@ import struct Foundation.Date
 
 /// Something signed in an answer, and what the verifier found.
 ///
-/// A refused one stands beside the others of its page: nothing that Apple adds or breaks in one transaction hides the rest.
+/// A rejected one stands beside the others of its page: nothing that Apple adds or breaks in one transaction hides the rest.
 /// It prints as its verdict, never as its payload.
 public struct SignedItem<Value: Payload>: Sendable, CustomStringConvertible, CustomReflectable {
     /// The JWS as Apple sent it.
@@ -14,7 +14,7 @@ public struct SignedItem<Value: Payload>: Sendable, CustomStringConvertible, Cus
     public var description: String {
         switch proof {
         case .success: "proven \(Value.self)"
-        case .failure(let refusal): "refused \(Value.self): \(refusal)"
+        case .failure(let rejection): "rejected \(Value.self): \(rejection)"
         }
     }
 

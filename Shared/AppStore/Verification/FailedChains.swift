@@ -3,7 +3,7 @@ import Synchronization
 /// Chains that failed recently, by digest: the same forged leaf costs nothing a second time. Bounded; the oldest is dropped.
 final class FailedChains: Sendable {
     private struct State {
-        var refusals: [[UInt8]: VerificationFailure] = [:]
+        var rejections: [[UInt8]: VerificationFailure] = [:]
         var order: [[UInt8]] = []
         var oldest = 0
     }
@@ -14,15 +14,15 @@ final class FailedChains: Sendable {
     init(capacity: Int) { self.capacity = max(1, capacity) }
 
     /// Maximum number of chains.
-    var count: Int { state.withLock(\.refusals.count) }
+    var count: Int { state.withLock(\.rejections.count) }
 
-    func refusal(of digest: [UInt8]) -> VerificationFailure? { state.withLock { $0.refusals[digest] } }
+    func rejection(of digest: [UInt8]) -> VerificationFailure? { state.withLock { $0.rejections[digest] } }
 
-    func insert(_ refusal: VerificationFailure, for digest: [UInt8]) {
+    func insert(_ rejection: VerificationFailure, for digest: [UInt8]) {
         state.withLock { state in
-            guard state.refusals.updateValue(refusal, forKey: digest) == nil else { return }
+            guard state.rejections.updateValue(rejection, forKey: digest) == nil else { return }
             if state.order.count < capacity { return state.order.append(digest) }
-            state.refusals[state.order[state.oldest]] = nil
+            state.rejections[state.order[state.oldest]] = nil
             state.order[state.oldest] = digest
             state.oldest = (state.oldest + 1) % capacity
         }

@@ -27,7 +27,7 @@ final class PayloadProver: Sendable {
     /// this each such header would cost a path verification.
     private let chains: ProofCache<ValidatedChain>
     /// Chains that failed, by the same digests.
-    private let refused: FailedChains
+    private let rejected: FailedChains
     /// Intermediates proven as part of a chain: a leaf that none of them signed is rejected without a path verification.
     private let intermediates: ProofCache<Certificate>
 
@@ -39,14 +39,14 @@ final class PayloadProver: Sendable {
         headers = ProofCache(capacity: policy.cachedHeaders, lifetime: policy.cacheLifetime)
         chains = ProofCache(capacity: policy.cachedHeaders, lifetime: policy.cacheLifetime)
         intermediates = ProofCache(capacity: policy.cachedHeaders, lifetime: policy.cacheLifetime)
-        refused = FailedChains(capacity: policy.rememberedRefusals)
+        rejected = FailedChains(capacity: policy.rememberedRejections)
     }
 
     /// Number of cached headers and chains; bounded whatever is sent.
     var cached: (headers: Int, chains: Int) { (headers.count, chains.count) }
 
     /// Number of cached failed chains; bounded likewise.
-    var refusedChains: Int { refused.count }
+    var rejectedChains: Int { rejected.count }
 
     /// The chains under which a signature was valid recently.
     var provenChains: [ValidatedChain] { headers.all.map(\.chain) }
@@ -116,7 +116,7 @@ final class PayloadProver: Sendable {
         }
         do throws(VerificationFailure) {
             try judgeTime(header.chain, signedDate: signedDate, now: now)
-            if let refusal = revocations.refusal(of: header.chain) { throw refusal }
+            if let rejection = revocations.rejection(of: header.chain) { throw rejection }
         } catch {
             throw error.naming(NotificationEnvelope.bundleId(of: document.root))
         }
@@ -173,7 +173,7 @@ final class PayloadProver: Sendable {
         -> ValidatedChain
     {
         if let chain = chains.proof(for: candidate.digest[...], now: now) { return chain }
-        if let refusal = refused.refusal(of: candidate.digest) { throw refusal }
+        if let rejection = rejected.rejection(of: candidate.digest) { throw rejection }
         let intermediate = try certificate(candidate.header.intermediate, place: 1)
         guard budget?.take() ?? true else {
             throw VerificationFailure(
@@ -185,9 +185,9 @@ final class PayloadProver: Sendable {
             intermediates.insert(intermediate, for: intermediate.sha256[...], now: now)
             return chain
         case .failure(let failure):
-            let refusal = VerificationFailure(failure)
-            refused.insert(refusal, for: candidate.digest)
-            throw refusal
+            let rejection = VerificationFailure(failure)
+            rejected.insert(rejection, for: candidate.digest)
+            throw rejection
         }
     }
 

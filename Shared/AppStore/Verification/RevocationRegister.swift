@@ -38,7 +38,7 @@ public final class RevocationRegister: Sendable {
     }
 
     /// Leaf and intermediate are checked; a root is revoked by removing it from the trust store.
-    func refusal(of chain: ValidatedChain) -> VerificationFailure? {
+    func rejection(of chain: ValidatedChain) -> VerificationFailure? {
         let (leaf, intermediate) = standings.withLock { standings in
             if standings.isEmpty { return (Standing.unknown, Standing.unknown) }
             return (

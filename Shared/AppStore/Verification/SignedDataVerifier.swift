@@ -30,7 +30,7 @@ public final class SignedDataVerifier: Sendable {
     public var remembered: (headers: Int, chains: Int) { prover.cached }
 
     /// Number of cached failed chains: bounded likewise.
-    public var rememberedRefusals: Int { prover.refusedChains }
+    public var rememberedRejections: Int { prover.rejectedChains }
 
     /// The chains with a recent valid signature, whose revocation is worth checking. A
     /// chain occurs once for each header; bounded like ``remembered``.

@@ -41,12 +41,12 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
         services: @Sendable (ServiceContext<Table>) async throws -> [any Service]
     ) async -> Never {
         await start(clock: clock, instance: instance) { context, settings, registry in
-            var parts = try await services(context)
+            var services = try await services(context)
             // Stopped after all of them, so that their last spans are exported.
-            if let exporter = try exporter(context, settings) { parts.insert(exporter, at: 0) }
+            if let exporter = try exporter(context, settings) { services.insert(exporter, at: 0) }
             try await ServiceRun(
                 logger: context.logger, health: context.health, settings: settings, registry: registry
-            ).run(parts)
+            ).run(services)
         }
     }
 

@@ -12,7 +12,7 @@ struct ServiceRun {
 
     /// The admin server comes first, so it stops last and shows the draining; the drain comes last, so that
     /// readiness ends before anything stops.
-    func run(_ parts: [any Service]) async throws {
+    func run(_ services: [any Service]) async throws {
         let deadline = ShutdownDeadline(limit: settings.shutdownDeadline) { [logger, whenTooLate] in
             logger.critical("Stopping took longer than STOREKEEPER_SHUTDOWN_DEADLINE; exiting with 1")
             whenTooLate()
@@ -24,7 +24,7 @@ struct ServiceRun {
             onListening: { [logger] in PortFile.write($0, to: portFile, logger: logger) })
         let drain = Drain(health: health, delay: settings.drainDelay, deadline: deadline, logger: logger)
         let configuration = ServiceGroupConfiguration(
-            services: ([admin] + parts + [drain]).map { part in
+            services: ([admin] + services + [drain]).map { part in
                 // A service that fails stops the others gracefully: their current work is settled first.
                 .init(service: part, failureTerminationBehavior: .gracefullyShutdownGroup)
             },

@@ -59,7 +59,7 @@ struct TraceExporter: Service {
         for header in headers { request.headers.add(name: header.name, value: header.value) }
         request.body = .bytes(TraceRequest(resource: resource, spans: spans).bytes)
         let response = try await client.execute(request, timeout: .seconds(5))
-        guard (200..<300).contains(response.status.code) else { throw CollectorRefused(status: response.status.code) }
+        guard (200..<300).contains(response.status.code) else { throw CollectorRejected(status: response.status.code) }
         // Read to its end, or the connection could not be used again.
         for try await _ in response.body {}
     }
@@ -74,7 +74,7 @@ struct TraceExporter: Service {
 }
 
 /// The collector answered without success.
-struct CollectorRefused: Error, CustomStringConvertible {
+struct CollectorRejected: Error, CustomStringConvertible {
     let status: UInt
 
     var description: String { "the collector answered \(status); is its address right, and its header file?" }

@@ -16,7 +16,7 @@ extension ProducerRecord {
                 Topics.received,
                 ReceivedNotification(
                     signedPayload: original.value, source: .replay,
-                    receivedAt: received?.receivedAt ?? letter.refusedAt, bundleId: received?.bundleId,
+                    receivedAt: received?.receivedAt ?? letter.rejectedAt, bundleId: received?.bundleId,
                     status: seal.isValid(original) ? received?.status : nil,
                     traceparent: received?.traceparent))
         } else if let verified {

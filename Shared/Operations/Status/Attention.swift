@@ -21,7 +21,7 @@ package struct Attention: Sendable {
         var sentences: [String] = []
         if report.stages.problem != nil { sentences.append("Kafka is unavailable; the lag of the stages is unknown") }
         let database = [
-            report.ledger.problem, report.refused.problem, report.receivers.problem, report.recovery.problem,
+            report.ledger.problem, report.rejected.problem, report.receivers.problem, report.recovery.problem,
         ]
         if database.contains(where: { $0 != nil }) {
             sentences.append("the database is unavailable; some sections are unknown")
@@ -70,12 +70,12 @@ package struct Attention: Sendable {
     /// Rejections by the verifier are mostly unsolicited requests, unless there are many; later stages reject verified
     /// notifications.
     private func rejections(_ report: StatusReport) -> [String] {
-        let refused = report.refused.value ?? []
-        let later = refused.filter { $0.stage != "verifier" }.map {
+        let rejected = report.rejected.value ?? []
+        let later = rejected.filter { $0.stage != "verifier" }.map {
             "\($0.stage) rejected \($0.count) verified notifications (\($0.reason)): "
                 + "storekeeper dead-letters list --stage \($0.stage)"
         }
-        let own = refused.filter { $0.stage == "verifier" }
+        let own = rejected.filter { $0.stage == "verifier" }
         let count = own.reduce(0) { $0 + Int($1.count) }
         guard count > forged, let most = own.max(by: { $0.count < $1.count }) else { return later }
         return later + [

@@ -24,11 +24,11 @@ package struct StatusReader: Sendable {
         async let topics = (try? await TopicProblems(configuration: kafka).sentences()) ?? []
         // One connection runs the queries in sequence, Kafka in parallel.
         let ledger = await Section { try await self.ledger(connection) }
-        let refused = await Section { try await self.refused(connection, now) }
+        let rejected = await Section { try await self.rejected(connection, now) }
         let receivers = await Section { try await self.receivers(connection, now) }
         let recovery = await Section { try await RecoveryStatus(connection, now: now) }
         var report = StatusReport(
-            at: now, stages: await stages, ledger: ledger, refused: refused, receivers: receivers, recovery: recovery)
+            at: now, stages: await stages, ledger: ledger, rejected: rejected, receivers: receivers, recovery: recovery)
         report.unknownDurations = (try? await self.unknownDurations(connection)) ?? []
         report.isYoung = (try? await isYoung(connection, now)) ?? false
         report.topicProblems = await topics
@@ -59,16 +59,16 @@ package struct StatusReader: Sendable {
             webhookToStateP50: milliseconds.percentile(0.5), webhookToStateP99: milliseconds.percentile(0.99))
     }
 
-    private func refused(_ connection: PostgresConnection, _ now: Date) async throws -> [StatusReport.Refused] {
+    private func rejected(_ connection: PostgresConnection, _ now: Date) async throws -> [StatusReport.Rejected] {
         try await IncidentStore(connection).rejections(since: now.addingTimeInterval(-86_400)).map {
-            StatusReport.Refused(stage: $0.stage, reason: $0.reason, count: $0.count)
+            StatusReport.Rejected(stage: $0.stage, reason: $0.reason, count: $0.count)
         }
     }
 
     private func receivers(_ connection: PostgresConnection, _ now: Date) async throws -> [StatusReport.Receiver] {
         try await IncidentStore(connection).receivers(since: now.addingTimeInterval(-3600)).map {
             StatusReport.Receiver(
-                instance: $0.instance, lastMinute: $0.lastMinute, accepted: $0.accepted, refused: $0.refused)
+                instance: $0.instance, lastMinute: $0.lastMinute, accepted: $0.accepted, rejected: $0.rejected)
         }
     }
 }

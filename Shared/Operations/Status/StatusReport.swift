@@ -26,7 +26,7 @@ package struct StatusReport: Sendable, Encodable {
     }
 
     /// Dead letters of one stage and reason within 24 hours.
-    package struct Refused: Sendable, Encodable, Equatable {
+    package struct Rejected: Sendable, Encodable, Equatable {
         package var stage: String
         package var reason: String
         package var count: Int
@@ -38,7 +38,7 @@ package struct StatusReport: Sendable, Encodable {
         /// The minute of its last heartbeat.
         package var lastMinute: Date
         package var accepted: Int64
-        package var refused: Int64
+        package var rejected: Int64
     }
 
     /// A non-renewing product whose duration an operator has to set.
@@ -52,7 +52,7 @@ package struct StatusReport: Sendable, Encodable {
     package var at: Date
     package var stages: Section<[Stage]>
     package var ledger: Section<Ledger>
-    package var refused: Section<[Refused]>
+    package var rejected: Section<[Rejected]>
     package var receivers: Section<[Receiver]>
     package var recovery: Section<RecoveryStatus>
     /// The deployment is so young that no receiver can have sent a heartbeat yet.

@@ -34,7 +34,7 @@ package struct Proof: Sendable {
     /// The payload as JSON; nil where it is not JSON. Signed objects within a verified notification are decoded.
     package let payload: [UInt8]?
     /// Nil where verification succeeded.
-    package let refusal: VerificationFailure?
+    package let rejection: VerificationFailure?
     /// The validated chain; nil where verification failed. Not the header's list: any sender can list Apple's root.
     package let chain: ValidatedChain?
     package let identity: Identity
@@ -58,8 +58,8 @@ package struct Proof: Sendable {
             case .appTransaction: verifier.appTransaction(jws, now: now).map { ($0.chain, $0.decoded) }
             }
         switch proven {
-        case .success(let proven): (chain, payload, refusal) = (proven.chain, proven.decoded, nil)
-        case .failure(let refusal): (chain, payload, self.refusal) = (nil, claim.payload, refusal)
+        case .success(let proven): (chain, payload, rejection) = (proven.chain, proven.decoded, nil)
+        case .failure(let rejection): (chain, payload, self.rejection) = (nil, claim.payload, rejection)
         }
     }
 

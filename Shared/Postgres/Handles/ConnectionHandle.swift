@@ -25,7 +25,7 @@ final class ConnectionHandle {
         }
         guard PQstatus(pointer) == CONNECTION_OK else {
             defer { PQfinish(pointer) }
-            throw Self.refusal(String(cString: PQerrorMessage(pointer)).trimmingNewlines)
+            throw Self.rejection(String(cString: PQerrorMessage(pointer)).trimmingNewlines)
         }
         self.pointer = pointer
         self.notices = NoticeLog(logger: logger)
@@ -109,7 +109,7 @@ final class ConnectionHandle {
         case execute(Statement)
     }
 
-    /// All of them before the first is sent: a refused value must not leave half of them behind.
+    /// All of them before the first is sent: a rejected value must not leave half of them behind.
     private func encode(_ commands: [Command]) throws(PostgresError) -> [(Statement, EncodedParameters)] {
         let encoded = try commands.map { command throws(PostgresError) in
             do throws(PostgresError) {
@@ -187,7 +187,7 @@ final class ConnectionHandle {
 
     /// libpq keeps no SQLSTATE of a failed connect, so here, and only here, the server's text must decide between what
     /// an operator must repair and what time repairs. In doubt it is time.
-    private static func refusal(_ message: String) -> PostgresError {
+    private static func rejection(_ message: String) -> PostgresError {
         let needsOperator = ["authentication failed", "no password supplied", "no pg_hba.conf entry", "does not exist"]
         let isPermanent = needsOperator.contains { message.contains($0) && !message.contains("No such file") }
         return PostgresError(isPermanent ? .notPermitted : .connectionLost, message)

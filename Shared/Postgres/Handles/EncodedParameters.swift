@@ -14,7 +14,7 @@ struct EncodedParameters {
         }
         // libpq counts in 32 bits; the server refuses a message of 1 GiB.
         guard bytes.count < 1 << 30 else {
-            throw PostgresError(.refusedValue, "the values of one statement exceed 1 GiB; use smaller batches")
+            throw PostgresError(.rejectedValue, "the values of one statement exceed 1 GiB; use smaller batches")
         }
     }
 

@@ -28,7 +28,7 @@ extension Date: PostgresValue, PostgresElement {
         // 4713 BC to 294276 AD, and never the two extremes, which mean -infinity and infinity.
         let seconds = timeIntervalSince1970 - epochOffset
         guard seconds > -210_866_803_200, seconds < 9_224_318_016_000 else {
-            throw PostgresError(.refusedValue, "a date outside the years -4712 to 294276 cannot be stored")
+            throw PostgresError(.rejectedValue, "a date outside the years -4712 to 294276 cannot be stored")
         }
         // Far from now a Double cannot tell microseconds any more, but it can tell that it was made of milliseconds.
         let milliseconds = (timeIntervalSince1970 * 1000).rounded()

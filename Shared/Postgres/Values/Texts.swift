@@ -8,7 +8,7 @@ extension String: PostgresValue, PostgresElement {
     public func write(into bytes: inout [UInt8]) throws(PostgresError) -> Bool {
         guard !hasNUL else {
             throw PostgresError(
-                .refusedValue, "a text with a NUL character cannot be stored; reject it before it comes here")
+                .rejectedValue, "a text with a NUL character cannot be stored; reject it before it comes here")
         }
         bytes.append(contentsOf: utf8)
         return true

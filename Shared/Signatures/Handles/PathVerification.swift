@@ -7,7 +7,7 @@ enum PathVerification {
     enum Outcome {
         /// The anchor's place among those that were given.
         case path(anchor: Int)
-        case refused(ChainFailure)
+        case rejected(ChainFailure)
     }
 
     /// - Parameter acceptsSHA1: also certificates that were signed over a SHA-1.
@@ -41,7 +41,7 @@ enum PathVerification {
             X509_VERIFY_PARAM_set_auth_level(parameters, acceptsSHA1 ? 0 : 2)
             guard X509_verify_cert(context) == 1 else {
                 let code = X509_STORE_CTX_get_error(context)
-                return .refused(meaning(of: code, leaf: leafPointer, intermediate: intermediate))
+                return .rejected(meaning(of: code, leaf: leafPointer, intermediate: intermediate))
             }
             return judge(X509_STORE_CTX_get0_chain(context), intermediate: intermediate, anchors: anchors)
         }
@@ -52,12 +52,12 @@ enum PathVerification {
         _ path: OpaquePointer?, intermediate: CertificateHandle, anchors: [CertificateHandle]
     ) -> Outcome {
         let count = Int(COpenSSL_certificates_count(path))
-        guard count == 3 else { return .refused(.wrongLength(count)) }
+        guard count == 3 else { return .rejected(.wrongLength(count)) }
         let second = COpenSSL_certificates_at(path, 1)
-        guard intermediate.withPointer({ X509_cmp($0, second) }) == 0 else { return .refused(.wrongLength(count)) }
+        guard intermediate.withPointer({ X509_cmp($0, second) }) == 0 else { return .rejected(.wrongLength(count)) }
         let last = COpenSSL_certificates_at(path, 2)
         guard let anchor = anchors.firstIndex(where: { $0.withPointer { X509_cmp($0, last) } == 0 }) else {
-            return .refused(.untrusted("the path does not end in a trusted root"))
+            return .rejected(.untrusted("the path does not end in a trusted root"))
         }
         return .path(anchor: anchor)
     }

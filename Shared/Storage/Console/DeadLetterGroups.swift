@@ -110,7 +110,7 @@ package struct DeadLetterGroups: Sendable {
 
     private static func letter(_ row: Row) throws -> Letter {
         Letter(
-            partition: try row.value("log_partition"), offset: try row.value("log_offset"),
+            partition: try row.value("kafka_partition"), offset: try row.value("kafka_offset"),
             criteria: Criteria(
                 stage: try row.value("stage"), reason: try row.value("reason"),
                 environment: try row.optional("environment"), bundleId: try row.optional("bundle_id"),
@@ -122,7 +122,7 @@ package struct DeadLetterGroups: Sendable {
 
     static let statements = [groups, letters, lettersAbout]
 
-    static let subject = "'dead letter ' || rejected.cluster || '/' || log_partition || '/' || log_offset"
+    static let subject = "'dead letter ' || rejected.cluster || '/' || kafka_partition || '/' || kafka_offset"
 
     static let matches = """
         ($1::text is null or stage = $1::text) and ($2::text is null or reason = $2::text)
@@ -146,7 +146,7 @@ package struct DeadLetterGroups: Sendable {
             """)
 
     private static let columns = """
-        log_partition, log_offset, stage, reason, environment, bundle_id, build, message, rejected_at, received_at,
+        kafka_partition, kafka_offset, stage, reason, environment, bundle_id, build, message, rejected_at, received_at,
             notification_uuid, source, (
                 select action
                 from operator_action
@@ -171,13 +171,13 @@ package struct DeadLetterGroups: Sendable {
             select \(columns)
             from rejected
             where \(matches)
-                and ($6::integer is null or (rejected_at, log_partition, log_offset) < (
-                    select last.rejected_at, last.log_partition, last.log_offset
+                and ($6::integer is null or (rejected_at, kafka_partition, kafka_offset) < (
+                    select last.rejected_at, last.kafka_partition, last.kafka_offset
                     from rejected last
-                    where last.log_partition = $6::integer and last.log_offset = $7::bigint
+                    where last.kafka_partition = $6::integer and last.kafka_offset = $7::bigint
                     order by last.rejected_at desc
                     limit 1))
-            order by rejected_at desc, log_partition desc, log_offset desc
+            order by rejected_at desc, kafka_partition desc, kafka_offset desc
             limit $8::bigint
             """)
 }

@@ -102,13 +102,13 @@ package struct DeadLetterSelections: Sendable {
         "console-selection-freeze",
         unsafeSQL: """
             with matching as (
-                select rejected.cluster, log_partition, log_offset, notification_uuid, rejected_at
+                select rejected.cluster, kafka_partition, kafka_offset, notification_uuid, rejected_at
                 from rejected
                 where \(DeadLetterGroups.matches)
                     and not exists (
                         select from operator_action where operator_action.subject = \(DeadLetterGroups.subject))
             ), chosen as (
-                select cluster, log_partition, log_offset, notification_uuid
+                select cluster, kafka_partition, kafka_offset, notification_uuid
                 from matching
                 where cluster = (select cluster from matching order by rejected_at desc limit 1)
                 order by rejected_at desc
@@ -117,7 +117,7 @@ package struct DeadLetterSelections: Sendable {
             insert into console_selection (id, created_at, created_by, criteria, command, cluster, letters, known)
             select $6::uuid, $7::timestamptz, $8::text, $9::text, $10::text, coalesce(min(chosen.cluster), ''),
                 coalesce(
-                    array_agg(log_partition || '/' || log_offset order by log_partition, log_offset), '{}'),
+                    array_agg(kafka_partition || '/' || kafka_offset order by kafka_partition, kafka_offset), '{}'),
                 count(*) filter (where exists (
                     select from notification where notification.notification_uuid = chosen.notification_uuid))
             from chosen

@@ -98,7 +98,7 @@ package struct InsightStore: Sendable {
         select reason, count(*)::text
         from subscription_end
         where environment = $1::text::store_environment and bundle_id = $2::text
-            and told_at >= $3::timestamptz - interval '720 hours' and told_at <= $3::timestamptz
+            and signed_at >= $3::timestamptz - interval '720 hours' and signed_at <= $3::timestamptz
         group by reason
         order by count(*) desc, reason
         limit $4::bigint
@@ -108,7 +108,7 @@ package struct InsightStore: Sendable {
     private static let priceConsents = Statement(
         "insight-price-consents",
         """
-        select answer.consent, to_char(answer.told_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"'),
+        select answer.consent, to_char(answer.signed_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"'),
             asked.original_transaction_id, asked.notification_uuid::text
         from (
             select distinct on (original_transaction_id) original_transaction_id, notification_uuid
@@ -120,12 +120,12 @@ package struct InsightStore: Sendable {
             limit 5000
         ) as asked
         cross join lateral (
-            select consent, told_at
+            select consent, signed_at
             from price_consent
             where price_consent.environment = $1::text::store_environment
                 and price_consent.original_transaction_id = asked.original_transaction_id
         ) as answer
-        order by answer.told_at desc, asked.original_transaction_id
+        order by answer.signed_at desc, asked.original_transaction_id
         limit $4::bigint
         """)
 

@@ -39,7 +39,7 @@ extension CoverageStore {
         "coverage-days",
         """
         select environment::text as environment, bundle_id, day::timestamp at time zone 'UTC' as day, listed, missing,
-            recovered, refused, unreadable, window_id, planned_at, proven_at, given_up
+            recovered, rejected, unreadable, window_id, planned_at, proven_at, given_up
         from coverage_day
         where day >= ($1::timestamptz at time zone 'UTC')::date and day < ($2::timestamptz at time zone 'UTC')
             and ($3::text is null or environment = $3::text::store_environment)
@@ -51,7 +51,7 @@ extension CoverageStore {
         "coverage-days-to-repeat",
         """
         select environment::text as environment, bundle_id, day::timestamp at time zone 'UTC' as day, listed, missing,
-            recovered, refused, unreadable, window_id, planned_at, proven_at, given_up
+            recovered, rejected, unreadable, window_id, planned_at, proven_at, given_up
         from coverage_day
         where proven_at is null and given_up is null and planned_at < $1::timestamptz
             and not exists (
@@ -104,14 +104,14 @@ extension CoverageStore {
             select whole.id, sum(part.pages)::bigint as pages, sum(part.fetched)::bigint as fetched,
                 sum(part.listed)::bigint as listed, sum(part.present)::bigint as present,
                 sum(part.missing)::bigint as missing, sum(part.recovered)::bigint as recovered,
-                sum(part.refused)::bigint as refused, sum(part.unreadable)::bigint as unreadable,
+                sum(part.rejected)::bigint as rejected, sum(part.unreadable)::bigint as unreadable,
                 max(part.fetched_at) as fetched_at,
                 min(part.last_error) filter (
                     where part.state = 'failed' and part.notification_type is not distinct from whole.notification_type
                 ) as failure
             from recovery_window as whole
             join recovery_window as part on part.part_of = whole.id
-            where whole.state = 'open' and whole.parts > 0
+            where whole.state = 'open' and whole.subwindows > 0
             group by whole.id
             having bool_and(part.state in ('closed', 'failed'))
         )
@@ -119,7 +119,7 @@ extension CoverageStore {
         set state = case when settled.failure is null then 'closed' else 'failed' end, last_error = settled.failure,
             closed_at = $1::timestamptz, fetched_at = settled.fetched_at, pages = settled.pages,
             fetched = settled.fetched, listed = settled.listed, present = settled.present, missing = settled.missing,
-            recovered = settled.recovered, refused = settled.refused, unreadable = settled.unreadable
+            recovered = settled.recovered, rejected = settled.rejected, unreadable = settled.unreadable
         from settled
         where whole.id = settled.id and whole.state = 'open'
         """)
@@ -128,9 +128,9 @@ extension CoverageStore {
         "coverage-settle-days",
         """
         update coverage_day
-        set listed = swept.listed, missing = swept.missing, recovered = swept.recovered, refused = swept.refused,
-            unreadable = swept.unreadable, still_missing = swept.missing - swept.recovered - swept.refused,
-            proven_at = case when swept.missing <= swept.recovered + swept.refused then $1::timestamptz end
+        set listed = swept.listed, missing = swept.missing, recovered = swept.recovered, rejected = swept.rejected,
+            unreadable = swept.unreadable, still_missing = swept.missing - swept.recovered - swept.rejected,
+            proven_at = case when swept.missing <= swept.recovered + swept.rejected then $1::timestamptz end
         from recovery_window as swept
         where swept.id = coverage_day.window_id and swept.state = 'closed'
             and coverage_day.proven_at is null and coverage_day.given_up is null
@@ -174,11 +174,11 @@ extension CoverageStore {
         """
         select coverage.environment::text as environment, coverage.bundle_id,
             (coalesce((
-                select sum(missing - recovered - refused)
+                select sum(missing - recovered - rejected)
                 from recovery_window
                 where recovery_window.environment = coverage.environment
                     and recovery_window.bundle_id = coverage.bundle_id
-                    and state in ('open', 'fetched') and parts = 0), 0)
+                    and state in ('open', 'fetched') and subwindows = 0), 0)
             + coalesce(unproven.missing, 0))::bigint as missing,
             unproven.days - unproven.given_up as unproven_days, unproven.given_up as given_up_days
         from coverage
@@ -206,7 +206,7 @@ extension CoverageStore {
         """
         select state, count(*) as count
         from recovery_window
-        where parts = 0 and (state in ('open', 'fetched')
+        where subwindows = 0 and (state in ('open', 'fetched')
             or state = 'failed' and created_at > statement_timestamp() - interval '2 days')
         group by state
         """)

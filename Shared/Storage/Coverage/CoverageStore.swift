@@ -193,7 +193,7 @@ public struct CoverageStore: Sendable {
                 listed: try row.value("listed"),
                 present: try row.value("listed", as: Int64.self) - row.value("missing") - row.value("unreadable"),
                 missing: try row.value("missing"), recovered: try row.value("recovered"),
-                refused: try row.value("refused"), unreadable: try row.value("unreadable")),
+                rejected: try row.value("rejected"), unreadable: try row.value("unreadable")),
             window: try row.value("window_id"), plannedAt: try row.value("planned_at"),
             provenAt: try row.optional("proven_at"), givenUp: try row.optional("given_up"))
     }

@@ -19,7 +19,7 @@ public struct RecoveryWindow: Sendable, Hashable {
     /// The window that was divided into this one and others; nil where there is none.
     public var partOf: UUID?
     /// Number of subwindows; 0 where the window is fetched itself.
-    public var parts: Int
+    public var subwindows: Int
     /// The progress of the window.
     public var state: State
     /// Number of pages published to Kafka.
@@ -107,24 +107,24 @@ extension RecoveryWindow {
         /// Number of missing ones that reached the ledger.
         public var recovered: Int64
         /// Number of missing ones that the pipeline rejected.
-        public var refused: Int64
+        public var rejected: Int64
         /// Number without a readable uuid.
         public var unreadable: Int64
 
         package init(
-            listed: Int64 = 0, present: Int64 = 0, missing: Int64 = 0, recovered: Int64 = 0, refused: Int64 = 0,
+            listed: Int64 = 0, present: Int64 = 0, missing: Int64 = 0, recovered: Int64 = 0, rejected: Int64 = 0,
             unreadable: Int64 = 0
         ) {
             self.listed = listed
             self.present = present
             self.missing = missing
             self.recovered = recovered
-            self.refused = refused
+            self.rejected = rejected
             self.unreadable = unreadable
         }
 
         /// Number that is neither in the ledger nor rejected.
-        public var stillMissing: Int64 { missing - recovered - refused }
+        public var stillMissing: Int64 { missing - recovered - rejected }
     }
 
     /// A window to be opened.

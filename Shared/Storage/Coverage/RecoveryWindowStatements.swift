@@ -24,7 +24,7 @@ extension RecoveryWindowStore {
         "recovery-window-find",
         """
         select id, environment::text as environment, bundle_id, from_at, to_at, start_at, notification_type, subtype,
-            only_failures, reason, priority, part_of, parts, state, pages, listed, present, missing, recovered, refused, unreadable,
+            only_failures, reason, priority, part_of, subwindows, state, pages, listed, present, missing, recovered, rejected, unreadable,
             attempts, last_error, created_at, fetched_at, closed_at
         from recovery_window
         where ($1::uuid[] is null or id = any ($1::uuid[]))
@@ -88,7 +88,7 @@ extension RecoveryWindowStore {
             update recovery_window
             set state = 'open', page_token = null, start_at = from_at, fetched_at = null, restarts = restarts + 1,
                 last_error = 'fetched, and not settled for hours; fetched again'
-            where state = 'fetched' and parts = 0 and fetched_at < $1::timestamptz
+            where state = 'fetched' and subwindows = 0 and fetched_at < $1::timestamptz
             returning id
         ), gone as (
             delete from recovery_page using stuck where window_id = stuck.id and not is_seen
@@ -101,7 +101,7 @@ extension RecoveryWindowStore {
         """
         update recovery_window
         set state = 'failed', closed_at = $5::timestamptz, last_error = $4::text
-        where state = 'open' and parts = 0 and attempts = 0 and created_at < $1::timestamptz
+        where state = 'open' and subwindows = 0 and attempts = 0 and created_at < $1::timestamptz
             and (environment::text, bundle_id) not in (select * from unnest($2::text[], $3::text[]))
             and not exists (
                 select from coverage
@@ -133,11 +133,11 @@ extension RecoveryWindowStore {
         update recovery_window
         set listed = recovery_window.listed + given.listed, present = recovery_window.present + given.present,
             missing = recovery_window.missing + given.missing, recovered = recovery_window.recovered + given.recovered,
-            refused = recovery_window.refused + given.refused,
+            rejected = recovery_window.rejected + given.rejected,
             unreadable = recovery_window.unreadable + given.unreadable
         from unnest(
             $1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[]
-        ) as given (id, listed, present, missing, recovered, refused, unreadable)
+        ) as given (id, listed, present, missing, recovered, rejected, unreadable)
         where recovery_window.id = given.id
         """)
 }

@@ -127,7 +127,7 @@ public struct RecoveryWindowStore: Sendable {
         let rows = counts.sorted { $0.key.uuidString < $1.key.uuidString }
         return Command(
             count, rows.map(\.key), rows.map(\.value.listed), rows.map(\.value.present), rows.map(\.value.missing),
-            rows.map(\.value.recovered), rows.map(\.value.refused), rows.map(\.value.unreadable))
+            rows.map(\.value.recovered), rows.map(\.value.rejected), rows.map(\.value.unreadable))
     }
 
     static func opening(_ requests: [RecoveryWindow.Request], at time: Date, partOf: UUID? = nil) -> Command {
@@ -162,11 +162,11 @@ public struct RecoveryWindowStore: Sendable {
         RecoveryWindow(
             id: try row.value("id"), scope: try scope(row), start: try row.value("start_at"), reason: try reason(row),
             priority: Int(try row.value("priority", as: Int32.self)), partOf: try row.optional("part_of"),
-            parts: Int(try row.value("parts", as: Int32.self)), state: try state(row),
+            subwindows: Int(try row.value("subwindows", as: Int32.self)), state: try state(row),
             pages: Int(try row.value("pages", as: Int64.self)),
             counts: RecoveryWindow.Counts(
                 listed: try row.value("listed"), present: try row.value("present"), missing: try row.value("missing"),
-                recovered: try row.value("recovered"), refused: try row.value("refused"),
+                recovered: try row.value("recovered"), rejected: try row.value("rejected"),
                 unreadable: try row.value("unreadable")),
             attempts: Int(try row.value("attempts", as: Int32.self)), lastError: try row.optional("last_error"),
             createdAt: try row.value("created_at"), fetchedAt: try row.optional("fetched_at"),

@@ -24,7 +24,7 @@ public struct WindowClaim: Sendable, Hashable {
     /// First attempt of the last notification of the last page.
     public var reachedAt: Date?
     /// Number of consecutive failures.
-    public var setbacks: Int
+    public var failures: Int
     /// Number of restarts because Apple's token had expired.
     public var restarts: Int
 }
@@ -32,7 +32,7 @@ public struct WindowClaim: Sendable, Hashable {
 /// A page that was published to Kafka.
 public struct FetchedPage: Sendable, Hashable {
     /// Number of messages of the page; 0 where Apple listed nothing.
-    public var parts: Int
+    public var messages: Int
     /// Number of notifications on the page.
     public var items: Int
     /// Apple's first attempt to send its last notification.
@@ -40,8 +40,8 @@ public struct FetchedPage: Sendable, Hashable {
     /// Apple's `paginationToken` of the next page; nil after the last one.
     public var nextToken: String?
 
-    package init(parts: Int, items: Int, reachedAt: Date?, nextToken: String?) {
-        self.parts = parts
+    package init(messages: Int, items: Int, reachedAt: Date?, nextToken: String?) {
+        self.messages = messages
         self.items = items
         self.reachedAt = reachedAt
         self.nextToken = nextToken

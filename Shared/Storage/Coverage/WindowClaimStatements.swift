@@ -9,7 +9,7 @@ extension WindowClaimStore {
         with waiting as (
             select id
             from recovery_window
-            where state = 'open' and parts = 0
+            where state = 'open' and subwindows = 0
                 and (held_until is null or held_until <= statement_timestamp())
                 and (not_before is null or not_before <= statement_timestamp())
                 and (environment::text, bundle_id) in (select * from unnest($3::text[], $4::text[]))
@@ -23,7 +23,7 @@ extension WindowClaimStore {
         from waiting
         where recovery_window.id = waiting.id
         returning recovery_window.id, environment::text as environment, bundle_id, from_at, to_at, notification_type,
-            subtype, only_failures, reason, priority, part_of, start_at, page_token, next_page, reached_at, setbacks,
+            subtype, only_failures, reason, priority, part_of, start_at, page_token, next_page, reached_at, failures,
             restarts
         """)
 
@@ -38,7 +38,7 @@ extension WindowClaimStore {
             held_until = case
                 when $4::text is null then null else statement_timestamp() + $7::bigint * interval '1 second' end,
             fetched_at = case when $4::text is null then $8::timestamptz end,
-            setbacks = 0, last_error = null
+            failures = 0, last_error = null
         where id = $1::uuid and holder = $2::uuid and next_page = $3::bigint and state = 'open'
         """)
 
@@ -58,8 +58,8 @@ extension WindowClaimStore {
         "recovery-window-divide",
         """
         update recovery_window
-        set parts = $3::integer, holder = null, held_until = null
-        where id = $1::uuid and holder = $2::uuid and state = 'open' and parts = 0
+        set subwindows = $3::integer, holder = null, held_until = null
+        where id = $1::uuid and holder = $2::uuid and state = 'open' and subwindows = 0
         """)
 
     static let restart = Statement(
@@ -77,7 +77,7 @@ extension WindowClaimStore {
         update recovery_window
         set holder = null, held_until = null,
             not_before = statement_timestamp() + $3::bigint * interval '1 second',
-            setbacks = setbacks + ($4::text is not null)::integer, last_error = coalesce($4::text, last_error)
+            failures = failures + ($4::text is not null)::integer, last_error = coalesce($4::text, last_error)
         where id = $1::uuid and holder = $2::uuid and state = 'open'
         """)
 

@@ -30,7 +30,7 @@ public struct WindowClaimStore: Sendable {
                 reason: try RecoveryWindowStore.reason(row), priority: Int(try row.value("priority", as: Int32.self)),
                 partOf: try row.optional("part_of"), start: try row.value("start_at"),
                 pageToken: try row.optional("page_token"), page: try row.value("next_page"),
-                reachedAt: try row.optional("reached_at"), setbacks: Int(try row.value("setbacks", as: Int32.self)),
+                reachedAt: try row.optional("reached_at"), failures: Int(try row.value("failures", as: Int32.self)),
                 restarts: Int(try row.value("restarts", as: Int32.self)))
         }
     }
@@ -47,26 +47,28 @@ public struct WindowClaimStore: Sendable {
                 Command(
                     Self.advance, before.id, before.holder, before.page, page.nextToken, Int64(page.items),
                     page.reachedAt, seconds, time),
-                Command(Self.list, before.id, before.holder, before.page, Int64(page.parts)),
+                Command(Self.list, before.id, before.holder, before.page, Int64(page.messages)),
             ])
         }[0].affected
         guard stored == 1 else { return false }
         claim.page += 1
         claim.pageToken = page.nextToken
         claim.reachedAt = page.reachedAt ?? claim.reachedAt
-        claim.setbacks = 0
+        claim.failures = 0
         return true
     }
 
     /// Divides a window that is too long for one request sequence.
     /// - Returns: false where another process holds the claim now.
-    public func divide(_ claim: WindowClaim, into parts: [RecoveryWindow.Request], at time: Date) async throws -> Bool {
+    public func divide(_ claim: WindowClaim, into subwindows: [RecoveryWindow.Request], at time: Date) async throws
+        -> Bool
+    {
         try await repeating {
             try await connection.transaction { transaction in
                 let divided = try transaction.execute(
-                    Self.divide, claim.id, claim.holder, Int32(clamping: parts.count))
+                    Self.divide, claim.id, claim.holder, Int32(clamping: subwindows.count))
                 guard divided.affected == 1 else { return false }
-                _ = try transaction.pipeline([RecoveryWindowStore.opening(parts, at: time, partOf: claim.id)])
+                _ = try transaction.pipeline([RecoveryWindowStore.opening(subwindows, at: time, partOf: claim.id)])
                 return true
             }
         }

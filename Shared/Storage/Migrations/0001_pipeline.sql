@@ -26,10 +26,10 @@ create table consumer_position (
 -- notification and not on this table; rows may be deleted after Apple's last retry (157 hours).
 create table seen_notification (
     seen_at timestamptz not null,
-    log_offset bigint not null,
+    kafka_offset bigint not null,
     content bigint, -- a digest: a uuid with other content is no copy and goes to the ledger
     notification_uuid uuid primary key,
-    log_partition integer not null,
+    kafka_partition integer not null,
     topic text not null
 );
 -- Rows are deleted oldest first, in batches. A batch of new rows is one entry at the right edge of the index.
@@ -46,10 +46,10 @@ create table lease (
 -- as they can be read; they are unproven, because any client can post them. Two columns come from headers that ingest sets.
 create table rejected (
     rejected_at timestamptz not null,
-    log_offset bigint not null,
+    kafka_offset bigint not null,
     received_at timestamptz, -- from a header that ingest sets
     notification_uuid uuid,
-    log_partition integer not null,
+    kafka_partition integer not null,
     cluster text not null,
     topic text not null,
     stage text not null,
@@ -59,7 +59,7 @@ create table rejected (
     bundle_id text,
     source text, -- from a header that ingest sets
     build text, -- the release that rejected it, from our header
-    primary key (cluster, topic, log_partition, log_offset),
+    primary key (cluster, topic, kafka_partition, kafka_offset),
     -- Any client can post these texts; recovery truncates them.
     constraint rejected_texts_are_short check (
         octet_length(stage) <= 512 and octet_length(reason) <= 512 and octet_length(message) <= 512
@@ -72,7 +72,7 @@ create index rejected_by_notification on rejected (notification_uuid) where noti
 create table ingest_heartbeat (
     minute timestamptz not null,
     accepted bigint not null,
-    refused bigint not null,
+    rejected bigint not null,
     unavailable bigint not null default 0, -- answers of 500 and above: Apple retries those notifications or lists them as failures
     instance text not null,
     primary key (instance, minute)

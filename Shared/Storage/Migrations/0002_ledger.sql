@@ -16,12 +16,12 @@ create table notification (
     received_at timestamptz not null,
     recorded_at timestamptz not null,
     app_apple_id bigint,
-    log_offset bigint not null,
+    kafka_offset bigint not null,
     purchased_at timestamptz, -- of the transaction
     expires_at timestamptz, -- of the transaction
     notification_uuid uuid primary key,
     environment store_environment not null,
-    log_partition integer not null,
+    kafka_partition integer not null,
     content_conflicts integer not null default 0, -- number of other contents under the same uuid; the first stays
     status smallint, -- Apple's
     has_advanced boolean not null, -- false: newer versions of all its facts were stored already
@@ -76,8 +76,8 @@ $$;
 
 -- The default partition, for payloads of a month without a partition: they are never rejected, and move when the month is
 -- created.
-create table notification_payload_rest partition of notification_payload default with (toast_tuple_target = 1024);
-create index notification_payload_rest_by_time on notification_payload_rest (recorded_at, notification_uuid);
+create table notification_payload_default partition of notification_payload default with (toast_tuple_target = 1024);
+create index notification_payload_default_by_time on notification_payload_default (recorded_at, notification_uuid);
 
 -- Three functions below run as their owner, because partitions belong to the owner of the table. The migrator's search_path,
 -- which they keep, has pg_temp at its end, and every name that is put together here carries its schema: a caller's temporary
@@ -115,7 +115,7 @@ as $$
 begin
     return query execute format(
         'with portion as materialized ('
-        '    select * from notification_payload_rest'
+        '    select * from notification_payload_default'
         '    where recorded_at >= $1 and recorded_at < $2 and (recorded_at, notification_uuid) > ($3, $4)'
         '    order by recorded_at, notification_uuid limit $5), '
         'copied as (insert into %s select * from portion on conflict do nothing) '
@@ -142,11 +142,11 @@ declare
     partition text;
 begin
     -- The lock that the attachment needs anyway; taking a weaker one first could end in a deadlock.
-    lock table notification_payload_rest in access exclusive mode;
+    lock table notification_payload_default in access exclusive mode;
     foreach month in array months
     loop
         execute format(
-            'insert into %1$s select rest.* from notification_payload_rest rest '
+            'insert into %1$s select rest.* from notification_payload_default rest '
             'where recorded_at >= $1 and recorded_at < $2 and not exists ('
             '    select from %1$s copied'
             '    where copied.notification_uuid = rest.notification_uuid and copied.recorded_at = rest.recorded_at)',
@@ -154,12 +154,12 @@ begin
         using month::timestamptz, (month + interval '1 month')::timestamptz;
     end loop;
     if exists (
-        select from notification_payload_rest
+        select from notification_payload_default
         where date_trunc('month', recorded_at)::date <> all (months))
     then
-        delete from notification_payload_rest where date_trunc('month', recorded_at)::date = any (months);
+        delete from notification_payload_default where date_trunc('month', recorded_at)::date = any (months);
     else
-        truncate notification_payload_rest;
+        truncate notification_payload_default;
     end if;
     foreach month in array months
     loop

@@ -205,14 +205,14 @@ create index recovery_request_unpublished on recovery_request (id) where publish
 create table timeline (
     id bigint generated always as identity primary key, -- rows do not commit in this order
     occurred_at timestamptz not null, -- by Apple's clock
-    learned_at timestamptz not null, -- when it was applied, by the clock of the state-updater
+    applied_at timestamptz not null, -- when it was applied, by the clock of the state-updater
     published_at timestamptz,
     revision bigint not null, -- of the purchase after it
     status bigint, -- the state after it
     access_until timestamptz, -- null with access: access has no end
     notification_uuid uuid not null, -- the notification that caused it
     environment store_environment not null,
-    has_access boolean not null, -- at learned_at
+    has_access boolean not null, -- at applied_at
     is_auto_renewing boolean,
     original_transaction_id text not null,
     bundle_id text not null,

@@ -21,7 +21,7 @@ create table product (
 -- claims of transactions can be rebuilt from the ledger, uploaded ones cannot.
 create table account_claim (
     since timestamptz not null, -- purchase date of the first transaction with the token, or the time of the upload
-    told_at timestamptz not null, -- when Apple last signed that first transaction: of two accounts the later one comes first
+    signed_at timestamptz not null, -- when Apple last signed that first transaction: of two accounts the later one comes first
     restored_at timestamptz, -- when the account last restored it; null: it only bought or uploaded it
     restored_lapsed_at timestamptz, -- the same, of restores at which the purchase had lapsed
     app_account_token uuid not null,
@@ -101,10 +101,10 @@ end;
 -- The accounts of the app that use an Apple account, and which of them are entitled. The set clause prevents inlining: for an
 -- Apple account that is not shared, planning would take longer than the query.
 create function accounts_of(asked_environment store_environment, asked_bundle_id text, asked_purchases text[])
-returns table (app_account_token uuid, since timestamptz, told_at timestamptz, is_served boolean)
+returns table (app_account_token uuid, since timestamptz, signed_at timestamptz, is_served boolean)
 language sql stable set jit = off
 begin atomic
-    select ranked.app_account_token, ranked.since, ranked.told_at,
+    select ranked.app_account_token, ranked.since, ranked.signed_at,
         case
             when ranked.accounts = 1 then true
             when ranked.chosen > 0 then ranked.is_chosen
@@ -113,14 +113,14 @@ begin atomic
             else ranked.place = 1
         end
     from (
-        select claimant.app_account_token, claimant.since, claimant.told_at, claimant.is_chosen, count(*) over () as accounts,
+        select claimant.app_account_token, claimant.since, claimant.signed_at, claimant.is_chosen, count(*) over () as accounts,
             count(*) filter (where claimant.is_chosen) over () as chosen,
             row_number() over (
-                order by claimant.since, claimant.told_at desc, claimant.app_account_token) as place,
+                order by claimant.since, claimant.signed_at desc, claimant.app_account_token) as place,
             (select p.policy from sharing_policy p where p.bundle_id = asked_bundle_id) as policy
         from (
             select claim.app_account_token, min(claim.since) as since,
-                (array_agg(claim.told_at order by claim.since, claim.told_at desc))[1] as told_at,
+                (array_agg(claim.signed_at order by claim.since, claim.signed_at desc))[1] as signed_at,
                 exists (
                     select
                     from chosen_account chosen
@@ -193,7 +193,7 @@ group by owner.environment, owner.bundle_id, owner.original_transaction_id;
 -- Apple accounts that several of the app's accounts use, for operators to review. Filter by environment.
 create view shared_account as
 select shared.environment, shared.bundle_id, shared.customer, account.app_account_token, account.since,
-    account.told_at, account.is_served
+    account.signed_at, account.is_served
 from (
     select claim.environment, claim.bundle_id, owned.customer,
         array_agg(distinct claim.original_transaction_id) as purchases

@@ -34,17 +34,17 @@ create table recovery_window (
     fetched bigint not null default 0, -- notifications on these pages, duplicates included
     listed bigint not null default 0, -- distinct notifications: present + missing + unreadable
     present bigint not null default 0, -- the ledger held them
-    missing bigint not null default 0, -- the ledger lacked them: recovered + refused + still missing
+    missing bigint not null default 0, -- the ledger lacked them: recovered + rejected + still missing
     recovered bigint not null default 0, -- in the ledger now
-    refused bigint not null default 0, -- the pipeline rejected them
+    rejected bigint not null default 0, -- the pipeline rejected them
     unreadable bigint not null default 0, -- without a readable uuid
     id uuid primary key,
     part_of uuid references recovery_window (id) on delete cascade,
     holder uuid,
     priority integer not null, -- higher goes first
-    parts integer not null default 0, -- number of subwindows; 0: fetched itself
+    subwindows integer not null default 0, -- number of subwindows; 0: fetched itself
     attempts integer not null default 0, -- how often it was claimed
-    setbacks integer not null default 0, -- consecutive failures
+    failures integer not null default 0, -- consecutive failures
     restarts integer not null default 0, -- because Apple's page token had expired
     environment store_environment not null,
     only_failures boolean not null,
@@ -59,7 +59,7 @@ create table recovery_window (
     check (subtype is null or notification_type is not null)
 ) with (fillfactor = 70); -- updated with every page
 create index recovery_window_to_fetch on recovery_window (priority desc, created_at, from_at)
-    where state = 'open' and parts = 0;
+    where state = 'open' and subwindows = 0;
 create index recovery_window_unsettled on recovery_window (environment, bundle_id, from_at)
     where state in ('open', 'fetched');
 create index recovery_window_failures on recovery_window (environment, bundle_id, created_at)
@@ -85,7 +85,7 @@ create table coverage_day (
     listed bigint not null default 0,
     missing bigint not null default 0, -- at the time of the sweep
     recovered bigint not null default 0,
-    refused bigint not null default 0,
+    rejected bigint not null default 0,
     unreadable bigint not null default 0,
     still_missing bigint not null default 0, -- at least 1 while a sweep that proved nothing is repeated
     window_id uuid not null, -- the latest sweep; its row may be deleted

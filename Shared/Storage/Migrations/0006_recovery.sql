@@ -9,11 +9,11 @@ create table recovery_item (
     window_id uuid not null references recovery_window (id) on delete cascade,
     notification_uuid uuid not null, -- derived from the bytes where the payload has none
     -- present: the ledger held it. published: it was missing, and recovery published it. arrived: in the ledger since.
-    -- refused: the pipeline rejected it. unreadable: it has no uuid and is a dead letter.
-    state text not null check (state in ('present', 'published', 'arrived', 'refused', 'unreadable')),
+    -- rejected: the pipeline rejected it. unreadable: it has no uuid and is a dead letter.
+    state text not null check (state in ('present', 'published', 'arrived', 'rejected', 'unreadable')),
     notification_type text,
     subtype text,
-    reason text, -- of a refused or unreadable one
+    reason text, -- of a rejected or unreadable one
     message text,
     primary key (window_id, notification_uuid)
 );
@@ -53,7 +53,7 @@ create table recovery_answer (
     answered_at timestamptz not null,
     notifications bigint not null default 0, -- that Apple listed
     missing bigint not null default 0, -- of them the ledger lacked
-    parts bigint not null default 0, -- transactions and renewal infos with new facts, which were published
+    signed_objects bigint not null default 0, -- transactions and renewal infos with new facts, which were published
     before_uuid uuid not null, -- as in the request
     environment store_environment not null,
     original_transaction_id text not null,
@@ -73,7 +73,7 @@ create table postponed_request (
     requested_at timestamptz not null,
     from_at timestamptz,
     to_at timestamptz not null,
-    setbacks bigint not null,
+    failures bigint not null,
     before_uuid uuid not null,
     environment store_environment not null,
     original_transaction_id text not null,

@@ -53,14 +53,14 @@ select environment, bundle_id, original_transaction_id, transaction_id,
         when 'PRICE_INCREASE' then 'price'
         when 'PRODUCT_NOT_FOR_SALE' then 'productUnavailable'
         else 'other'
-    end as reason, signed_at as told_at
+    end as reason, signed_at
 from notification
 where notification_type = 'EXPIRED' and original_transaction_id is not null and signed_at is not null;
 
 -- The newest notification on a price increase of each purchase: pending, accepted or refused. A renewal, a new subscription
 -- or any end closes the price increase.
 create view price_consent as
-select environment, bundle_id, original_transaction_id, consent, signed_at as told_at
+select environment, bundle_id, original_transaction_id, consent, signed_at
 from (
     select distinct on (environment, original_transaction_id) environment, bundle_id, original_transaction_id, signed_at,
         case event

@@ -53,7 +53,7 @@ public struct LedgerPages: Sendable {
                     select
                     from \(FreshSchema.quoted(schema)).notification other
                     where other.notification_uuid = notification.notification_uuid)
-                order by recorded_at, log_partition, log_offset, notification_uuid
+                order by recorded_at, kafka_partition, kafka_offset, notification_uuid
                 limit $1::bigint
                 """)
         return try await connection.execute(statement, Int64(limit)).map { row in try Self.recorded(row) }
@@ -83,9 +83,9 @@ public struct LedgerPages: Sendable {
             from notification
             join notification_payload using (notification_uuid, recorded_at)
             where recorded_at >= $1::timestamptz
-                and (recorded_at, log_partition, log_offset, notification_uuid)
+                and (recorded_at, kafka_partition, kafka_offset, notification_uuid)
                     > ($1::timestamptz, $2::integer, $3::bigint, $4::uuid)
-            order by recorded_at, log_partition, log_offset, notification_uuid
+            order by recorded_at, kafka_partition, kafka_offset, notification_uuid
             limit $5::bigint
             """)
 

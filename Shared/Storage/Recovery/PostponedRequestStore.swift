@@ -97,7 +97,7 @@ public struct PostponedRequestStore: Sendable {
         """
         insert into postponed_request as held (
             environment, original_transaction_id, bundle_id, before_uuid, reason, from_at, to_at, requested_at,
-            postponed_at, not_before, setbacks, last_error)
+            postponed_at, not_before, failures, last_error)
         select distinct on (environment, original_transaction_id, before_uuid) environment::store_environment,
             original_transaction_id, bundle_id, before_uuid, reason, from_at, to_at, requested_at, postponed_at,
             statement_timestamp() + pause * interval '1 second', 1, last_error
@@ -111,8 +111,8 @@ public struct PostponedRequestStore: Sendable {
         on conflict (environment, original_transaction_id, before_uuid) do update
         set not_before = greatest(
                 excluded.not_before,
-                statement_timestamp() + least(300, power(2, least(held.setbacks, 9))) * interval '1 second'),
-            setbacks = held.setbacks + 1, last_error = excluded.last_error
+                statement_timestamp() + least(300, power(2, least(held.failures, 9))) * interval '1 second'),
+            failures = held.failures + 1, last_error = excluded.last_error
         """)
 
     static let take = Statement(

@@ -22,7 +22,7 @@ public struct RecoveryAnswer: Sendable, Hashable {
     /// Number of them that the ledger lacked.
     public var missing: Int64
     /// Number of transactions and renewal infos with new facts.
-    public var parts: Int64
+    public var signedObjects: Int64
     /// Apple's revision, from which the next request continues; nil where there is none.
     public var revision: String?
     /// When Apple answered, or the request failed.
@@ -30,7 +30,8 @@ public struct RecoveryAnswer: Sendable, Hashable {
 
     package init(
         key: SubscriptionKey, bundleId: String, before: UUID, outcome: String, message: String? = nil,
-        notifications: Int64 = 0, missing: Int64 = 0, parts: Int64 = 0, revision: String? = nil, answeredAt: Date
+        notifications: Int64 = 0, missing: Int64 = 0, signedObjects: Int64 = 0, revision: String? = nil,
+        answeredAt: Date
     ) {
         self.key = key
         self.bundleId = bundleId
@@ -39,7 +40,7 @@ public struct RecoveryAnswer: Sendable, Hashable {
         self.message = message
         self.notifications = notifications
         self.missing = missing
-        self.parts = parts
+        self.signedObjects = signedObjects
         self.revision = revision
         self.answeredAt = answeredAt
     }
@@ -76,7 +77,7 @@ public struct RecoveryAnswerStore: Sendable {
             Command(
                 Self.insert, named.map(\.key.environment.rawValue), named.map(\.key.originalTransactionId),
                 named.map(\.bundleId), named.map(\.before), named.map(\.outcome), named.map(\.message),
-                named.map(\.notifications), named.map(\.missing), named.map(\.parts), named.map(\.answeredAt)),
+                named.map(\.notifications), named.map(\.missing), named.map(\.signedObjects), named.map(\.answeredAt)),
             SendAttemptStore.inserting(attempts), PostponedRequestStore.answering(named),
             PostponedRequestStore.postponing(postponed),
         ]
@@ -90,7 +91,7 @@ public struct RecoveryAnswerStore: Sendable {
                 key: key, bundleId: try row.value("bundle_id"), before: try row.value("before_uuid"),
                 outcome: try row.value("outcome"), message: try row.optional("message"),
                 notifications: try row.value("notifications"), missing: try row.value("missing"),
-                parts: try row.value("parts"), revision: try row.optional("revision"),
+                signedObjects: try row.value("signed_objects"), revision: try row.optional("revision"),
                 answeredAt: try row.value("answered_at"))
         }
     }
@@ -132,25 +133,25 @@ public struct RecoveryAnswerStore: Sendable {
         "recovery-answer-insert",
         """
         insert into recovery_answer (
-            environment, original_transaction_id, bundle_id, before_uuid, outcome, message, notifications, missing, parts,
+            environment, original_transaction_id, bundle_id, before_uuid, outcome, message, notifications, missing, signed_objects,
             answered_at)
         select environment::store_environment, original_transaction_id, bundle_id, before_uuid, outcome, message,
-            notifications, missing, parts, answered_at
+            notifications, missing, signed_objects, answered_at
         from unnest(
             $1::text[], $2::text[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::bigint[], $8::bigint[],
             $9::bigint[], $10::timestamptz[]
         ) as given (
-            environment, original_transaction_id, bundle_id, before_uuid, outcome, message, notifications, missing, parts,
+            environment, original_transaction_id, bundle_id, before_uuid, outcome, message, notifications, missing, signed_objects,
             answered_at)
         on conflict (environment, original_transaction_id, before_uuid) do update
         set outcome = excluded.outcome, message = excluded.message, notifications = excluded.notifications,
-            missing = excluded.missing, parts = excluded.parts, answered_at = excluded.answered_at
+            missing = excluded.missing, signed_objects = excluded.signed_objects, answered_at = excluded.answered_at
         """)
 
     static let find = Statement(
         "recovery-answer-find",
         """
-        select answer.bundle_id, before_uuid, outcome, message, notifications, missing, parts, answered_at, revision
+        select answer.bundle_id, before_uuid, outcome, message, notifications, missing, signed_objects, answered_at, revision
         from recovery_answer as answer
         left join history_revision as held using (environment, original_transaction_id)
         where environment = $1::text::store_environment and original_transaction_id = $2::text

@@ -14,7 +14,7 @@ public struct RecoveryItem: Sendable, Hashable {
         /// The ledger lacked it and holds it now.
         case arrived
         /// The ledger lacked it, and the pipeline rejected it.
-        case refused
+        case rejected
         /// It has no readable uuid; it is a dead letter.
         case unreadable
     }

@@ -89,7 +89,7 @@ extension RecoveryItemStore {
             for update of recovery_item skip locked
         ), done as (
             update recovery_item
-            set state = 'refused', settled_at = $1::timestamptz, reason = due.stage || ': ' || due.reason,
+            set state = 'rejected', settled_at = $1::timestamptz, reason = due.stage || ': ' || due.reason,
                 message = due.message
             from due
             where recovery_item.window_id = due.window_id

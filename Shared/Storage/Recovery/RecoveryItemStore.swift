@@ -49,11 +49,11 @@ public struct RecoveryItemStore: Sendable {
         /// Number that reached the ledger.
         public var arrived: Int64
         /// Number that the pipeline rejected.
-        public var refused: Int64
+        public var rejected: Int64
 
-        package init(arrived: Int64 = 0, refused: Int64 = 0) {
+        package init(arrived: Int64 = 0, rejected: Int64 = 0) {
             self.arrived = arrived
-            self.refused = refused
+            self.rejected = rejected
         }
     }
 
@@ -72,8 +72,8 @@ public struct RecoveryItemStore: Sendable {
                 }
                 for row in answers[1] {
                     let count: Int64 = try row.value("count")
-                    counts[try row.value("window_id"), default: .init()].refused += count
-                    settled.refused += count
+                    counts[try row.value("window_id"), default: .init()].rejected += count
+                    settled.rejected += count
                 }
                 if !counts.isEmpty { _ = try transaction.pipeline([RecoveryWindowStore.counting(counts)]) }
                 return settled
@@ -122,7 +122,7 @@ extension RecoveryWindow.Counts {
         listed += count
         switch state {
         case .present: present += count
-        case .published, .arrived, .refused: missing += count
+        case .published, .arrived, .rejected: missing += count
         case .unreadable: unreadable += count
         case nil: break
         }

@@ -6,7 +6,7 @@ public struct AccountEntitlements: Sendable, Equatable {
     /// The entitlements from purchases that give the account access.
     public let served: Entitlements
     /// Purchases withheld from the account because another account of the app uses the same Apple account, sorted.
-    public let refused: [SubscriptionKey]
+    public let rejected: [SubscriptionKey]
 
     /// - Parameters:
     ///   - token: the account, lower-case UUID text.
@@ -30,6 +30,6 @@ public struct AccountEntitlements: Sendable, Equatable {
             })
         let mine = purchases.filter { serving.contains($0.subscription.key) && $0.subscription.bundleId == bundleId }
         served = Entitlements(of: mine, levels: levels, durations: durations, at: now)
-        refused = Set(accounts.flatMap(\.keys)).subtracting(serving).sorted()
+        rejected = Set(accounts.flatMap(\.keys)).subtracting(serving).sorted()
     }
 }

@@ -23,8 +23,8 @@ struct Filler {
         try await fill(seen, "seen", saying) { passes in
             try await connection.run(
                 unsafeScript: """
-                    insert into seen_notification (seen_at, log_offset, notification_uuid, log_partition, topic)
-                    select now(), log_offset, md5(notification_uuid::text || pass)::uuid, log_partition, 'notifications.verified'
+                    insert into seen_notification (seen_at, kafka_offset, notification_uuid, kafka_partition, topic)
+                    select now(), kafka_offset, md5(notification_uuid::text || pass)::uuid, kafka_partition, 'notifications.verified'
                     from pattern_notification cross join \(passes)
                     where pattern = pass % \(patterns);
                     """)

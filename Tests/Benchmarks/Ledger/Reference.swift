@@ -70,7 +70,7 @@ struct Reference {
             """
             insert into pattern_\(table)
             select \(pattern), written.* from \(table) written
-            where written.xmin = (select xmin from notification order by log_offset desc limit 1);
+            where written.xmin = (select xmin from notification order by kafka_offset desc limit 1);
             """
         }.joined(separator: "\n")
     }

@@ -23,10 +23,10 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         }
     }
     guard !Scene.shared.signed.contains(jws) else { return 0 }
-    for outcome in Scene.shared.refusals(of: jws) {
-        guard let refusal = outcome else { preconditionFailure("accepted what was not signed") }
-        precondition(!refusal.reason.isProven, "\(refusal.reason) of what was not signed")
-        precondition(refusal.message.utf8.count <= VerificationFailure.maximumMessageBytes)
+    for outcome in Scene.shared.rejections(of: jws) {
+        guard let rejection = outcome else { preconditionFailure("accepted what was not signed") }
+        precondition(!rejection.reason.isProven, "\(rejection.reason) of what was not signed")
+        precondition(rejection.message.utf8.count <= VerificationFailure.maximumMessageBytes)
     }
     return 0
 }
@@ -56,12 +56,12 @@ private struct Scene: Sendable {
             let genuine = Array(try Data(contentsOf: directory.appending(path: "genuine.jws")))
             let parts = genuine.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             (header, payload, signature) = (Array(parts[0]), Array(parts[1]), Array(parts[2]))
-            precondition(refusals(of: genuine)[0] == nil, "the genuine one is rejected")
+            precondition(rejections(of: genuine)[0] == nil, "the genuine one is rejected")
             let files = try FileManager.default.contentsOfDirectory(
                 at: directory.appending(path: "jws"), includingPropertiesForKeys: nil)
             for file in files where file.lastPathComponent.hasPrefix("seed-") {
                 guard let jws = text(Array(try Data(contentsOf: file))) else { continue }
-                if refusals(of: jws).contains(where: { $0?.reason.isProven ?? true }) { signed.insert(jws) }
+                if rejections(of: jws).contains(where: { $0?.reason.isProven ?? true }) { signed.insert(jws) }
             }
         } catch {
             preconditionFailure("FUZZ_SEEDS must name a directory that fuzz-seeds wrote: \(error)")
@@ -82,13 +82,13 @@ private struct Scene: Sendable {
         }
     }
 
-    func refusals(of jws: [UInt8]) -> [VerificationFailure?] {
-        func refusal<Value>(_ result: Result<Value, VerificationFailure>) -> VerificationFailure? {
-            if case .failure(let refusal) = result { refusal } else { nil }
+    func rejections(of jws: [UInt8]) -> [VerificationFailure?] {
+        func rejection<Value>(_ result: Result<Value, VerificationFailure>) -> VerificationFailure? {
+            if case .failure(let rejection) = result { rejection } else { nil }
         }
         return [
-            refusal(verifier.notification(jws, now: now)), refusal(verifier.transaction(jws, now: now)),
-            refusal(verifier.appTransaction(jws, now: now)),
+            rejection(verifier.notification(jws, now: now)), rejection(verifier.transaction(jws, now: now)),
+            rejection(verifier.appTransaction(jws, now: now)),
         ]
     }
 }

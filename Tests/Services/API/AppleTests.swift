@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `an order of an app without an API key is refused with what to do`() async throws {
+    @Test func `an order of an app without an API key is rejected with what to do`() async throws {
         try await UploadFixture.with { fixture in
             let answer = try await fixture.api.get(
                 "/v1/orders/M1?bundleId=\(ForgeryMaterial.bundleId)", key: fixture.key)
@@ -118,7 +118,7 @@ import Testing
                 json.endObject()
                 json.endArray()
             }
-            #expect(answer.accepted == 1 && answer.refused.isEmpty)
+            #expect(answer.accepted == 1 && answer.rejected.isEmpty)
             #expect(answer.json?["finish"]?.bool == true)
             let record = try #require(try await fixture.records(1).first)
             #expect(record.source == .upload)
@@ -129,14 +129,14 @@ import Testing
         }
     }
 
-    @Test func `a transaction id that Apple does not know is refused and nothing is recorded`() async throws {
+    @Test func `a transaction id that Apple does not know is rejected and nothing is recorded`() async throws {
         try await Self.with { fixture, _ in
             let answer = try await fixture.api.send(
                 "POST", "/v1/transactions", key: fixture.key,
                 json:
                     #"{"bundleId":"com.example.reader","transactionIds":[{"transactionId":"404","environment":"Production"}]}"#
             )
-            #expect(answer.refused == ["unknown-transaction"] && answer.json?["recorded"]?.bool == false)
+            #expect(answer.rejected == ["unknown-transaction"] && answer.json?["recorded"]?.bool == false)
         }
     }
 
@@ -157,7 +157,7 @@ import Testing
                        "latest_receipt_info":[],
                        "pending_renewal_info":[{"original_transaction_id":"\(second.originalTransactionId)"}]}}
                     """)
-            #expect(answer.status == 200 && answer.refused.isEmpty, "\(answer.refused)")
+            #expect(answer.status == 200 && answer.rejected.isEmpty, "\(answer.rejected)")
             let accepted = Set(
                 (answer.json?["accepted"]?.elements ?? []).compactMap { $0["originalTransactionId"]?.string })
             #expect(accepted == [first.originalTransactionId, second.originalTransactionId])
@@ -179,7 +179,7 @@ import Testing
                 json.member("appAccountToken", Self.account.uuidString)
                 json.member("receipt", String(decoding: Base64.encode(receipt, .standard), as: UTF8.self))
             }
-            #expect(answer.status == 200 && answer.refused.isEmpty, "\(answer.refused)")
+            #expect(answer.status == 200 && answer.rejected.isEmpty, "\(answer.rejected)")
             let accepted = (answer.json?["accepted"]?.elements ?? []).compactMap { $0["originalTransactionId"]?.string }
             #expect(Set(accepted) == Set(bought.map(\.originalTransactionId)))
             #expect(answer.accepted == 4 && answer.json?["finish"]?.bool == true)

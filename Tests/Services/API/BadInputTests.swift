@@ -115,7 +115,7 @@ struct BadInputTests {
         }
     }
 
-    @Test func `an account token in another form is refused with where and why`() async throws {
+    @Test func `an account token in another form is rejected with where and why`() async throws {
         try await RunningAPI.with { api in
             let answer = try await api.get("/v1/accounts/user-1/entitlements", key: try await api.key())
             #expect(answer.problem == "invalid-request")

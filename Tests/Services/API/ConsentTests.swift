@@ -44,9 +44,9 @@ import Testing
             let key = try await fixture.api.key(environment: .production, bundleIds: [ForgeryMaterial.bundleId])
             _ = try await fixture.api.send(
                 "PUT", "/v1/customers/user-1", key: key, json: #"{"appAccountToken":"\#(account)"}"#)
-            let refused = try await fixture.api.send("POST", path, key: key, json: Self.information)
-            #expect(refused.problem == "conflict")
-            #expect(refused.json?["detail"]?.string?.contains("consents/consumption") == true)
+            let rejected = try await fixture.api.send("POST", path, key: key, json: Self.information)
+            #expect(rejected.problem == "conflict")
+            #expect(rejected.json?["detail"]?.string?.contains("consents/consumption") == true)
             _ = try await fixture.api.send("PUT", "\(Self.consents)/consumption", key: key, json: "{}")
             #expect(try await fixture.api.send("POST", path, key: key, json: Self.information).status == 202)
             _ = try await fixture.api.send("DELETE", "\(Self.consents)/consumption", key: key)

@@ -75,7 +75,7 @@ struct DocumentTests {
         }
     }
 
-    @Test func `each operation with a key is refused 429 beyond its rate`() async throws {
+    @Test func `each operation with a key is rejected 429 beyond its rate`() async throws {
         for operation in try APIDocument.embedded().operations where operation.scope != nil {
             #expect(operation.answers[429] != nil, "\(operation.id)")
         }

@@ -87,8 +87,8 @@ struct EntitlementTests {
                 #expect(one.json?["entitlements"]?.elements.count == 1)
                 let narrow = try await api.key(bundleIds: [SampleState.app])
                 #expect(try await api.get(path, key: narrow).json?["entitlements"]?.elements.count == 1)
-                let refused = try await api.get("\(path)?bundleId=com.example.other", key: narrow)
-                #expect(refused.status == 403 && refused.problem == "app-not-allowed")
+                let rejected = try await api.get("\(path)?bundleId=com.example.other", key: narrow)
+                #expect(rejected.status == 403 && rejected.problem == "app-not-allowed")
             }
         }
     }
@@ -147,10 +147,10 @@ struct EntitlementTests {
                 #expect(data.map { $0["appAccountToken"]?.string } == [other, SampleState.account])
                 #expect(data.map { $0["entitlements"]?.elements.count } == [0, 1])
                 let many = (0..<501).map { _ in "\"\(other)\"" }.joined(separator: ",")
-                let refused = try await api.send(
+                let rejected = try await api.send(
                     "POST", "/v1/entitlements/query", key: key, json: #"{"appAccountTokens":[\#(many)]}"#)
-                #expect(refused.status == 400 && refused.problem == "invalid-request")
-                #expect(refused.json?["errors"]?.elements.first?["pointer"]?.string == "/appAccountTokens")
+                #expect(rejected.status == 400 && rejected.problem == "invalid-request")
+                #expect(rejected.json?["errors"]?.elements.first?["pointer"]?.string == "/appAccountTokens")
             }
         }
     }

@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `An offer for an app without a key is refused with what to do`() async throws {
+    @Test func `An offer for an app without a key is rejected with what to do`() async throws {
         try await UploadFixture.with { fixture in
             let answer = try await fixture.post("/v1/offers/promotional") { json in
                 json.member("productId", "gold")

@@ -107,7 +107,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test func `a cursor that was changed, made up, or belongs to another list is refused`() async throws {
+    @Test func `a cursor that was changed, made up, or belongs to another list is rejected`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
                 for number in 0..<3 { try await state.subscribed(transaction: "\(number)", signed: Double(number)) }

@@ -29,7 +29,7 @@ struct UploadFixture: Sendable {
     /// - Parameter isKafkaAway: the producer's broker does not answer.
     static func with(
         isKafkaAway: Bool = false, apple: APIClients? = nil, verifyReceipt: VerifyReceiptClient? = nil,
-        refusals: Int = 100_000,
+        rejections: Int = 100_000,
         _ body: (UploadFixture) async throws -> Void
     ) async throws {
         var logger = Logger(label: "test")
@@ -43,7 +43,7 @@ struct UploadFixture: Sendable {
         let services = UploadServices(
             verifier: { verifier },
             record: { try await producer.send($0.map { ProducerRecord(Topics.received, $0) }) }, apple: apple,
-            verifyReceipt: verifyReceipt, refusals: RateLimiter(quota: refusals))
+            verifyReceipt: verifyReceipt, rejections: RateLimiter(quota: rejections))
         try await RunningAPI.with(uploads: services) { api in
             let key = try await api.key(environment: .production)
             try await body(UploadFixture(api: api, broker: broker, material: material, key: key))
@@ -126,8 +126,8 @@ struct UploadFixture: Sendable {
 }
 
 extension RunningAPI.Answer {
-    /// The reasons of refused parts.
-    var refused: [String] { json?["refused"]?.elements.compactMap { $0["reason"]?.string } ?? [] }
+    /// The reasons of rejected parts.
+    var rejected: [String] { json?["rejected"]?.elements.compactMap { $0["reason"]?.string } ?? [] }
     var accepted: Int { json?["accepted"]?.elements.count ?? 0 }
     /// What gives access, as it stands in the answer.
     var access: String { String(decoding: json?["entitlements"]?.rawBytes ?? [], as: UTF8.self) }

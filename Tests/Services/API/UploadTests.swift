@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `Of the forgeries none is accepted, and each part is refused with a reason`() async throws {
+    @Test func `Of the forgeries none is accepted, and each part is rejected with a reason`() async throws {
         let corpus = try UploadFixture.corpus.get()
         try await UploadFixture.with { fixture in
             let verifier = try fixture.material.verifier()
@@ -82,14 +82,14 @@ import Testing
                 let texts = corpus.forgeries.map(\.jws).filter { jws in
                     jws.count < 1 << 20 && jws.count > 4 && String(validating: jws, as: UTF8.self) != nil
                         && !jws.contains(0)
-                        && Forgery(name, nil, jws, door: door).refusal(by: verifier, now: UploadFixture.now) != nil
+                        && Forgery(name, nil, jws, door: door).rejection(by: verifier, now: UploadFixture.now) != nil
                 }
                 #expect(texts.count > corpus.forgeries.count * 3 / 4)
                 for start in stride(from: 0, to: texts.count, by: 40) {
                     let chunk = Array(texts[start..<min(start + 40, texts.count)])
                     let answer = try await fixture.upload(chunk, of: Self.account, as: name)
                     #expect(answer.status == 200)
-                    #expect(answer.accepted == 0 && answer.refused.count == chunk.count)
+                    #expect(answer.accepted == 0 && answer.rejected.count == chunk.count)
                     #expect(answer.json?["finish"]?.bool == false && answer.json?["recorded"]?.bool == false)
                 }
             }
@@ -97,23 +97,23 @@ import Testing
         }
     }
 
-    @Test func `A forged part beside a genuine one is refused alone, and nothing may be finished`() async throws {
+    @Test func `A forged part beside a genuine one is rejected alone, and nothing may be finished`() async throws {
         try await UploadFixture.with { fixture in
             var forged = try fixture.transaction()
             forged[forged.count - 5] ^= 1
             let answer = try await fixture.upload([fixture.transaction(), forged], of: Self.account)
-            #expect(answer.accepted == 1 && answer.refused.count == 1)
+            #expect(answer.accepted == 1 && answer.rejected.count == 1)
             #expect(answer.json?["recorded"]?.bool == true && answer.json?["finish"]?.bool == false)
         }
     }
 
-    @Test func `A part of another environment, app or kind than the request says is refused`() async throws {
+    @Test func `A part of another environment, app or kind than the request says is rejected`() async throws {
         try await UploadFixture.with { fixture in
             let sandbox = try fixture.transaction { $0.environment = .sandbox }
             let other = try fixture.transaction { $0.bundleId = ForgeryMaterial.productionOnly }
             let renewal = try fixture.material.signed(fixture.material.renewal())
             let answer = try await fixture.upload([sandbox, other, renewal], of: Self.account)
-            #expect(answer.refused == ["environment", "app-mismatch", "body"])
+            #expect(answer.rejected == ["environment", "app-mismatch", "body"])
             let test = try await fixture.api.key(environment: .sandbox)
             let body =
                 #"{"bundleId":"com.example.reader","signedTransactions":["\#(String(decoding: sandbox, as: UTF8.self))"]}"#
@@ -130,7 +130,7 @@ import Testing
         try await UploadFixture.with { fixture in
             let renewal = try fixture.material.signed(fixture.material.renewal())
             let alone = try await fixture.upload([renewal], as: "signedRenewalInfos")
-            #expect(alone.refused == ["nested-mismatch"])
+            #expect(alone.rejected == ["nested-mismatch"])
             let transaction = try fixture.material.signed(fixture.material.transaction())
             let both = try await fixture.post { json in
                 json.beginArray("signedTransactions")
@@ -262,7 +262,7 @@ import Testing
         }
     }
 
-    @Test func `A part is refused for a device that it was not made on`() async throws {
+    @Test func `A part is rejected for a device that it was not made on`() async throws {
         try await UploadFixture.with { fixture in
             let signed = String(decoding: try fixture.transaction(), as: UTF8.self)
             let answer = try await fixture.post { json in
@@ -271,19 +271,19 @@ import Testing
                 json.element(signed)
                 json.endArray()
             }
-            #expect(answer.refused == ["device-mismatch"])
+            #expect(answer.rejected == ["device-mismatch"])
         }
     }
 
-    @Test func `A key with too many refused parts is throttled`() async throws {
-        try await UploadFixture.with(refusals: 3) { fixture in
+    @Test func `A key with too many rejected parts is throttled`() async throws {
+        try await UploadFixture.with(rejections: 3) { fixture in
             let parts = Array(repeating: Array("a.b.c".utf8), count: 4)
             let answer = try await fixture.upload(parts)
             #expect(answer.status == 429 && answer.headers["retry-after"] != nil)
         }
     }
 
-    @Test func `A bare transaction id without an API key is refused with what to do`() async throws {
+    @Test func `A bare transaction id without an API key is rejected with what to do`() async throws {
         try await UploadFixture.with { fixture in
             let answer = try await fixture.post { json in
                 json.beginArray("transactionIds")
@@ -293,7 +293,7 @@ import Testing
                 json.endObject()
                 json.endArray()
             }
-            #expect(answer.refused == ["no-api-key"])
+            #expect(answer.rejected == ["no-api-key"])
             let other = try await fixture.api.send(
                 "POST", "/v1/transactions", key: fixture.key,
                 json:
@@ -319,13 +319,13 @@ import Testing
             "no-api-key"
         ),
     ])
-    func `A receipt that is not proven, or that Apple cannot be asked about, is refused`(
+    func `A receipt that is not proven, or that Apple cannot be asked about, is rejected`(
         member: String, reason: String
     ) async throws {
         try await UploadFixture.with { fixture in
             let answer = try await fixture.api.send(
                 "POST", "/v1/receipts", key: fixture.key, json: "{\"bundleId\":\"com.example.reader\",\(member)}")
-            #expect(answer.status == 200 && answer.refused == [reason] && answer.accepted == 0)
+            #expect(answer.status == 200 && answer.rejected == [reason] && answer.accepted == 0)
         }
     }
 }

@@ -90,7 +90,7 @@ import Testing
         try await Self.with(["/production/verifyReceipt": answer]) { fixture, store, server in
             let bought = try store.subscribe()
             let uploaded = try await Self.upload(fixture)
-            #expect(uploaded.refused.isEmpty && uploaded.accepted == 2, "\(uploaded.refused)")
+            #expect(uploaded.rejected.isEmpty && uploaded.accepted == 2, "\(uploaded.rejected)")
             let ids = (uploaded.json?["accepted"]?.elements ?? []).compactMap { $0["originalTransactionId"]?.string }
             #expect(Set(ids) == [bought.originalTransactionId])
             let asked = server.asked.withLock { $0 }
@@ -108,24 +108,24 @@ import Testing
             fixture, store, server in
             _ = try store.subscribe()
             let uploaded = try await Self.upload(fixture)
-            #expect(uploaded.refused == ["environment"] && uploaded.accepted == 0)
+            #expect(uploaded.rejected == ["environment"] && uploaded.accepted == 0)
             #expect(
                 server.asked.withLock { $0.map(\.path) } == ["/production/verifyReceipt", "/sandbox/verifyReceipt"])
         }
     }
 
     @Test(arguments: [
-        (#"{"status":21003}"#, "receipt-refused", "not Apple's"), (#"{"status":21004}"#, "receipt-refused", "secret"),
+        (#"{"status":21003}"#, "receipt-rejected", "not Apple's"), (#"{"status":21004}"#, "receipt-rejected", "secret"),
         (#"{"status":21005}"#, "apple-unavailable", "later"), ("<html>", "apple-unavailable", "did not answer"),
-        (#"{"status":0,"receipt":{"in_app":[]}}"#, "receipt-refused", "verifyReceipt"),
+        (#"{"status":0,"receipt":{"in_app":[]}}"#, "receipt-rejected", "verifyReceipt"),
     ])
-    func `what Apple does not verify is refused with Apple's reason`(answer: String, reason: String, detail: String)
+    func `what Apple does not verify is rejected with Apple's reason`(answer: String, reason: String, detail: String)
         async throws
     {
         try await Self.with(["/production/verifyReceipt": answer]) { fixture, _, _ in
             let uploaded = try await Self.upload(fixture)
-            #expect(uploaded.refused == [reason])
-            let said = uploaded.json?["refused"]?.elements.first?["detail"]?.string ?? ""
+            #expect(uploaded.rejected == [reason])
+            let said = uploaded.json?["rejected"]?.elements.first?["detail"]?.string ?? ""
             #expect(said.contains(detail), "\(said)")
             #expect(!said.contains("secret\""))
         }

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `A link is refused after five minutes`() async throws {
+    @Test func `A link is rejected after five minutes`() async throws {
         try await RunningConsole.with { console in
             let link = try await console.link(role: "admin", madeAt: RunningConsole.now.addingTimeInterval(-301))
             #expect(try await console.post("/sign-in", cookie: nil, ["link": link]).status == 403)

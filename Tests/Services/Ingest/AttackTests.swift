@@ -24,8 +24,8 @@ import Testing
                 await attacker.send(String(repeating: " ", count: 30_000))
                 answers.append(await attacker.answer())
             }
-            let refused = answers.contains { $0?.status == 503 }
-            #expect(refused)
+            let rejected = answers.contains { $0?.status == 503 }
+            #expect(rejected)
             let isNamed = answers.contains { $0?.body.contains("too-many-bytes") == true }
             #expect(isNamed)
         }

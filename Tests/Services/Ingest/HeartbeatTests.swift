@@ -62,7 +62,7 @@ import Testing
         try await run(Calendar(0, waits: 1))
         let beats = sent.beats.withLock { $0 }
         #expect(beats.map(\.accepted) == [2, 0])
-        #expect(beats.map(\.refused) == [[400: 2, 503: 1], [:]])
+        #expect(beats.map(\.rejected) == [[400: 2, 503: 1], [:]])
     }
 
     @Test func `Heartbeat that Kafka does not acknowledge is dropped, and the next one is written`() async throws {

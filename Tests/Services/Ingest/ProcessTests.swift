@@ -101,17 +101,17 @@ import Testing
                 topic: Topics.heartbeats.name, partition: 0, offset: TopicPartitionOffset.beginning)
         ])
         var accepted: Int64 = 0
-        var refused: Int64 = 0
-        while accepted < 1 || refused < 1 {
+        var rejected: Int64 = 0
+        while accepted < 1 || rejected < 1 {
             guard case .records(let records) = try await consumer.turn(limit: 10, wait: .seconds(1)) else { continue }
             for record in records {
                 let beat = try IngestHeartbeat(WireRecord(key: record.key, value: record.value))
                 accepted += beat.accepted
-                refused += beat.refused[400] ?? 0
+                rejected += beat.rejected[400] ?? 0
             }
         }
         #expect(accepted == 1)
-        #expect(refused == 1)
+        #expect(rejected == 1)
         _ = await consumer.close(deadline: .seconds(5))
     }
 }

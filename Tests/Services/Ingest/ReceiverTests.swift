@@ -72,7 +72,7 @@ import Testing
                 #expect(answer.headers["content-type"] == "application/json")
             }
             #expect(await client.post(RunningReceiver.notification)?.status == 200)
-            #expect(running.tally.take().refused == [400: Int64(bodies.count)])
+            #expect(running.tally.take().rejected == [400: Int64(bodies.count)])
         }
     }
 
@@ -131,7 +131,7 @@ import Testing
             var pieces = 0
             while await client.send(piece) { pieces += 1 }
             #expect(pieces < 90_000)
-            #expect(running.tally.take().refused == [413: 1])
+            #expect(running.tally.take().rejected == [413: 1])
         }
     }
 
@@ -171,7 +171,7 @@ import Testing
             await client.send("POST /v1/notifications HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\n{")
             #expect(await client.answer()?.status == 408)
             await client.waitForTheEnd()
-            #expect(running.tally.take().refused == [408: 1])
+            #expect(running.tally.take().rejected == [408: 1])
         }
     }
 

@@ -21,7 +21,7 @@ import Testing
     }
 
     /// The workers for pages and dead letters, as the process runs them.
-    static func parts(_ history: History) async throws -> [any Service] {
+    static func services(_ history: History) async throws -> [any Service] {
         try await RecoveryServices(history.context(), newId: { UUID() }).all(api: nil)
     }
 
@@ -37,7 +37,7 @@ import Testing
                 history.page(Int64(number), listed.map { History.item($0, ["TIMED_OUT", "SUCCESS"]) })
             }
             try await history.fetch(pages)
-            try await whileRunning(try await Self.parts(history)) {
+            try await whileRunning(try await Self.services(history)) {
                 let received = try await history.read(Topics.received, count: missing.count)
                 #expect(Set(received.map(\.signedPayload)) == Set(missing.map(History.letter)))
                 #expect(received.allSatisfy { $0.source == .history && $0.receivedAt == History.now })
@@ -79,7 +79,7 @@ import Testing
             try await history.fetch([
                 history.page(0, [History.item(here, ["SUCCESS"]), History.item(lost, ["SUCCESS"])])
             ])
-            try await whileRunning(try await Self.parts(history)) {
+            try await whileRunning(try await Self.services(history)) {
                 try await becomes("all is listed") { try await history.recoveryWindow().counts.listed == 2 }
             }
             let attempts = SendAttemptStore(history.connection)
@@ -99,7 +99,7 @@ import Testing
             let nowhere = TestDatabase.connection(
                 PostgresConfiguration(url: "postgres://none@127.0.0.1:1/nothing", applicationName: "test"))
             let items = RecoveryItemStore(history.connection)
-            let crashing = connection.parts(
+            let crashing = connection.services(
                 running: ComparePages(items: items),
                 settlement: RepublishMissing(
                     items: RecoveryItemStore(nowhere), connection: connection,
@@ -111,7 +111,7 @@ import Testing
             #expect(try await history.recoveryWindow().counts == .init())
             for _ in 0..<2 {
                 // The second time everything is repeated from the beginning: the offsets of this group are its own.
-                try await whileRunning(try await Self.parts(history)) {
+                try await whileRunning(try await Self.services(history)) {
                     try await becomes("all is listed") { try await history.recoveryWindow().counts.listed == 10 }
                 }
             }
@@ -126,7 +126,7 @@ import Testing
             let page = history.page(0, uuids.map { History.item($0) })
             try await history.fetch([page])
             try await history.producer.send([ProducerRecord(Topics.historyPages, page)])
-            try await whileRunning(try await Self.parts(history)) {
+            try await whileRunning(try await Self.services(history)) {
                 _ = try await history.read(Topics.received, count: 20)
                 try await becomes("all is listed") { try await history.recoveryWindow().counts.listed == 10 }
             }
@@ -136,25 +136,25 @@ import Testing
 
     @Test func `a poison item is listed by name and never blocks its window`() async throws {
         try await History.use { history async throws in
-            let (good, refused) = (UUID(), UUID())
+            let (good, rejected) = (UUID(), UUID())
             let unreadable = Array("no letter".utf8)
             try await history.fetch([
                 history.page(
                     0,
                     [
-                        History.item(good), History.item(refused),
+                        History.item(good), History.item(rejected),
                         HistoryPage.Item(signedPayload: unreadable, sendAttempts: []),
                     ])
             ])
-            try await whileRunning(try await Self.parts(history)) {
+            try await whileRunning(try await Self.services(history)) {
                 let received = try await history.read(Topics.received, count: 2)
                 try await history.arrive([good])
                 // As the verifier does with one that it rejects.
-                let record = try #require(received.first { $0.signedPayload == History.letter(refused) }).record()
+                let record = try #require(received.first { $0.signedPayload == History.letter(rejected) }).record()
                 let letter = DeadLetter(
                     original: record, stage: "verifier", reason: "signature", message: "not by Apple",
                     position: LogPosition(topic: Topics.received.name, partition: 0, offset: 1),
-                    refusedAt: History.now, attempts: 1, build: "1")
+                    rejectedAt: History.now, attempts: 1, build: "1")
                 try await history.producer.send([ProducerRecord(Topics.rejected, letter)])
                 let closing = Self.closing(history)
                 try await becomes("the window closes") {
@@ -163,15 +163,15 @@ import Testing
                 }
             }
             let window = try await history.recoveryWindow()
-            #expect(window.counts == .init(listed: 3, missing: 2, recovered: 1, refused: 1, unreadable: 1))
+            #expect(window.counts == .init(listed: 3, missing: 2, recovered: 1, rejected: 1, unreadable: 1))
             let items = RecoveryItemStore(history.connection)
-            let poison = try await items.items(of: history.window, states: [.refused, .unreadable])
+            let poison = try await items.items(of: history.window, states: [.rejected, .unreadable])
             #expect(Set(poison.map(\.reason)) == ["verifier: signature", "unreadable"])
             // Both are in the index of the dead letters, and the bytes are in the log.
             let deadLetters = try await history.read(Topics.rejected, count: 2)
-            #expect(Set(deadLetters.map(\.original.value)) == [unreadable, History.letter(refused)])
+            #expect(Set(deadLetters.map(\.original.value)) == [unreadable, History.letter(rejected)])
             let rows = try await RejectedStore(history.connection).newest(10)
-            #expect(Set(rows.map(\.claims.notificationUUID)) == [refused, nil])
+            #expect(Set(rows.map(\.claims.notificationUUID)) == [rejected, nil])
             #expect(rows.allSatisfy { $0.claims.source == .history && $0.claims.receivedAt == History.now })
         }
     }
@@ -184,8 +184,8 @@ import Testing
             let pages = stride(from: 0, to: 300, by: 10).enumerated().map { number, first in
                 history.page(Int64(number), uuids[max(0, first - 1)..<first + 10].map { History.item($0) })
             }
-            try await whileRunning(try await Self.parts(history)) {
-                try await whileRunning(try await Self.parts(history)) {
+            try await whileRunning(try await Self.services(history)) {
+                try await whileRunning(try await Self.services(history)) {
                     try await history.fetch(pages)
                     try await becomes("all is listed") { try await history.recoveryWindow().counts.listed >= 300 }
                     _ = try await history.read(Topics.received, count: 200)

@@ -48,7 +48,7 @@ import Testing
     static func history(_ fixture: RecoveryFixture, _ purchase: String) async throws -> CustomerHistory {
         let result = try await fixture.ask.process([RecoveryFixture.delivery(RecoveryFixture.request(purchase))])[0]
         guard case .forward(.answered(let history)) = result else {
-            throw RecoveryFixture.Refused(result: "\(result)")
+            throw RecoveryFixture.Rejected(result: "\(result)")
         }
         return history
     }
@@ -59,10 +59,10 @@ import Testing
             let (first, second) = (RecoveryFixture.request(purchase), RecoveryFixture.request(purchase))
             let answers = RecoveryAnswerStore(fixture.history.connection)
             let key = SubscriptionKey(environment: .production, originalTransactionId: purchase)
-            try await whileRunning(try await fixture.parts()) {
+            try await whileRunning(try await fixture.services()) {
                 try await fixture.history.producer.send([ProducerRecord(Topics.recoveryRequests, first)])
                 try await becomes("it is answered") { try await answers.answers(of: key).count == 1 }
-                // Two parts beside the three; on a slow machine the question may be repeated, and then all of it is.
+                // Two signed objects beside the three; on a slow machine the question may be repeated, and then all of it is.
                 let count = Int(try await fixture.history.end(of: Topics.received.name))
                 #expect(count >= 5)
                 let received = try await fixture.history.read(Topics.received, count: count)
@@ -77,10 +77,10 @@ import Testing
             #expect(before.outcome == "answered")
             #expect(before.notifications == 3)
             #expect(before.missing == 3)
-            #expect(before.parts > 0)
+            #expect(before.signedObjects > 0)
             let after = try #require(answered.first { $0.before == second.before })
             #expect(after.missing == 0)
-            #expect(after.parts == 0)
+            #expect(after.signedObjects == 0)
             #expect(after.revision != nil)
             let subscription = try #require(try await fixture.subscription(purchase))
             #expect(subscription.transaction?.transactionId != purchase)
@@ -101,7 +101,7 @@ import Testing
             try fixture.happen(subscriber.apply(.refund), sentAt: nil)
             let after = try await Self.history(fixture, purchase)
             #expect(after.notifications.allSatisfy { $0.state == .present })
-            #expect(!after.parts.isEmpty)
+            #expect(!after.signedObjects.isEmpty)
             #expect(after.revision != before.revision)
             try await fixture.runLine(after.received(at: RecoveryFixture.now))
             #expect(try await fixture.subscription(purchase)?.transaction?.revocationDate != nil)
@@ -127,9 +127,9 @@ import Testing
             let purchase = subscriber.purchase
             let history = try await Self.history(fixture, purchase)
             #expect(history.notifications.isEmpty)
-            let carriers = history.parts.filter { $0.status != nil }
+            let carriers = history.signedObjects.filter { $0.status != nil }
             #expect(carriers.map(\.status?.status) == [Int64(status)])
-            let transactions = history.parts.compactMap(\.transactionId)
+            let transactions = history.signedObjects.compactMap(\.transactionId)
             #expect(Set(transactions).count == transactions.count)
             // Over the wire, as between the processes.
             let received = try history.received(at: RecoveryFixture.now).map {
@@ -141,7 +141,7 @@ import Testing
             #expect(subscription.statusVersion?.signedDate ?? .distantPast >= RecoveryFixture.now)
             #expect(subscription.state(at: try #require(last).addingTimeInterval(60)) == state)
             let again = try await Self.history(fixture, purchase)
-            #expect(again.parts == [])
+            #expect(again.signedObjects == [])
         }
     }
 
@@ -156,8 +156,8 @@ import Testing
                         revision: "of another query", answeredAt: RecoveryFixture.now)
                 ], attempts: [])
             let history = try await Self.history(fixture, purchase)
-            #expect(history.refusals.isEmpty)
-            #expect(!history.parts.isEmpty)
+            #expect(history.rejections.isEmpty)
+            #expect(!history.signedObjects.isEmpty)
         }
     }
 
@@ -173,7 +173,7 @@ import Testing
             }
             #expect(reasons == [.notFound, .withoutHistory])
             // Nothing waits for them, and an operator can read why.
-            try await whileRunning(try await fixture.parts()) {
+            try await whileRunning(try await fixture.services()) {
                 let answers = RecoveryAnswerStore(fixture.history.connection)
                 try await fixture.history.producer.send(requests.map { ProducerRecord(Topics.recoveryRequests, $0) })
                 let key = SubscriptionKey(environment: .production, originalTransactionId: "999999999")
@@ -191,38 +191,38 @@ import Testing
     {
         try await RecoveryFixture.open { fixture in
             let knownState = KnownState(fixture.history.connection)
-            let refusal = VerificationFailure(.nestedMismatch, "signed for another app")
-            let transaction = SignedItem<JWSTransactionDecodedPayload>(jws: [1], proof: .failure(refusal))
-            let renewal = SignedItem<JWSRenewalInfoDecodedPayload>(jws: [2], proof: .failure(refusal))
+            let rejection = VerificationFailure(.nestedMismatch, "signed for another app")
+            let transaction = SignedItem<JWSTransactionDecodedPayload>(jws: [1], proof: .failure(rejection))
+            let renewal = SignedItem<JWSRenewalInfoDecodedPayload>(jws: [2], proof: .failure(rejection))
             let unknownObjects = try await (
                 knownState.unknownObjects(in: [transaction], .production),
                 knownState.unknownObjects(in: [renewal], .production)
             )
             #expect(unknownObjects.0.map(\.jws) == [[1]] && unknownObjects.1.map(\.jws) == [[2]])
             var history = CustomerHistory(request: RecoveryFixture.request("1"))
-            history.parts = unknownObjects.0 + unknownObjects.1
+            history.signedObjects = unknownObjects.0 + unknownObjects.1
             let received = history.received(at: RecoveryFixture.now)
             #expect(received.allSatisfy { $0.bundleId == History.app.bundleId && $0.source == .history })
         }
     }
 
-    @Test func `an app whose key is refused holds up no other, and its requests do not vanish`() async throws {
+    @Test func `an app whose key is rejected holds up no other, and its requests do not vanish`() async throws {
         try await RecoveryFixture.open { fixture in
             let purchase = try Self.subscriber([.subscribe], at: fixture).purchase
             // Of the same key, so both stand in the same partition.
-            let refused = RecoveryFixture.request(purchase, of: RecoveryFixture.refusedApp)
+            let rejected = RecoveryFixture.request(purchase, of: RecoveryFixture.rejectedApp)
             let request = RecoveryFixture.request(purchase)
             let answers = RecoveryAnswerStore(fixture.history.connection)
             let postponed = PostponedRequestStore(fixture.history.connection)
             let key = SubscriptionKey(environment: .production, originalTransactionId: purchase)
-            try await whileRunning(try await fixture.parts()) {
-                try await fixture.history.producer.send([ProducerRecord(Topics.recoveryRequests, refused)])
+            try await whileRunning(try await fixture.services()) {
+                try await fixture.history.producer.send([ProducerRecord(Topics.recoveryRequests, rejected)])
                 try await fixture.history.producer.send([ProducerRecord(Topics.recoveryRequests, request)])
                 try await becomes("it is answered") {
                     try await answers.answers(of: key).first?.outcome == "answered"
                 }
                 try await becomes("the other waits") {
-                    try await postponed.waiting().map(\.bundleId) == [RecoveryFixture.refusedApp]
+                    try await postponed.waiting().map(\.bundleId) == [RecoveryFixture.rejectedApp]
                 }
             }
             let waiting = try await postponed.waiting()
@@ -245,7 +245,7 @@ import Testing
                     PostponedRequest(
                         request: request, pause: .zero, reason: "a limit", postponedAt: RecoveryFixture.now)
                 ])
-            try await whileRunning(try await fixture.parts()) {
+            try await whileRunning(try await fixture.services()) {
                 try await becomes("it is answered") {
                     try await answers.answers(of: key).first?.outcome == "answered"
                 }
@@ -296,7 +296,7 @@ import Testing
                 #expect(pause == .withoutKey)
             }
             // Without keys the process reads them, too: none grows old on the log.
-            try await whileRunning(try await ComparePagesTests.parts(fixture.history)) {
+            try await whileRunning(try await ComparePagesTests.services(fixture.history)) {
                 try await fixture.history.producer.send([
                     ProducerRecord(Topics.recoveryRequests, RecoveryFixture.request("1", of: "com.example.other"))
                 ])

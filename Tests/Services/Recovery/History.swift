@@ -103,7 +103,7 @@ struct History {
         var claim = try #require(claimed)
         for (index, page) in pages.enumerated() {
             let fetched = FetchedPage(
-                parts: 1, items: page.items.count, reachedAt: Self.now,
+                messages: 1, items: page.items.count, reachedAt: Self.now,
                 nextToken: index + 1 < pages.count ? "t\(index)" : nil)
             #expect(try await claims.advance(&claim, by: fetched, seconds: 60, at: Self.now))
         }
@@ -172,12 +172,12 @@ struct History {
     }
 }
 
-/// Runs parts as a process does, does what is asked, stops them in an orderly way; throws what they threw.
+/// Runs services as a process does, does what is asked, stops them in an orderly way; throws what they threw.
 func whileRunning<Value: Sendable>(
-    _ parts: [any Service], _ body: @Sendable () async throws -> Value
+    _ services: [any Service], _ body: @Sendable () async throws -> Value
 ) async throws -> Value {
     let group = ServiceGroup(
-        configuration: .init(services: parts.map { .init(service: $0) }, logger: History.logger))
+        configuration: .init(services: services.map { .init(service: $0) }, logger: History.logger))
     async let running: Void = group.run()
     let value: Value
     do {

@@ -47,7 +47,7 @@ import Testing
         let received = ReceivedNotification(signedPayload: Array("a.b.c".utf8), source: source, receivedAt: date)
         return DeadLetter(
             original: received.record(), stage: stage, reason: reason.rawValue, message: "m",
-            position: LogPosition(topic: Topics.received.name, partition: 0, offset: 1), refusedAt: date, attempts: 1,
+            position: LogPosition(topic: Topics.received.name, partition: 0, offset: 1), rejectedAt: date, attempts: 1,
             build: "test")
     }
 }

@@ -12,10 +12,10 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(3))) struct LostItemTests {
     @Test func `what was published and lost is published again when its window lists it again`() async throws {
         try await History.use { history async throws in
-            let (lost, refused) = (UUID(), UUID())
-            let items = [History.item(lost), History.item(refused)]
+            let (lost, rejected) = (UUID(), UUID())
+            let items = [History.item(lost), History.item(rejected)]
             let store = RecoveryItemStore(history.connection)
-            try await whileRunning(try await ComparePagesTests.parts(history)) {
+            try await whileRunning(try await ComparePagesTests.services(history)) {
                 try await history.producer.send([ProducerRecord(Topics.historyPages, history.page(0, items))])
                 _ = try await history.read(Topics.received, count: 2)
                 try await becomes("both wait") {
@@ -25,7 +25,7 @@ import Testing
                     RejectedRow(
                         cluster: "c", position: LogPosition(topic: "r", partition: 0, offset: 0), stage: "verifier",
                         reason: "signature", message: "not by Apple", rejectedAt: History.now,
-                        claims: .init(source: .history, receivedAt: History.now, notificationUUID: refused))
+                        claims: .init(source: .history, receivedAt: History.now, notificationUUID: rejected))
                 ])
                 // Hours later the scheduler fetches the window again.
                 try await history.fetch([history.page(1, items)])
@@ -35,7 +35,7 @@ import Testing
                 try await becomes("the window closes") { try await history.recoveryWindow().state == .closed }
             }
             let counts = try await history.recoveryWindow().counts
-            #expect(counts == .init(listed: 2, missing: 2, recovered: 1, refused: 1))
+            #expect(counts == .init(listed: 2, missing: 2, recovered: 1, rejected: 1))
         }
     }
 

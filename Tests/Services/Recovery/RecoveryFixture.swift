@@ -25,7 +25,7 @@ final class RecoveryFixture: Sendable {
     private static let authority = Result { try DevelopmentAuthority(now: now) }
 
     /// An app of ours whose key Apple does not accept.
-    static let refusedApp = "com.example.refused"
+    static let rejectedApp = "com.example.rejected"
 
     let history: History
     let ring: KeyRing
@@ -52,14 +52,14 @@ final class RecoveryFixture: Sendable {
                 "apps.json",
                 #"""
                 [{"bundleId":"\#(bundleId)","appAppleId":1234567890,"environments":["Production"]},
-                 {"bundleId":"\#(refusedApp)","appAppleId":2,"environments":["Production"]}]
+                 {"bundleId":"\#(rejectedApp)","appAppleId":2,"environments":["Production"]}]
                 """#
             ),
             (
                 "keys.json",
                 #"""
                 [{"bundleId":"\#(bundleId)","issuerId":"i","keyId":"k","privateKeyFile":"key.p8"},
-                 {"bundleId":"\#(refusedApp)","issuerId":"i","keyId":"l","privateKeyFile":"other.p8"}]
+                 {"bundleId":"\#(rejectedApp)","issuerId":"i","keyId":"l","privateKeyFile":"other.p8"}]
                 """#
             ),
         ] { try Data(text.utf8).write(to: directory.appendingPathComponent(name)) }
@@ -159,7 +159,7 @@ final class RecoveryFixture: Sendable {
     }
 
     /// All workers of the process.
-    func parts() async throws -> [any Service] {
+    func services() async throws -> [any Service] {
         let context = try history.context(environment, now: Self.now)
         let api = try context.settings.appleAPI(
             clock: APIClock(now: { Self.now }, random: { 0 }), logger: History.logger)
@@ -184,7 +184,7 @@ final class RecoveryFixture: Sendable {
         let results = try await Verify(verifier: { verifier }, now: { Self.now }, cores: 1).process(
             received.map { Pipeline.Delivery(message: $0, position: position) })
         let entries = try results.map { result in
-            guard case .forward(let verified) = result else { throw Refused(result: "\(result)") }
+            guard case .forward(let verified) = result else { throw Rejected(result: "\(result)") }
             return try LedgerEntry(verified, position: position)
         }
         _ = try await PositionStore(history.connection).establish(
@@ -196,7 +196,7 @@ final class RecoveryFixture: Sendable {
         applied.withLock { $0 += 1 }
     }
 
-    struct Refused: Error {
+    struct Rejected: Error {
         var result: String
     }
 

@@ -5,9 +5,9 @@ import Testing
 @testable import Recovery
 
 @Suite struct RetryDecisionTests {
-    static func refusal(_ status: Int, _ body: String = "", until: Date? = nil) -> APIError {
-        .refused(
-            APIRefusal(endpoint: .subscriptionStatuses, status: status, body: Array(body.utf8), retryAfter: until))
+    static func rejection(_ status: Int, _ body: String = "", until: Date? = nil) -> APIError {
+        .rejected(
+            APIRejection(endpoint: .subscriptionStatuses, status: status, body: Array(body.utf8), retryAfter: until))
     }
 
     /// Seconds, and whether the whole app pauses.
@@ -22,25 +22,25 @@ import Testing
         #expect(Self.pause(.rateLimited(until: History.now.addingTimeInterval(12.3))) == [13, 1])
         #expect(Self.pause(.rateLimited(until: History.now.addingTimeInterval(86_400))) == [300, 1])
         // A proxy's word, and an app that is not known there yet.
-        #expect(Self.pause(Self.refusal(403)) == [300, 1])
+        #expect(Self.pause(Self.rejection(403)) == [300, 1])
         let unknown = #"{"errorCode":4040003,"errorMessage":"App not found."}"#
-        #expect(Self.pause(Self.refusal(404, unknown)) == [300, 1])
+        #expect(Self.pause(Self.rejection(404, unknown)) == [300, 1])
     }
 
     @Test func `what Apple cannot answer about one customer makes that customer wait`() {
         let busy = #"{"errorCode":5000001,"errorMessage":"An unknown error occurred. Please try again."}"#
-        #expect(Self.pause(Self.refusal(500, busy)) == [1, 0])
-        #expect(Self.pause(Self.refusal(500, busy, until: History.now.addingTimeInterval(30))) == [30, 0])
+        #expect(Self.pause(Self.rejection(500, busy)) == [1, 0])
+        #expect(Self.pause(Self.rejection(500, busy, until: History.now.addingTimeInterval(30))) == [30, 0])
     }
 
     @Test func `RetryDecision rejects what no retry can fix`() {
         let invalid = #"{"errorCode":4000006,"errorMessage":"Invalid transaction id."}"#
         let reasons = [
-            APIError.unreadable("x"), .invalidRequest("x"), Self.refusal(400, invalid),
+            APIError.unreadable("x"), .invalidRequest("x"), Self.rejection(400, invalid),
         ].map { error -> CustomerHistoryReason? in
             guard case .impossible(let reason, _) = RetryDecision(error, now: History.now) else { return nil }
             return reason
         }
-        #expect(reasons == [.unreadable, .unaskable, .refused])
+        #expect(reasons == [.unreadable, .unaskable, .rejected])
     }
 }

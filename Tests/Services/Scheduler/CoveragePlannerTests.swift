@@ -103,7 +103,7 @@ import Testing
                     minutes.map {
                         IngestHeartbeat(
                             instance: "a", minute: Self.now.addingTimeInterval(Double($0) * 60), accepted: 1,
-                            refused: [:])
+                            rejected: [:])
                     })
             }
             try await beat(-120 ... -60)

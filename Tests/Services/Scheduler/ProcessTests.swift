@@ -113,7 +113,7 @@ import Testing
                         Topics.heartbeats,
                         IngestHeartbeat(
                             instance: "a", minute: newest.addingTimeInterval(Double(minute) * 60), accepted: 1,
-                            refused: [:]))
+                            rejected: [:]))
                 })
             let scheduler = try SpawnedScheduler(
                 environment: try fixture.environment(filesIn: directory), directory: directory)

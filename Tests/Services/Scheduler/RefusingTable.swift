@@ -8,7 +8,7 @@ extension TestDatabase {
             unsafeScript: """
                 create function refuse_\(table)() returns trigger language plpgsql as $$
                 begin
-                    if new.bundle_id = '\(bundleId)' then raise exception 'it is refused'; end if;
+                    if new.bundle_id = '\(bundleId)' then raise exception 'it is rejected'; end if;
                     return new;
                 end $$;
                 create trigger refuse before insert on \(table) for each row execute function refuse_\(table)();

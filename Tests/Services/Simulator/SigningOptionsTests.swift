@@ -17,11 +17,11 @@ struct SigningOptionsTests {
     }
 
     @Test(arguments: ["a", "a:", ":1", "a:0", "a:x", "a:1:", "a:1:Moon", "a:1:Sandbox:x"])
-    func `an invalid app is refused`(text: String) {
+    func `an invalid app is rejected`(text: String) {
         #expect(throws: (any Error).self) { try Self.apps("--app", text) }
     }
 
-    @Test func `an app that occurs twice is refused`() {
+    @Test func `an app that occurs twice is rejected`() {
         #expect(throws: (any Error).self) { try Self.apps("--app", "a:1:Sandbox", "--app", "a:1:Production") }
     }
 }

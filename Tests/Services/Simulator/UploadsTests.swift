@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: ["sk_test_1", "Nowhere:sk_test_1", "Sandbox:"])
-    func `a key without its environment is refused`(key: String) {
+    func `a key without its environment is rejected`(key: String) {
         #expect(throws: (any Error).self) {
             try UploadOptions.parse(["--upload-url", "http://127.0.0.1:1/", "--upload-key", key])
         }

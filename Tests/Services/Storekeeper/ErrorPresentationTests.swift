@@ -29,9 +29,9 @@ struct ErrorPresentationTests {
             #expect(outcome.errorOutput.contains("[SQLSTATE 42P01]"), "\(outcome.errorOutput)")
             #expect(outcome.errorOutput.contains("setup has run on this database"))
         }
-        let refused = PostgresError(.notPermitted, sqlState: "42501", "permission denied for table operator_action")
-        #expect(refused.messageWithHint.contains("storekeeper_scheduler"))
-        #expect(ErrorPresentation(refused, of: Audit.self)?.text.contains("storekeeper_scheduler") == true)
+        let rejected = PostgresError(.notPermitted, sqlState: "42501", "permission denied for table operator_action")
+        #expect(rejected.messageWithHint.contains("storekeeper_scheduler"))
+        #expect(ErrorPresentation(rejected, of: Audit.self)?.text.contains("storekeeper_scheduler") == true)
     }
 
     @Test func `a broker that does not answer is named, with what to look at`() async {

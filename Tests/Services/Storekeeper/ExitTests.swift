@@ -46,7 +46,7 @@ struct ExitTests {
     ]
 
     @Test(arguments: ["nonsense", "http://foo", "me:hush@host/name"])
-    func `what is no address of a database is refused before anything is asked, and no password shown`(
+    func `what is no address of a database is rejected before anything is asked, and no password shown`(
         address: String
     ) async {
         let outcome = await CommandOutcome.of(["audit"], environment: ["DATABASE_URL": address])
@@ -55,7 +55,7 @@ struct ExitTests {
         #expect(!outcome.errorOutput.contains("hush"))
     }
 
-    @Test func `a schema that is no name is refused before anything is asked`() async {
+    @Test func `a schema that is no name is rejected before anything is asked`() async {
         let outcome = await CommandOutcome.of(
             ["audit"], environment: Self.nowhere.merging(["STOREKEEPER_DATABASE_SCHEMA": "a;b"]) { $1 })
         #expect(outcome.code == Exit.configuration.rawValue, "\(outcome.errorOutput)")

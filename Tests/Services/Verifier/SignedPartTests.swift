@@ -45,7 +45,7 @@ import Testing
     @Test(arguments: [NotificationSource.history, .replay, .upload])
     func `Verifier passes on a transaction on its own as such`(source: NotificationSource) async throws {
         guard case .forward(let verified) = try await Self.result(on: Self.transaction().json, from: source) else {
-            Issue.record("it was refused")
+            Issue.record("it was rejected")
             return
         }
         #expect(verified.notificationType == SignedPart.transaction.rawValue)
@@ -83,7 +83,7 @@ import Testing
     @Test func `Verifier passes on renewal info for the app of the request`() async throws {
         let result = try await Self.result(on: Self.renewal.json, from: .history, of: "com.example.app")
         guard case .forward(let verified) = result else {
-            Issue.record("it was refused")
+            Issue.record("it was rejected")
             return
         }
         #expect(verified.notificationType == SignedPart.renewalInfo.rawValue)

@@ -22,7 +22,7 @@ import Testing
     private func reason(_ watcher: TrustWatcher, _ jws: [UInt8]) -> VerificationFailureReason? {
         switch watcher.verifier.notification(jws, now: Self.now) {
         case .success: nil
-        case .failure(let refusal): refusal.reason
+        case .failure(let rejection): rejection.reason
         }
     }
 

@@ -27,8 +27,8 @@ import Testing
         // The slower lane rejects the rest with its true reason.
         stage.budget = nil
         let slow = VerifyUnproven(verify: stage, share: 1, clock: ContinuousClock(), instant: { .now })
-        let refused = try await slow.process(forged.map(Self.delivery))
-        #expect(Set(Self.outcomes(refused)) == ["chain-untrusted"])
+        let rejected = try await slow.process(forged.map(Self.delivery))
+        #expect(Set(Self.outcomes(rejected)) == ["chain-untrusted"])
     }
 
     @Test func `Postponed record keeps its bytes and headers, and says nothing about this release`() async throws {

@@ -62,7 +62,7 @@ import Testing
         let uuid = UUID()
         let letter = try Self.letter(by: Self.authority.get(), uuid: uuid)
         guard case .forward(let verified) = try await Self.results(on: [letter])[0] else {
-            Issue.record("a genuine notification was refused")
+            Issue.record("a genuine notification was rejected")
             return
         }
         #expect(verified.notificationUUID == uuid)

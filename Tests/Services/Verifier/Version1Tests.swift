@@ -10,7 +10,7 @@ import Testing
     @Test func `Verifier passes on version 1 under its own type, for no purchase`() async throws {
         let body = Array(#"{"notification_type":"CANCEL","bid":"com.example.app","environment":"PROD"}"#.utf8)
         guard case .forward(let verified) = try await VerifyTests.results(on: [body])[0] else {
-            Issue.record("it was refused")
+            Issue.record("it was rejected")
             return
         }
         let read = try VerifiedNotification(verified.record())
@@ -29,7 +29,7 @@ import Testing
         ]
         for result in try await VerifyTests.results(on: bodies.map { Array($0.utf8) }) {
             guard case .deadLetter(let reason, _) = result else {
-                Issue.record("\(result) is no refusal")
+                Issue.record("\(result) is no rejection")
                 continue
             }
             #expect(!reason.countsTowardsRejectionLimit)

@@ -51,7 +51,8 @@ import Testing
         #expect(trusted.trust.pins(TrustStore.appleRootDigest))
     }
 
-    @Test func `a root of the simulator's kind is refused outside development mode, by name and with a way out`() throws
+    @Test func `a root of the simulator's kind is rejected outside development mode, by name and with a way out`()
+        throws
     {
         let authority = try DevelopmentAuthority(now: Self.now)
         // Hidden behind an honest one in the same file.

@@ -6,7 +6,7 @@ import Testing
     static func letter(of original: WireRecord, message: String = "") -> DeadLetter {
         DeadLetter(
             original: original, stage: "verifier", reason: "signature", message: message,
-            position: LogPosition(topic: "t", partition: 0, offset: 1), refusedAt: Date(milliseconds: 5), attempts: 2,
+            position: LogPosition(topic: "t", partition: 0, offset: 1), rejectedAt: Date(milliseconds: 5), attempts: 2,
             build: "b")
     }
 

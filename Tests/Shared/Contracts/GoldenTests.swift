@@ -94,7 +94,7 @@ import Testing
                     key: nil, value: Array("not a notification".utf8), headers: [.init("source", "webhook")]),
                 stage: "verifier", reason: "malformed", message: "not three segments",
                 position: LogPosition(topic: Topics.received.name, partition: 7, offset: 42),
-                refusedAt: Date(milliseconds: 1_700_000_002_000), attempts: 1, build: "1.0.0"),
+                rejectedAt: Date(milliseconds: 1_700_000_002_000), attempts: 1, build: "1.0.0"),
             isGolden: "dead-letter.1")
     }
 
@@ -102,7 +102,7 @@ import Testing
         try expect(
             IngestHeartbeat(
                 instance: "ingest-1", minute: Date(milliseconds: 1_700_000_040_000), accepted: 1200,
-                refused: [503: 2, 400: 1]), isGolden: "ingest-heartbeat.1")
+                rejected: [503: 2, 400: 1]), isGolden: "ingest-heartbeat.1")
     }
 
     @Test func `Change of a purchase is encoded as version 1`() throws {
@@ -121,7 +121,7 @@ import Testing
                     status: 1, productId: "pro.monthly", hasAccess: true,
                     accessUntil: Date(milliseconds: 1_702_592_000_000), isAutoRenewing: false),
                 revision: 7, notificationUUID: try #require(Self.uuid),
-                occurredAt: Date(milliseconds: 1_700_000_000_125), learnedAt: Date(milliseconds: 1_700_000_001_000),
+                occurredAt: Date(milliseconds: 1_700_000_000_125), appliedAt: Date(milliseconds: 1_700_000_001_000),
                 traceparent: nil),
             isGolden: "subscription-changed.1")
     }

@@ -13,7 +13,7 @@ struct SubscriptionChangedTests {
                 status: status, productId: nil, hasAccess: true, accessUntil: accessUntil, isAutoRenewing: nil),
             revision: 3, notificationUUID: UUID(uuid: (1, 1, 1, 1, 1, 1, 0x41, 1, 0x81, 1, 1, 1, 1, 1, 1, 1)),
             occurredAt: Date(timeIntervalSince1970: 1_760_000_000),
-            learnedAt: Date(timeIntervalSince1970: 1_760_000_001), traceparent: nil)
+            appliedAt: Date(timeIntervalSince1970: 1_760_000_001), traceparent: nil)
     }
 
     @Test func `SubscriptionChanged survives encoding, with and without values`() throws {

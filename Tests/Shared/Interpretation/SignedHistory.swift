@@ -94,16 +94,16 @@ struct SignedHistory {
                     position: position)
             })
         let unique = try verified.map { result in
-            guard case .forward(let verified) = result else { throw Refused(result: "\(result)") }
+            guard case .forward(let verified) = result else { throw Rejected(result: "\(result)") }
             return Delivery(message: UniqueNotification(unchecked: verified), position: position)
         }
         return try await Update().process(unique).map { result in
-            guard case .forward(let entry) = result else { throw Refused(result: "\(result)") }
+            guard case .forward(let entry) = result else { throw Rejected(result: "\(result)") }
             return entry
         }
     }
 
-    struct Refused: Error {
+    struct Rejected: Error {
         var result: String
     }
 

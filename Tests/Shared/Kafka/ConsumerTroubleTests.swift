@@ -23,8 +23,8 @@ import Testing
         (RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS.rawValue, KafkaError.Meaning.fenced),
         (RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION.rawValue, .fenced),
         (RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID.rawValue, .fenced),
-        (RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED.rawValue, .refused),
-        (RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue, .refused),
+        (RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED.rawValue, .rejected),
+        (RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue, .rejected),
     ])
     func `Consumer throws and classifies a commit that the broker rejects`(
         code: Int32, meaning: KafkaError.Meaning
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue, KafkaError.Meaning.refused),
+        (RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue, KafkaError.Meaning.rejected),
         (RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART.rawValue, .missing),
     ])
     func `Consumer throws for a missing or forbidden topic`(
@@ -81,7 +81,7 @@ import Testing
         let consumer = try consumer()
         try await consumer.subscribe(to: ["things"])
         let error = try await failure { try await consumer.turns { _ in false } }
-        #expect(error.meaning == .refused)
+        #expect(error.meaning == .rejected)
         await consumer.close(deadline: .seconds(30))
     }
 

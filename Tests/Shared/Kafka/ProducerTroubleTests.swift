@@ -26,16 +26,16 @@ import Testing
         while true {
             do {
                 return try await producer.send(record)
-            } catch let error as KafkaError where error.meaning == .refused && ContinuousClock.now < end {
+            } catch let error as KafkaError where error.meaning == .rejected && ContinuousClock.now < end {
                 try await producer.warmUp(topic: record.topic)
             }
         }
     }
 
     @Test(arguments: [
-        (RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue, KafkaError.Meaning.refused),
+        (RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue, KafkaError.Meaning.rejected),
         (RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE.rawValue, .unacceptable),
-        (RD_KAFKA_RESP_ERR_INVALID_REQUIRED_ACKS.rawValue, .refused),
+        (RD_KAFKA_RESP_ERR_INVALID_REQUIRED_ACKS.rawValue, .rejected),
         (RD_KAFKA_RESP_ERR_INVALID_RECORD.rawValue, .unacceptable),
     ])
     func `Producer throws for a delivery that the broker rejects`(code: Int32, meaning: KafkaError.Meaning) async throws
@@ -65,7 +65,7 @@ import Testing
         let producer = try producer()
         broker.inject([RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue], into: .produce)
         let error = try await failure { try await producer.send(Array(repeating: record, count: 20)) }
-        #expect(error.meaning == .refused)
+        #expect(error.meaning == .rejected)
         let count = try await written()
         #expect(count < 20)
         #expect(try await recovered(producer).offset == count)

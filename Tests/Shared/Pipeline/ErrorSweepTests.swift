@@ -85,14 +85,14 @@ private final class SweepHarness: Sendable {
     struct Gate: Stage {
         struct Closed: Error {}
         final class Switch: Sendable {
-            let value = Mutex((isClosed: false, refused: 0))
+            let value = Mutex((isClosed: false, rejected: 0))
         }
 
         let state: Switch
 
         func process(_ deliveries: [Delivery<Even.Text>]) throws -> [StageResult<Even.Text, Even.Reason>] {
             let isClosed = state.value.withLock { state in
-                state.refused += state.isClosed ? 1 : 0
+                state.rejected += state.isClosed ? 1 : 0
                 return state.isClosed
             }
             guard !isClosed else { throw Closed() }
@@ -150,7 +150,7 @@ private final class SweepHarness: Sendable {
             health: Health(instant: { .now }), tracer: Tracer(isOn: false, random: { 7 }),
             clock: ProcessClock(now: { Date() }, instant: { .now }), instance: "sweep", environment: environment)
         let connection = try await WorkerConnection(context, stage: .verifier, reading: input.route)
-        let services = connection.parts(
+        let services = connection.services(
             running: Gate(state: gate),
             settlement: Observed(inner: KafkaSettlement(connection, to: output), position: settled))
         let group = ServiceGroup(configuration: .init(services: services.map { .init(service: $0) }, logger: logger))
@@ -176,7 +176,7 @@ private final class SweepHarness: Sendable {
         try await producer.send(
             (first..<first + 4).map { ProducerRecord(topic: "in", key: nil, value: Array("\($0 * 2)".utf8)) })
         if !row.isOfTheStart {
-            try await until("\(cell): no batch failed") { gate.value.withLock { $0.refused } > 0 }
+            try await until("\(cell): no batch failed") { gate.value.withLock { $0.rejected } > 0 }
         }
         let count = if case .times(let count) = repetition { count } else { 10_000 }
         broker.inject([Int32](repeating: error, count: count), into: row.request)

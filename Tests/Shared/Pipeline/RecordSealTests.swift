@@ -95,10 +95,10 @@ import Testing
             bundleId: "com.example.app", appAppleId: nil, originalTransactionId: "1", transactionId: "1",
             signedDate: nil, receivedAt: Date(milliseconds: 0), source: .webhook, traceparent: nil,
             decoded: Array("{}".utf8), signedPayload: Array("a.b.c".utf8))
-        try await Self.expectRefused(verified)
-        try await Self.expectRefused(UniqueNotification(unchecked: verified))
-        try await Self.expectRefused(Self.received(.history))
-        try await Self.expectRefused(Self.received(.replay))
+        try await Self.expectRejected(verified)
+        try await Self.expectRejected(UniqueNotification(unchecked: verified))
+        try await Self.expectRejected(Self.received(.history))
+        try await Self.expectRejected(Self.received(.replay))
         for source in [NotificationSource.webhook, .upload] {
             #expect(!ReceivedNotification.needsSeal(Self.received(source).record()))
         }
@@ -110,7 +110,7 @@ import Testing
             status: AnsweredStatus(status: 1, askedAt: Date(milliseconds: 0)))
     }
 
-    private static func expectRefused<Message: TopicMessage>(
+    private static func expectRejected<Message: TopicMessage>(
         _ message: Message, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let byHand = message.record()

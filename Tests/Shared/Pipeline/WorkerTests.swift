@@ -203,7 +203,7 @@ private struct Bench {
         _ stage: S, _ body: @Sendable () async throws -> Value
     ) async throws -> Value where S.Input == Even.Text, S.Output == Even.Text {
         let connection = try await WorkerConnection(context, stage: .verifier, reading: input.route)
-        let parts = connection.parts(
+        let parts = connection.services(
             running: stage, settlement: KafkaSettlement(connection, to: output, postponingTo: Topics.unproven.route))
         let group = ServiceGroup(configuration: .init(services: parts.map { .init(service: $0) }, logger: logger))
         async let running: Void = group.run()

@@ -9,7 +9,7 @@ import Testing
         ("57P02", .connectionLost), ("57P03", .connectionLost), ("57P05", .connectionLost), ("25P03", .connectionLost),
         ("25006", .connectionLost), ("57014", .unavailable), ("53300", .unavailable), ("53100", .unavailable),
         ("58030", .unavailable), ("XX000", .unavailable), ("55000", .unavailable), ("23505", .uniqueViolation),
-        ("23514", .constraintViolation), ("22021", .refusedValue), ("22P05", .refusedValue), ("28P01", .notPermitted),
+        ("23514", .constraintViolation), ("22021", .rejectedValue), ("22P05", .rejectedValue), ("28P01", .notPermitted),
         ("42501", .notPermitted), ("3D000", .notPermitted), ("42601", .programming), ("42P01", .programming),
         ("25P02", .programming), ("0A000", .programming),
     ])
@@ -20,7 +20,7 @@ import Testing
     @Test func `PostgresError is retryable only for causes outside of the statement`() {
         let transient: [PostgresError.Meaning] = [.connectionLost, .commitUnknown, .repeatable, .unavailable]
         let lasting: [PostgresError.Meaning] = [
-            .uniqueViolation, .constraintViolation, .refusedValue, .notPermitted, .programming,
+            .uniqueViolation, .constraintViolation, .rejectedValue, .notPermitted, .programming,
         ]
         #expect(transient.allSatisfy { PostgresError($0, "").isTransient })
         #expect(lasting.allSatisfy { !PostgresError($0, "").isTransient })

@@ -77,13 +77,13 @@ import Testing
         }
     }
 
-    @Test func `text with NUL is refused before it is sent, and the transaction goes on`() async throws {
+    @Test func `text with NUL is rejected before it is sent, and the transaction goes on`() async throws {
         try await Self.use { connection, _ async throws in
             try await connection.transaction { transaction in
                 let error = #expect(throws: PostgresError.self) {
                     try transaction.execute(Self.insert, Int32(1), "a\0b")
                 }
-                #expect(error?.meaning == .refusedValue)
+                #expect(error?.meaning == .rejectedValue)
                 #expect(error?.sqlState == nil)
                 _ = try transaction.execute(Self.insert, Int32(2), "b")
             }
@@ -231,7 +231,7 @@ import Testing
                     try transaction.send([Command(Self.insert, Int32(2), "b"), Command(Self.insert, Int32(3), "\0")])
                 }
             }
-            #expect(error?.meaning == .refusedValue)
+            #expect(error?.meaning == .rejectedValue)
             let names = try await Self.names(connection)
             #expect(names.isEmpty)
             #expect(try await connection.backendProcess() == process)

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `every text that is not canonical is refused`() {
+    @Test func `every text that is not canonical is rejected`() {
         for text in ["A", "AAAAA", "AB", "AAB", "AA==", "AA=", "A A", "AA\n", "AA+A", "AA/A", "AAA.", "é", "AAAAAB"] {
             #expect(Base64.decode(ArraySlice(text.utf8), .url) == nil, "\(text)")
         }

@@ -66,12 +66,12 @@ import Testing
         let delegate = try authority.intermediateIssuer.issueAuthority(profile, for: .generate(.p256))
         #expect(try answer(responder(signer: delegate)).get().standing == .good)
 
-        func refusal(_ signer: CertificateIssuer) throws -> OCSPFault? {
+        func rejection(_ signer: CertificateIssuer) throws -> OCSPFault? {
             if case .failure(let fault) = try answer(responder(signer: signer)) { return fault }
             return nil
         }
         func isUntrusted(_ signer: CertificateIssuer) throws -> Bool {
-            if case .untrusted = try refusal(signer) { true } else { false }
+            if case .untrusted = try rejection(signer) { true } else { false }
         }
         // The issuer's name with another key.
         #expect(try isUntrusted(try DevelopmentAuthority(now: Self.now).intermediateIssuer))

@@ -14,7 +14,7 @@ final class FaultyWire: Sendable {
         /// The connection is cut after the server has executed it, and its answer is lost.
         case cutAfter
         /// The server refuses it with a SQLSTATE; those that end a session end the connection.
-        case refused(String)
+        case rejected(String)
     }
 
     private struct State {
@@ -124,13 +124,13 @@ private final class FaultySession: Sendable {
         var refuseAfter: Int?
         /// The round whose end has to say that the transaction has failed.
         var failsRound: Int?
-        var isCommitRefused = false
+        var isCommitRejected = false
     }
 
     private let wire: FaultyWire
     private let client: Int32
     private let server: Int32
-    private let refusal = Mutex("")
+    private let rejection = Mutex("")
     private let state = Mutex(State())
 
     init(wire: FaultyWire, client: Int32, server: Int32) {
@@ -162,7 +162,7 @@ private final class FaultySession: Sendable {
                     _ = frame.send(to: server)
                     return
                 case .cutAfter: state.withLock { $0.cutAfter = $0.unanswered + 1 }
-                case .refused(let sqlState):
+                case .rejected(let sqlState):
                     isDropping = true
                     guard refuse(sqlState, isCommit: statement == "commit") else { return }
                     continue
@@ -174,7 +174,7 @@ private final class FaultySession: Sendable {
                 state.withLock { $0.openRounds += 1 }
                 isDropping = false
                 // A server that refuses to commit has rolled back.
-                if state.withLock(\.isCommitRefused) {
+                if state.withLock(\.isCommitRejected) {
                     guard Frame(type: "Q", content: Array("rollback\0".utf8)).send(to: server) else { return }
                     continue
                 }
@@ -185,19 +185,19 @@ private final class FaultySession: Sendable {
 
     /// At once where nothing is owed, else behind what is.
     private func refuse(_ sqlState: String, isCommit: Bool) -> Bool {
-        refusal.withLock { $0 = sqlState }
+        rejection.withLock { $0 = sqlState }
         let isDue = state.withLock { state in
             state.failsRound = state.openRounds + 1
-            state.isCommitRefused = isCommit
+            state.isCommitRejected = isCommit
             state.refuseAfter = state.unanswered == 0 ? nil : state.unanswered
             return state.unanswered == 0
         }
-        if isDue { return sendRefusal() }
+        if isDue { return sendRejection() }
         return Frame(type: "H", content: []).send(to: server)
     }
 
-    private func sendRefusal() -> Bool {
-        let sqlState = refusal.withLock(\.self)
+    private func sendRejection() -> Bool {
+        let sqlState = rejection.withLock(\.self)
         let fields = ["SERROR", "VERROR", "C" + sqlState, "Mrefused by the test", ""]
         guard Frame(type: "E", content: fields.flatMap { Array($0.utf8) + [0] }).send(to: client) else { return false }
         // admin_shutdown and its kin: the session is over.
@@ -211,9 +211,9 @@ private final class FaultySession: Sendable {
         while var frame = Frame.read(from: server) {
             switch frame.type {
             case "1", "2", "n", "T", "C", "I", "s":
-                // Of a simple query, which only the rollback instead of a refused commit is in a transaction.
+                // Of a simple query, which only the rollback instead of a rejected commit is in a transaction.
                 if state.withLock({ $0.unanswered == 0 }) {
-                    let isSwallowed = state.withLock(\.isCommitRefused)
+                    let isSwallowed = state.withLock(\.isCommitRejected)
                     guard isSwallowed || frame.send(to: client) else { return }
                     continue
                 }
@@ -230,7 +230,7 @@ private final class FaultySession: Sendable {
                     state.refuseAfter = nil
                     return true
                 }
-                if isDue, !sendRefusal() { return }
+                if isDue, !sendRejection() { return }
                 continue
             case "Z":
                 let status = state.withLock { state -> Character? in
@@ -238,8 +238,8 @@ private final class FaultySession: Sendable {
                     guard let round = state.failsRound else { return nil }
                     state.failsRound = round == 1 ? nil : round - 1
                     guard round == 1 else { return nil }
-                    defer { state.isCommitRefused = false }
-                    return state.isCommitRefused ? "I" : "E"
+                    defer { state.isCommitRejected = false }
+                    return state.isCommitRejected ? "I" : "E"
                 }
                 if let status { frame.content = [status.asciiValue ?? 0] }
             default: break

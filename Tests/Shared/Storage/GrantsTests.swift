@@ -87,7 +87,7 @@ import Testing
             try await Self.acting(as: "storekeeper_scheduler", in: database) { scheduler async throws in
                 try await HeartbeatStore(scheduler).record([
                     IngestHeartbeat(
-                        instance: "a", minute: Date(milliseconds: 60_000), accepted: 1, refused: [503: 1])
+                        instance: "a", minute: Date(milliseconds: 60_000), accepted: 1, rejected: [503: 1])
                 ])
                 for table in ["notification", "subscription", "transaction", "timeline"] {
                     _ = try await scheduler.run(unsafeScript: "select count(*) from \(table)")

@@ -104,10 +104,10 @@ import Testing
             }
             #expect(ends.sorted() == expectedEnds.sorted())
             let consents = try await connection.execute(
-                Statement(unsafeSQL: "select original_transaction_id, consent, told_at from price_consent")
+                Statement(unsafeSQL: "select original_transaction_id, consent, signed_at from price_consent")
             ).map { row in
                 "\(try row.value("original_transaction_id", as: String.self)) \(try row.value("consent", as: String.self)) "
-                    + "\(try row.value("told_at", as: Date.self))"
+                    + "\(try row.value("signed_at", as: Date.self))"
             }
             let known = try await SubscriptionStore(connection).all()
             let expectedConsents = known.compactMap { subscription -> String? in

@@ -10,12 +10,12 @@ import Testing
 /// class that is retried: afterwards all rows are in the database once, as without a fault. Prints a matrix.
 @Suite(.timeLimit(.minutes(10))) struct LedgerErrorSweepTests {
     /// One SQLSTATE of each class; with `STOREKEEPER_SWEEP` set all SQLSTATEs that are handled differently.
-    static let refusals =
+    static let rejections =
         ["40001", "55P03", "57014", "57P01", "25006", "53100", "XX000"]
         + (ProcessInfo.processInfo.environment["STOREKEEPER_SWEEP"] == nil
             ? [] : ["40P01", "40003", "57P03", "25P03", "08006", "53300", "58030"])
     static let faults: [FaultyWire.Fault] =
-        [.cutBefore, .cutWithin, .cutAfter] + refusals.map(FaultyWire.Fault.refused)
+        [.cutBefore, .cutWithin, .cutAfter] + rejections.map(FaultyWire.Fault.rejected)
 
     @Test func `Ledger settles every batch once, whatever happens to any statement of its transaction`() async throws {
         let faulty = try await Self.result { database, connection in
@@ -139,7 +139,7 @@ extension FaultyWire.Fault {
         case .cutBefore: "before"
         case .cutWithin: "within"
         case .cutAfter: "after "
-        case .refused(let sqlState): sqlState
+        case .rejected(let sqlState): sqlState
         }
     }
 }

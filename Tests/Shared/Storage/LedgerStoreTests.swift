@@ -45,7 +45,7 @@ import Testing
             #expect(position.map(\.offset) == [100, 0])
             let timeline = try await TimelineStore(connection).newest(10_000)
             #expect(timeline.count == applied.changes)
-            #expect(timeline.allSatisfy { $0.learnedAt == Fixtures.now && $0.publishedAt == nil })
+            #expect(timeline.allSatisfy { $0.appliedAt == Fixtures.now && $0.publishedAt == nil })
             let stale = try await NotificationStore(connection).page().filter { !$0.hasAdvanced }
             #expect(stale.count == applied.stale)
             #expect(try await StatusStore(connection).latencies(ofLast: 3) == [0.25, 0.25, 0.25])
@@ -300,7 +300,7 @@ import Testing
                 try await LedgerStore(connection).apply(
                     [good, bad], moving: [Fixtures.move(0, 2)], recordedAt: Fixtures.now)
             }
-            #expect(error?.meaning == .refusedValue)
+            #expect(error?.meaning == .rejectedValue)
             #expect(try await StatusStore(connection).notifications() == 0)
         }
     }

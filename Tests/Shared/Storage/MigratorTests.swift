@@ -79,10 +79,10 @@ import Testing
             let connection = TestDatabase.connection(database)
             _ = try await Migrator(connection, migrations: [Migration(1, "ledger", Array("create table a ()".utf8))])
                 .migrate()
-            let refusal = Migrator.Failure.otherSchema(1, found: "ledger", known: "pipeline")
-            await #expect(throws: refusal) { try await Migrator(connection).migrate() }
-            await #expect(throws: refusal) { try await Migrator(connection).check() }
-            #expect(refusal.description.contains("Start over"))
+            let rejection = Migrator.Failure.otherSchema(1, found: "ledger", known: "pipeline")
+            await #expect(throws: rejection) { try await Migrator(connection).migrate() }
+            await #expect(throws: rejection) { try await Migrator(connection).check() }
+            #expect(rejection.description.contains("Start over"))
         }
     }
 

@@ -149,9 +149,9 @@ import Testing
 
     /// A month's table that grants everything to the attacker as soon as the owner of the function writes to it.
     private static let snare = """
-        create temporary table notification_payload_rest (
+        create temporary table notification_payload_default (
             recorded_at timestamptz, notification_uuid uuid, decoded json, signed_original bytea, chains bytea[]);
-        create temporary table notification_payload_2031_01 (like pg_temp.notification_payload_rest);
+        create temporary table notification_payload_2031_01 (like pg_temp.notification_payload_default);
         create function pg_temp.grab() returns trigger language plpgsql as $f$
         begin
             execute 'grant all on all tables in schema public to storekeeper_reader';
@@ -160,8 +160,8 @@ import Testing
         $f$;
         create trigger grab before insert on pg_temp.notification_payload_2031_01
             for each row execute function pg_temp.grab();
-        insert into pg_temp.notification_payload_rest values ('2031-01-15', gen_random_uuid(), '{}', '', '{}');
-        grant all on pg_temp.notification_payload_rest, pg_temp.notification_payload_2031_01 to public;
+        insert into pg_temp.notification_payload_default values ('2031-01-15', gen_random_uuid(), '{}', '', '{}');
+        grant all on pg_temp.notification_payload_default, pg_temp.notification_payload_2031_01 to public;
         """
 
     private static let gained = Statement(

@@ -33,9 +33,9 @@ import Testing
     @Test func `Payloads of a month without a partition are stored, and move when the month is created`() async throws {
         try await Self.withStore { store, connection async throws in
             let uuids = try await Self.record(20, at: Self.then, connection)
-            #expect(try await Self.count("notification_payload_rest", connection) == 20)
+            #expect(try await Self.count("notification_payload_default", connection) == 20)
             _ = try await store.prepare(now: Self.then)
-            #expect(try await Self.count("notification_payload_rest", connection) == 0)
+            #expect(try await Self.count("notification_payload_default", connection) == 0)
             #expect(try await Self.count("notification_payload_2024_11", connection) == 20)
             let ledger = NotificationStore(connection)
             for uuid in uuids { #expect(try await ledger.original(uuid) != nil) }
@@ -50,7 +50,7 @@ import Testing
             let later = Self.then.addingTimeInterval(150 * 86_400)
             let report = try await store.prepare(now: later, portion: 7)
             #expect(report.made == ["2024-11", "2024-12", "2025-04", "2025-05", "2025-06"])
-            #expect(try await Self.count("notification_payload_rest", connection) == 0)
+            #expect(try await Self.count("notification_payload_default", connection) == 0)
             #expect(try await Self.count("notification_payload_2024_11", connection) == 20)
             #expect(try await Self.count("notification_payload_2024_12", connection) == 40)
         }
@@ -61,7 +61,7 @@ import Testing
             let (connection, reader) = (TestDatabase.connection(database), TestDatabase.connection(database))
             let store = RetentionStore(connection)
             _ = try await Self.record(20, at: Self.then, seed: 1, connection)
-            try await reader.run(unsafeScript: "begin; lock table notification_payload_rest in access share mode")
+            try await reader.run(unsafeScript: "begin; lock table notification_payload_default in access share mode")
             #expect(try await store.prepare(now: Self.then, portion: 7).unmade.first == "2024-11")
             #expect(try await Self.count("notification_payload", connection) == 20)
             let late = try await Self.record(20, at: Self.then.addingTimeInterval(-60), seed: 2, connection)
@@ -82,7 +82,7 @@ import Testing
             _ = try await TestDatabase.blockedBackends(asking: observer)
             try await line.run(unsafeScript: "\(Self.arrival); commit")
             #expect(try await made == ["2024-11", "2024-12", "2025-01"])
-            #expect(try await Self.count("notification_payload_rest", line) == 0)
+            #expect(try await Self.count("notification_payload_default", line) == 0)
             #expect(try await Self.count("notification_payload_2024_11", line) == 2)
         }
     }
@@ -157,7 +157,7 @@ import Testing
             let (connection, reader) = (TestDatabase.connection(database), TestDatabase.connection(database))
             let store = RetentionStore(connection)
             try await Self.sight(daysAgo: 9, before: Self.then, connection)
-            try await reader.run(unsafeScript: "begin; lock table notification_payload_rest in access share mode")
+            try await reader.run(unsafeScript: "begin; lock table notification_payload_default in access share mode")
             let held = try await store.run(Self.policy, now: Self.then)
             #expect(held.made == [])
             #expect(held.unmade == ["2024-11", "2024-12", "2025-01"])

@@ -35,7 +35,7 @@ import Testing
                 return notification
             }
             _ = try await SeenNotificationStore(holder).markSeen(notifications)
-            try await holder.run(unsafeScript: "begin; select from seen_notification where log_offset = 5 for update")
+            try await holder.run(unsafeScript: "begin; select from seen_notification where kafka_offset = 5 for update")
             async let deleted = SeenNotificationStore(job).delete(before: Fixtures.now + 6, portion: 2)
             _ = try await TestDatabase.blockedBackends(asking: observer)
             let count = Statement(unsafeSQL: "select count(*) as count from seen_notification")

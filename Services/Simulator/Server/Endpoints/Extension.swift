@@ -35,7 +35,7 @@ extension StoreAPI {
         guard historyStore.withHistory(of: call.app, { $0.massExtensions[key] }) == nil else {
             throw APIFault(4_000_011)
         }
-        let (allowed, refused) = historyStore.withHistory(of: call.app) { appHistory in
+        let (allowed, rejected) = historyStore.withHistory(of: call.app) { appHistory in
             let concerned = appHistory.allSubscribers.filter { subscriber in
                 let newest = subscriber.current
                 return newest.status == 1 && newest.purchase?.product.id(in: call.app.bundleId) == productId
@@ -45,12 +45,12 @@ extension StoreAPI {
             return (allowed, concerned.filter { !appHistory.mayExtend($0.originalTransactionId, now: call.now) })
         }
         let succeeded = extend(allowed, byDays: order.days, now: call.now).count { $0 != nil }
-        let failed = refused.count + allowed.count - succeeded
+        let failed = rejected.count + allowed.count - succeeded
         let summary = order.summary(
             of: call.app, productId: productId, storefronts: storefronts, succeeded: succeeded, failed: failed)
         let date = present()
         let uuid = deliveryService.withOutbox { outbox in
-            outbox.announce(.extensionFailure, about: refused.map(\.current))
+            outbox.announce(.extensionFailure, about: rejected.map(\.current))
             let event = EventPayload(
                 uuid: outbox.uuid(), kind: .extensionSummary, app: call.app, signedDate: date,
                 object: .summary(summary))

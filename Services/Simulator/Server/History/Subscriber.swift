@@ -8,7 +8,7 @@ struct Subscriber: Sendable {
     struct Transaction: Sendable {
         var purchase: Purchase
         /// The date of the event that said so.
-        var toldAt: Date
+        var signedAt: Date
         /// Rises with every change of the app's history: Apple's order "by modified date".
         var revision: Int64
         var isFinished = false
@@ -35,10 +35,10 @@ struct Subscriber: Sendable {
     /// - Parameter revise: returns the next revision.
     mutating func note(_ event: EventPayload, of purchase: Purchase, revise: () -> Int64) {
         if let place = transactions.lastIndex(where: { $0.purchase.transactionId == purchase.transactionId }) {
-            if transactions[place].toldAt < event.signedDate {
+            if transactions[place].signedAt < event.signedDate {
                 var changed = purchase
                 changed.isUpgraded = transactions[place].purchase.isUpgraded
-                transactions[place].toldAt = event.signedDate
+                transactions[place].signedAt = event.signedDate
                 if transactions[place].purchase != changed {
                     transactions[place].purchase = changed
                     transactions[place].revision = revise()
@@ -52,7 +52,7 @@ struct Subscriber: Sendable {
                     transactions[place].revision = revise()
                 }
             }
-            transactions.append(Transaction(purchase: purchase, toldAt: event.signedDate, revision: revise()))
+            transactions.append(Transaction(purchase: purchase, signedAt: event.signedDate, revision: revise()))
         }
         if event.signedDate > newest.signedDate { newest = event }
     }

@@ -42,7 +42,7 @@ struct APICaller: Sendable {
                 try await clock.sleep(pause)
             case .queue(let pause): await limits.close(request.endpoint, for: pause)
             case .reauthorize(let serverDate, let isLastChance):
-                let isWorthwhile = await tokens.refused(token, serverDate: serverDate, now: now)
+                let isWorthwhile = await tokens.rejected(token, serverDate: serverDate, now: now)
                 guard isWorthwhile, !isLastChance else { throw await tokens.unauthorized }
             }
         }

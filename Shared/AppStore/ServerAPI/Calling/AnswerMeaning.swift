@@ -4,7 +4,7 @@ import struct Foundation.Date
 enum AnswerMeaning: Sendable, Hashable {
     /// Done; here is the body.
     case success([UInt8])
-    /// The token was refused.
+    /// The token was rejected.
     case unauthorized(serverDate: Date?)
     /// Too many requests; how long Apple wants a pause, if it says.
     case tooMany(pause: Duration?)
@@ -47,12 +47,13 @@ enum AnswerMeaning: Sendable, Hashable {
     private init(refusing answer: APIAnswer, of endpoint: APIEndpoint, now: Date) {
         let pause = Self.pause(answer, now: now)
         let retryAfter = pause.map { now.addingTimeInterval($0 / .seconds(1)) }
-        let refusal = APIRefusal(endpoint: endpoint, status: answer.status, body: answer.body, retryAfter: retryAfter)
-        if answer.status >= 500, !endpoint.isRepeatable, refusal.code?.isRetryable != true {
+        let rejection = APIRejection(
+            endpoint: endpoint, status: answer.status, body: answer.body, retryAfter: retryAfter)
+        if answer.status >= 500, !endpoint.isRepeatable, rejection.code?.isRetryable != true {
             // A server that broke down may have done it before; Apple's own "try again" says that it has not.
             self = .final(.unsettled(Self.unsettled(endpoint, "the answer was \(answer.status)")))
         } else {
-            self = refusal.isRetryable ? .transient(.refused(refusal), pause: pause) : .final(.refused(refusal))
+            self = rejection.isRetryable ? .transient(.rejected(rejection), pause: pause) : .final(.rejected(rejection))
         }
     }
 

@@ -4,7 +4,7 @@ import struct Foundation.Date
 struct CallCourse: Sendable {
     private let policy: APIRetryPolicy
     private var failures = 0
-    private var refusedTokens = 0
+    private var rejectedTokens = 0
     private var pauses = 0
 
     init(_ policy: APIRetryPolicy) { self.policy = policy }
@@ -24,18 +24,18 @@ struct CallCourse: Sendable {
     }
 
     /// - Parameters:
-    ///   - chances: How often a token may be refused before every key has been tried.
+    ///   - chances: How often a token may be rejected before every key has been tried.
     ///   - random: From 0 up to 1.
     mutating func step(after meaning: AnswerMeaning, chances: Int, random: Double) -> Step {
         switch meaning {
         case .success(let body): return .done(body)
         case .final(let error): return .fail(error)
         case .unauthorized(let serverDate):
-            refusedTokens += 1
-            return .reauthorize(serverDate: serverDate, isLastChance: refusedTokens >= chances)
+            rejectedTokens += 1
+            return .reauthorize(serverDate: serverDate, isLastChance: rejectedTokens >= chances)
         case .tooMany(let pause):
             pauses += 1
-            // Without a time that lies ahead there would be no pause at all, and Apple counts refused requests, too.
+            // Without a time that lies ahead there would be no pause at all, and Apple counts rejected requests, too.
             let least = policy.pause(afterFailures: pauses, random: random)
             return .queue(closedFor: max(pause ?? .zero, least))
         case .transient(let error, let pause):

@@ -6,6 +6,6 @@ public struct APICredentials: Sendable {
     /// In the order in which they are tried.
     public let keys: [APIKey]
 
-    /// Without a key every call is refused as unauthorized.
+    /// Without a key every call is rejected as unauthorized.
     public init(keys: [APIKey]) { self.keys = keys }
 }

@@ -1,8 +1,8 @@
 import struct Foundation.Date
 
-/// Makes tokens, keeps one until half its life, and learns from refusals which key works and what Apple's clock shows.
+/// Makes tokens, keeps one until half its life, and learns from rejections which key works and what Apple's clock shows.
 actor TokenSource {
-    /// Clocks that differ by less are not why a token is refused.
+    /// Clocks that differ by less are not why a token is rejected.
     private static let noticeableSkew: Double = 30
 
     private var keys: [APIKey]
@@ -18,10 +18,10 @@ actor TokenSource {
         self.bundleId = bundleId
     }
 
-    /// How often one call may be refused before every key and the right time have been tried.
+    /// How often one call may be rejected before every key and the right time have been tried.
     var chances: Int { keys.count + 1 }
 
-    /// With which keys there are and what to check, for the operator to whom all of them are refused.
+    /// With which keys there are and what to check, for the operator to whom all of them are rejected.
     var unauthorized: APIError {
         guard !keys.isEmpty else {
             return .unauthorized("there is no key for \(bundleId); list one in the file of API keys")
@@ -52,20 +52,20 @@ actor TokenSource {
         return token
     }
 
-    /// Apple refused a token.
+    /// Apple rejected a token.
     ///
     /// - Returns: Whether another attempt would be made otherwise: at Apple's time, or with another key.
-    func refused(_ refused: BearerToken, serverDate: Date?, now: Date) -> Bool {
+    func rejected(_ rejected: BearerToken, serverDate: Date?, now: Date) -> Bool {
         let seen = serverDate?.timeIntervalSince(now) ?? skew
         if abs(seen - skew) > Self.noticeableSkew {
             skew = seen
             token = nil
             return true
         }
-        guard keys.indices.contains(refused.key), keys[refused.key].keyId == refused.keyId else { return true }
+        guard keys.indices.contains(rejected.key), keys[rejected.key].keyId == rejected.keyId else { return true }
         // A token that was made before the last correction deserves a successor, not a change of keys.
-        if let token, token.key == refused.key, token.text != refused.text { return true }
-        if refused.key == current { current = (current + 1) % keys.count }
+        if let token, token.key == rejected.key, token.text != rejected.text { return true }
+        if rejected.key == current { current = (current + 1) % keys.count }
         return keys.count > 1
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 /// No text of it holds a token, a key or anything signed.
 public enum APIError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Apple answered that it has not done it; tried again already where that may help.
-    case refused(APIRefusal)
+    case rejected(APIRejection)
     /// 401 with every key: the text names the keys and what to check. Apple does not say why.
     case unauthorized(String)
     /// Too many requests, and it is longer until the next one may be sent than the call may take.
@@ -23,7 +23,7 @@ public enum APIError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Apple's answer; nil where there was none.
     public var status: Int? {
         switch self {
-        case .refused(let refusal): refusal.status
+        case .rejected(let rejection): rejection.status
         case .unauthorized: 401
         case .rateLimited: 429
         case .unreachable, .unsettled, .unreadable, .invalidRequest: nil
@@ -33,7 +33,7 @@ public enum APIError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Apple's number of what is wrong, known to us or not.
     public var code: APIErrorCode? {
         switch self {
-        case .refused(let refusal): refusal.code
+        case .rejected(let rejection): rejection.code
         case .rateLimited: .rateLimitExceeded
         case .unauthorized, .unreachable, .unsettled, .unreadable, .invalidRequest: nil
         }
@@ -42,7 +42,7 @@ public enum APIError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Whether a retry may succeed. False where it could take effect twice.
     public var isRetryable: Bool {
         switch self {
-        case .refused(let refusal): refusal.isRetryable
+        case .rejected(let rejection): rejection.isRetryable
         case .rateLimited, .unreachable: true
         case .unauthorized, .unsettled, .unreadable, .invalidRequest: false
         }
@@ -51,7 +51,7 @@ public enum APIError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Earliest time of a retry; nil where the response has none.
     public var retryAfter: Date? {
         switch self {
-        case .refused(let refusal): refusal.retryAfter
+        case .rejected(let rejection): rejection.retryAfter
         case .rateLimited(let until): until
         case .unauthorized, .unreachable, .unsettled, .unreadable, .invalidRequest: nil
         }
@@ -60,7 +60,7 @@ public enum APIError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What happened and what to do.
     public var description: String {
         switch self {
-        case .refused(let refusal): refusal.description
+        case .rejected(let rejection): rejection.description
         case .rateLimited(let until):
             "the limit of the App Store Server API is used up until "
                 + "\(until.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))); try again then"

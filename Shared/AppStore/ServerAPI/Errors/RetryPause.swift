@@ -23,11 +23,11 @@ public struct RetryPause: Sendable, Equatable {
         case .unauthorized: self.init(60, affectsApp: true)
         case .rateLimited(let until): self.init(until.timeIntervalSince(now), affectsApp: true)
         // A proxy answered instead of Apple, or Apple does not know the app yet: this may change.
-        case .refused where error.code == nil || error.code == .appNotFound:
+        case .rejected where error.code == nil || error.code == .appNotFound:
             self.init(Double(Self.longest), affectsApp: true)
-        case .refused where error.isRetryable:
+        case .rejected where error.isRetryable:
             self.init(max(error.retryAfter?.timeIntervalSince(now) ?? 1, backoff ?? 1), affectsApp: false)
-        case .refused: return nil
+        case .rejected: return nil
         case .unreachable, .unsettled, .unreadable: self.init(backoff ?? 15, affectsApp: true)
         }
     }

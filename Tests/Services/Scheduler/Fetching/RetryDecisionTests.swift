@@ -8,45 +8,46 @@ import Testing
 @Suite struct RetryDecisionTests {
     static let now = FailuresPlanTests.now
 
-    static func claim(restarts: Int = 0, setbacks: Int = 0, reached: TimeInterval? = nil) -> WindowClaim {
+    static func claim(restarts: Int = 0, failures: Int = 0, reached: TimeInterval? = nil) -> WindowClaim {
         WindowClaim(
             id: UUID(), holder: UUID(), scope: WindowPartitionerTests.scope(hours: 48), reason: .sweep, priority: 20,
             partOf: nil,
             start: now, pageToken: "token", page: 4, reachedAt: reached.map { now.addingTimeInterval($0) },
-            setbacks: setbacks, restarts: restarts)
+            failures: failures, restarts: restarts)
     }
 
-    static func seconds(_ error: APIError, setbacks: Int = 0) -> Int64? {
-        guard case .later(let seconds, _) = RetryDecision(error, of: claim(setbacks: setbacks), now: now) else {
+    static func seconds(_ error: APIError, failures: Int = 0) -> Int64? {
+        guard case .later(let seconds, _) = RetryDecision(error, of: claim(failures: failures), now: now) else {
             return nil
         }
         return seconds
     }
 
-    @Test func `a key that is refused waits a minute and says what to check`() {
+    @Test func `a key that is rejected waits a minute and says what to check`() {
         let setback = RetryDecision(.unauthorized("check the key"), of: Self.claim(), now: Self.now)
         #expect(setback == .later(seconds: 60, because: "check the key"))
     }
 
     @Test func `RetryDecision retries after a proxy's rejection and for an unknown app`() {
-        let proxy = APIError.refused(APIRefusal(endpoint: .notificationHistory, status: 403, body: [], retryAfter: nil))
+        let proxy = APIError.rejected(
+            APIRejection(endpoint: .notificationHistory, status: 403, body: [], retryAfter: nil))
         #expect(Self.seconds(proxy) == 300)
-        let unknown = APIError.refused(
-            APIRefusal(
+        let unknown = APIError.rejected(
+            APIRejection(
                 endpoint: .notificationHistory, status: 404,
                 body: Array(#"{"errorCode":4040003,"errorMessage":"App not found."}"#.utf8), retryAfter: nil))
         #expect(Self.seconds(unknown) == 300)
     }
 
     @Test func `RetryDecision retries an unexplained bad request three times, any other never`() {
-        func refused(_ code: Int) -> APIError {
-            .refused(
-                APIRefusal(
+        func rejected(_ code: Int) -> APIError {
+            .rejected(
+                APIRejection(
                     endpoint: .notificationHistory, status: 400, body: Array(#"{"errorCode":\#(code)}"#.utf8),
                     retryAfter: nil))
         }
-        #expect((0...3).map { Self.seconds(refused(4_000_000), setbacks: $0) } == [300, 300, 300, nil])
-        #expect(Self.seconds(refused(4_000_018)) == nil)
+        #expect((0...3).map { Self.seconds(rejected(4_000_000), failures: $0) } == [300, 300, 300, nil])
+        #expect(Self.seconds(rejected(4_000_018)) == nil)
     }
 
     @Test func `a limit is waited for, not longer than five minutes at a time`() {
@@ -56,13 +57,13 @@ import Testing
     }
 
     @Test func `what is away is tried again less and less often`() {
-        #expect([0, 1, 2, 5, 30].map { Self.seconds(.unreachable("away"), setbacks: $0) } == [1, 2, 4, 32, 300])
+        #expect([0, 1, 2, 5, 30].map { Self.seconds(.unreachable("away"), failures: $0) } == [1, 2, 4, 32, 300])
     }
 
     /// How long after its start a window restarts, and the pause before.
     static func restarted(restarts: Int, reached: TimeInterval?) -> (gained: TimeInterval, pause: Int64)? {
-        let expired = APIError.refused(
-            APIRefusal(
+        let expired = APIError.rejected(
+            APIRejection(
                 endpoint: .notificationHistory, status: 400, body: Array(#"{"errorCode":4000017}"#.utf8),
                 retryAfter: nil))
         let claim = claim(restarts: restarts, reached: reached)

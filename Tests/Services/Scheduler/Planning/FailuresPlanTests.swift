@@ -42,15 +42,15 @@ import Testing
     }
 
     @Test func `what Apple refuses is asked again after the interval, and then less and less often`() {
-        func isAsked(_ refusals: Int, secondsAgo seconds: TimeInterval) -> Bool {
-            let refused = [RecoveryWindowStore.Asked](
-                repeating: Self.asked(.failed, secondsAgo: seconds), count: refusals)
+        func isAsked(_ rejections: Int, secondsAgo seconds: TimeInterval) -> Bool {
+            let rejected = [RecoveryWindowStore.Asked](
+                repeating: Self.asked(.failed, secondsAgo: seconds), count: rejections)
             let answered = Self.asked(.closed, secondsAgo: 90_000)
-            return from(Self.coverage(planned: -90_000), asked: refused + [answered]) != nil
+            return from(Self.coverage(planned: -90_000), asked: rejected + [answered]) != nil
         }
-        for (refusals, pause) in [(1, 300.0), (2, 600), (3, 1200), (4, 2400), (5, 3600), (15, 3600)] {
-            #expect(!isAsked(refusals, secondsAgo: pause - 1), "\(refusals)")
-            #expect(isAsked(refusals, secondsAgo: pause), "\(refusals)")
+        for (rejections, pause) in [(1, 300.0), (2, 600), (3, 1200), (4, 2400), (5, 3600), (15, 3600)] {
+            #expect(!isAsked(rejections, secondsAgo: pause - 1), "\(rejections)")
+            #expect(isAsked(rejections, secondsAgo: pause), "\(rejections)")
         }
         // An answer since then ends the row.
         let asked = [Self.asked(.closed, secondsAgo: 1), Self.asked(.failed, secondsAgo: 2)]

@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a silence is asked for with everything in it, a refusal for its failures, with some minutes around`(
+    func `a silence is asked for with everything in it, a rejection for its failures, with some minutes around`(
         isSilence: Bool
     ) {
         let coverage = FailuresPlanTests.coverage(.heartbeats, planned: 0)

@@ -15,31 +15,31 @@ import Testing
             to: FailuresPlanTests.now.addingTimeInterval(hours * hour), notificationType: type)
     }
 
-    func parts(
+    func subwindows(
         hours: Double, type: String? = nil, _ reason: RecoveryWindow.Reason = .outage
     ) -> [RecoveryWindow.Request] {
-        partitioner.parts(of: Self.scope(hours: hours, type: type), reason: reason, priority: 80) { UUID() }
+        partitioner.subwindows(of: Self.scope(hours: hours, type: type), reason: reason, priority: 80) { UUID() }
     }
 
     @Test(arguments: [0.01, 1, 6])
     func `what is short is fetched as it is`(hours: Double) {
-        #expect(parts(hours: hours).isEmpty)
+        #expect(subwindows(hours: hours).isEmpty)
     }
 
     @Test(arguments: [(6.5, 2), (11, 2), (24, 4), (72, 12)])
     func `slices are of equal length and leave no gap`(hours: Double, count: Int) throws {
-        let parts = parts(hours: hours, .sweep)
-        #expect(parts.count == count)
-        #expect(parts.first?.scope.from == FailuresPlanTests.now)
-        #expect(parts.last?.scope.to == Self.scope(hours: hours).to)
-        for (part, next) in zip(parts, parts.dropFirst()) { #expect(part.scope.to == next.scope.from) }
-        #expect(Set(parts.map(\.id)).count == count)
-        #expect(parts.allSatisfy { $0.scope.notificationType == nil && $0.priority == 80 })
+        let subwindows = subwindows(hours: hours, .sweep)
+        #expect(subwindows.count == count)
+        #expect(subwindows.first?.scope.from == FailuresPlanTests.now)
+        #expect(subwindows.last?.scope.to == Self.scope(hours: hours).to)
+        for (part, next) in zip(subwindows, subwindows.dropFirst()) { #expect(part.scope.to == next.scope.from) }
+        #expect(Set(subwindows.map(\.id)).count == count)
+        #expect(subwindows.allSatisfy { $0.scope.notificationType == nil && $0.priority == 80 })
     }
 
     @Test func `after a long outage renewals and expiries go first, each kind by itself, then everything`() {
-        let parts = parts(hours: 12)
-        let ahead = parts.filter { $0.scope.notificationType != nil }
+        let subwindows = subwindows(hours: 12)
+        let ahead = subwindows.filter { $0.scope.notificationType != nil }
         #expect(
             Set(ahead.map { "\($0.scope.notificationType ?? "")/\($0.scope.subtype ?? "")" }) == [
                 "DID_RENEW/", "DID_RENEW/BILLING_RECOVERY", "EXPIRED/", "EXPIRED/VOLUNTARY", "EXPIRED/BILLING_RETRY",
@@ -47,26 +47,26 @@ import Testing
             ])
         #expect(ahead.count == 14)
         #expect(ahead.allSatisfy { $0.priority == 81 })
-        #expect(parts.filter { $0.scope.notificationType == nil }.count == 2)
+        #expect(subwindows.filter { $0.scope.notificationType == nil }.count == 2)
     }
 
     @Test func `WindowPartitioner keeps the requested type`() {
-        let parts = parts(hours: 24, type: "REFUND", .manual)
-        #expect(parts.count == 4)
-        #expect(parts.allSatisfy { $0.scope.notificationType == "REFUND" })
+        let subwindows = subwindows(hours: 24, type: "REFUND", .manual)
+        #expect(subwindows.count == 4)
+        #expect(subwindows.allSatisfy { $0.scope.notificationType == "REFUND" })
     }
 
     @Test func `a window shorter than a slice may still be a long outage`() {
         let partitioner = WindowPartitioner(length: 24 * Self.hour, longOutage: 12 * Self.hour)
-        let parts = partitioner.parts(of: Self.scope(hours: 13), reason: .outage, priority: 80) { UUID() }
-        #expect(parts.count == 8)
+        let subwindows = partitioner.subwindows(of: Self.scope(hours: 13), reason: .outage, priority: 80) { UUID() }
+        #expect(subwindows.count == 8)
     }
 
     @Test func `failures are few and need no haste`() {
         var scope = Self.scope(hours: 24)
         scope.onlyFailures = true
-        let parts = partitioner.parts(of: scope, reason: .failures, priority: 60) { UUID() }
-        #expect(parts.count == 4)
-        #expect(parts.allSatisfy { $0.scope.onlyFailures && $0.scope.notificationType == nil })
+        let subwindows = partitioner.subwindows(of: scope, reason: .failures, priority: 60) { UUID() }
+        #expect(subwindows.count == 4)
+        #expect(subwindows.allSatisfy { $0.scope.onlyFailures && $0.scope.notificationType == nil })
     }
 }

@@ -91,7 +91,7 @@ import Testing
         ("[]", "must be a JSON object"), (#"{"nonsense": 1}"#, "no scenario"), (#"{"win-back": -1}"#, "0 or more"),
         (#"{"win-back": 0}"#, "no weight above 0"),
     ])
-    func `an invalid mix is refused with the reason`(json: String, reason: String) throws {
+    func `an invalid mix is rejected with the reason`(json: String, reason: String) throws {
         let failure = try #require(throws: SimulatorError.self) { try ScenarioMix(json: Data(json.utf8)) }
         #expect(failure.description.contains(reason))
     }

@@ -194,7 +194,7 @@ import Testing
 
     @Test func `a revoked key is replaced by the other one, and without another the client is told`() async throws {
         try await Self.meet { fixture, _ in
-            // A refused client compares the answer's Date with its own clock.
+            // A rejected client compares the answer's Date with its own clock.
             fixture.move(by: Date().timeIntervalSince(fixture.now))
             var story = PurchaseFixture()
             try fixture.send(story.next(.subscribe))
@@ -208,8 +208,8 @@ import Testing
             #expect(fixture.keys.revoke(fixture.token.keyId))
             _ = try await both.transactionInfo(story.id)
             #expect(fixture.keys.revoke(second.keyId))
-            let refused = await #expect(throws: APIError.self) { try await both.transactionInfo(story.id) }
-            #expect(refused?.status == 401)
+            let rejected = await #expect(throws: APIError.self) { try await both.transactionInfo(story.id) }
+            #expect(rejected?.status == 401)
         }
     }
 

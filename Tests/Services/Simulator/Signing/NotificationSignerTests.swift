@@ -111,10 +111,10 @@ import Testing
                 PendingNotification(event: event, invalidVariant: invalidVariant))
             let text = try #require(try JSONDocument(notification.body).root["signedPayload"]?.string)
             let outcome = verifier.notification(Array(text.utf8), now: Self.now)
-            guard case .failure(let refusal) = outcome else {
+            guard case .failure(let rejection) = outcome else {
                 return _ = Issue.record("\(invalidVariant) was accepted")
             }
-            #expect(refusal.reason.rawValue == notification.entry.expectedRejection)
+            #expect(rejection.reason.rawValue == notification.entry.expectedRejection)
             // Ingest looks at the shape only, and must let it through to the verifier.
             let jws = try #require(CompactJWS(Array(text.utf8)[...]))
             for segment in [jws.header, jws.payload, jws.signature] { #expect(Base64.decode(segment, .url) != nil) }
@@ -124,13 +124,13 @@ import Testing
     @Test(arguments: SampleCase.allCases, PopulationTests.apps)
     func `a sample case is accepted or rejected as its name says`(sampleCase: SampleCase, app: App) throws {
         let jws = try sampleCase.signed(by: try Self.signer(), for: app, seed: 11, now: Self.now)
-        let refusals: [SampleCase: VerificationFailureReason] = [
+        let rejections: [SampleCase: VerificationFailureReason] = [
             .tampered: .signature, .wrongRoot: .chainUntrusted, .unsigned: .algorithm, .strangersApp: .appUnknown,
             .foreignTransaction: .nestedMismatch, .tooNew: .notYetValid, .tooOld: .expiredAtSigning,
         ]
         switch try Self.verifier().notification(jws, now: Self.now) {
-        case .success: #expect(refusals[sampleCase] == nil)
-        case .failure(let refusal): #expect(refusal.reason == refusals[sampleCase], "\(refusal.message)")
+        case .success: #expect(rejections[sampleCase] == nil)
+        case .failure(let rejection): #expect(rejection.reason == rejections[sampleCase], "\(rejection.message)")
         }
     }
 

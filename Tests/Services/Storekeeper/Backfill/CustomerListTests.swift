@@ -14,7 +14,7 @@ struct CustomerListTests {
     @Test(arguments: [
         "", "# none\n", "1\nada@example.com\n", "1,2,3", "{\"id\": 1}", "²", "12345678901234567890123456789012",
     ])
-    func `a file of something else is refused`(text: String) {
+    func `a file of something else is rejected`(text: String) {
         #expect(throws: ValidationError.self) { try CustomerList(text) }
     }
 

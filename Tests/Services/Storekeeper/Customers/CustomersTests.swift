@@ -47,7 +47,7 @@ import Testing
         return try outcome.json()
     }
 
-    @Test func `who is served and who is refused is listed, with the policy`() async throws {
+    @Test func `who is served and who is rejected is listed, with the policy`() async throws {
         try await Self.use { _, environment async throws in
             let outcome = await CommandOutcome.of(["customers", "shared"], environment: environment)
             #expect(outcome.code == 0, "\(outcome.errorOutput)")

@@ -14,7 +14,7 @@ import Testing
     static func replayed(_ original: WireRecord, from topic: String) throws -> ReceivedNotification {
         let letter = DeadLetter(
             original: original, stage: "deduplicator", reason: "undecodable", message: "it is so",
-            position: LogPosition(topic: topic, partition: 0, offset: 1), refusedAt: time, attempts: 1, build: "test")
+            position: LogPosition(topic: topic, partition: 0, offset: 1), rejectedAt: time, attempts: 1, build: "test")
         let record = ProducerRecord(replaying: letter)
         #expect(record.topic == Topics.received.name)
         return try ReceivedNotification(
@@ -33,7 +33,7 @@ import Testing
         #expect(replayed.signedPayload == received.signedPayload)
     }
 
-    @Test func `what was refused behind the verifier goes back for the app it was verified for`() throws {
+    @Test func `what was rejected behind the verifier goes back for the app it was verified for`() throws {
         let verified = VerifiedNotification(
             notificationUUID: UUID(), notificationType: SignedPart.renewalInfo.rawValue, subtype: nil,
             environment: .production, bundleId: "com.example.app", appAppleId: nil, originalTransactionId: "1",

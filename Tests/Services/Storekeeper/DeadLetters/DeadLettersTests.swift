@@ -203,7 +203,7 @@ struct DeadLettersTests {
             await producer.close(deadline: .seconds(5))
         }
 
-        /// Refused two hours before now, one hour before, and now.
+        /// Rejected two hours before now, one hour before, and now.
         private func letter(
             _ record: WireRecord, _ topic: String, _ stage: String, _ reason: String, _ index: Int
         ) -> ProducerRecord {
@@ -212,7 +212,7 @@ struct DeadLettersTests {
                 DeadLetter(
                     original: record, stage: stage, reason: reason, message: "it is so",
                     position: LogPosition(topic: topic, partition: 1, offset: 2),
-                    refusedAt: CommandOutcome.now.addingTimeInterval(Double(index - 2) * Self.hour), attempts: 1,
+                    rejectedAt: CommandOutcome.now.addingTimeInterval(Double(index - 2) * Self.hour), attempts: 1,
                     build: "test"))
         }
 

@@ -27,16 +27,16 @@ struct ExpectationTests {
 
     @Test func `it is met when all that was accepted is there and nothing is on its way`() {
         let expectation = Expectation(book: Self.book(), measurementNumber: 3)
-        #expect(expectation.isMet(stored: 1, refused: ["f"], backlog: Self.measurement(5)))
-        #expect(!expectation.isMet(stored: 0, refused: ["f"], backlog: Self.measurement(5)))
-        #expect(!expectation.isMet(stored: 1, refused: [], backlog: Self.measurement(5)))
-        #expect(!expectation.isMet(stored: 1, refused: ["f"], backlog: Self.measurement(5, isSettled: false)))
+        #expect(expectation.isMet(stored: 1, rejected: ["f"], backlog: Self.measurement(5)))
+        #expect(!expectation.isMet(stored: 0, rejected: ["f"], backlog: Self.measurement(5)))
+        #expect(!expectation.isMet(stored: 1, rejected: [], backlog: Self.measurement(5)))
+        #expect(!expectation.isMet(stored: 1, rejected: ["f"], backlog: Self.measurement(5, isSettled: false)))
     }
 
     @Test func `a look at the backlog from before the end does not count`() {
         let expectation = Expectation(book: Self.book(), measurementNumber: 3)
-        #expect(!expectation.isMet(stored: 1, refused: ["f"], backlog: Self.measurement(4)))
-        #expect(!expectation.isMet(stored: 1, refused: ["f"], backlog: nil))
+        #expect(!expectation.isMet(stored: 1, rejected: ["f"], backlog: Self.measurement(4)))
+        #expect(!expectation.isMet(stored: 1, rejected: ["f"], backlog: nil))
     }
 
     @Test func `progress stands when the same mark lasts longer than the limit`() {

@@ -7,7 +7,7 @@ import Testing
 struct LiveViewTests {
     private static let snapshot = Snapshot(
         elapsed: .seconds(65),
-        stages: [.ingest: StageCounts(handled: 1200), .verifier: StageCounts(handled: 1100, refused: 13)],
+        stages: [.ingest: StageCounts(handled: 1200), .verifier: StageCounts(handled: 1100, rejected: 13)],
         backlog: Backlog.Measurement(number: 1, waiting: [.verifier: 100]), stored: 1_234_567, planned: 2_000_000,
         latency: Snapshot.Latency(p50: 12.4, p95: 40, max: 12_600),
         newest: [

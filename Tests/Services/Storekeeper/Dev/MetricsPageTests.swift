@@ -32,8 +32,8 @@ struct MetricsPageTests {
     }
 
     @Test func `counts are read per role`() {
-        #expect(StageCounts(Self.page, of: .verifier) == StageCounts(handled: 100, discarded: 0, refused: 10))
-        #expect(StageCounts(Self.page, of: .ingest) == StageCounts(handled: 9, discarded: 0, refused: 2))
+        #expect(StageCounts(Self.page, of: .verifier) == StageCounts(handled: 100, discarded: 0, rejected: 10))
+        #expect(StageCounts(Self.page, of: .ingest) == StageCounts(handled: 9, discarded: 0, rejected: 2))
     }
 
     @Test func `a process that starts again goes on counting where it was`() {

@@ -6,15 +6,17 @@ import Testing
 struct RunCheckTests {
     @Test func `a ledger that equals the book is clean`() throws {
         let book = Self.book(of: Self.genuine("a"), Self.genuine("b"))
-        let findings = RunCheck(ledger: [Self.entry("b"), Self.entry("a")], refused: [], finalStates: Self.finalStates)
-            .against(book)
+        let findings = RunCheck(
+            ledger: [Self.entry("b"), Self.entry("a")], rejected: [], finalStates: Self.finalStates
+        )
+        .against(book)
         #expect(findings.areClean)
         #expect(findings.inLedger == 2)
         #expect(findings.purchases == 1)
     }
 
     @Test func `what was answered 200 and is nowhere is missing`() {
-        let findings = RunCheck(ledger: [Self.entry("a")], refused: [], finalStates: Self.finalStates)
+        let findings = RunCheck(ledger: [Self.entry("a")], rejected: [], finalStates: Self.finalStates)
             .against(Self.book(of: Self.genuine("a"), Self.genuine("b")))
         #expect(findings.missing == ["b"])
         #expect(!findings.areClean)
@@ -26,14 +28,14 @@ struct RunCheckTests {
             book.add(.notification(Self.genuine(uuid)))
             book.add(.attempt(Self.attempt(uuid, status: 503)))
         }
-        let findings = RunCheck(ledger: [Self.entry("a")], refused: [], finalStates: Self.finalStates).against(book)
+        let findings = RunCheck(ledger: [Self.entry("a")], rejected: [], finalStates: Self.finalStates).against(book)
         #expect(findings.areClean)
         #expect(findings.notAccepted == 1)
     }
 
     @Test func `what the book does not know is unexpected unless it was there before`() {
         let check = RunCheck(
-            ledger: [Self.entry("a"), Self.entry("x"), Self.entry("y")], before: ["y"], refused: [],
+            ledger: [Self.entry("a"), Self.entry("x"), Self.entry("y")], before: ["y"], rejected: [],
             finalStates: Self.finalStates)
         #expect(check.against(Self.book(of: Self.genuine("a"))).unexpected == ["x"])
     }
@@ -58,8 +60,10 @@ struct RunCheckTests {
     }
 
     @Test func `a row that stands twice is an effect had twice`() {
-        let findings = RunCheck(ledger: [Self.entry("a"), Self.entry("a")], refused: [], finalStates: Self.finalStates)
-            .against(Self.book(of: Self.genuine("a")))
+        let findings = RunCheck(
+            ledger: [Self.entry("a"), Self.entry("a")], rejected: [], finalStates: Self.finalStates
+        )
+        .against(Self.book(of: Self.genuine("a")))
         #expect(findings.effectsTwice == ["a"])
     }
 
@@ -71,44 +75,46 @@ struct RunCheckTests {
         var newerEntry = Self.entry("b")
         newerEntry.signedDate = newer.signedDate
         let book = Self.book(of: newer, older)
-        let both = RunCheck(ledger: [Self.entry("a"), newerEntry], refused: [], finalStates: Self.finalStates)
+        let both = RunCheck(ledger: [Self.entry("a"), newerEntry], rejected: [], finalStates: Self.finalStates)
         #expect(both.against(book).areClean)
-        let onlyOlder = RunCheck(ledger: [Self.entry("a")], refused: [], finalStates: Self.finalStates)
+        let onlyOlder = RunCheck(ledger: [Self.entry("a")], rejected: [], finalStates: Self.finalStates)
         #expect(
             onlyOlder.against(book).differences
                 == [Difference(of: "Sandbox 1", field: "status", book: "5", found: "1")])
     }
 
     @Test func `RunCheck reports a purchase without state`() {
-        let findings = RunCheck(ledger: [Self.entry("a")], refused: [], finalStates: [:])
+        let findings = RunCheck(ledger: [Self.entry("a")], rejected: [], finalStates: [:])
             .against(Self.book(of: Self.genuine("a")))
         #expect(findings.differences.map(\.field) == ["purchase"])
     }
 
     @Test func `forged ones belong in the dead letters for the reason the book gives`() {
         let book = Self.book(of: Self.forged("f"), Self.forged("g"), Self.forged("h"))
-        let refused = [
-            RunCheck.Refused(uuid: "f", reason: "signature"), RunCheck.Refused(uuid: "g", reason: "body"),
-            RunCheck.Refused(uuid: nil, reason: "malformed"),
+        let rejected = [
+            RunCheck.Rejected(uuid: "f", reason: "signature"), RunCheck.Rejected(uuid: "g", reason: "body"),
+            RunCheck.Rejected(uuid: nil, reason: "malformed"),
         ]
-        let findings = RunCheck(ledger: [], refused: refused, finalStates: [:]).against(book)
-        #expect(findings.refusedByReason == ["signature": 1, "body": 1])
+        let findings = RunCheck(ledger: [], rejected: rejected, finalStates: [:]).against(book)
+        #expect(findings.rejectedByReason == ["signature": 1, "body": 1])
         #expect(findings.differences == [Difference(of: "g", field: "reason", book: "signature", found: "body")])
         #expect(findings.forgedMissing == ["h"])
     }
 
     @Test func `a forged one in the ledger is the worst of all and never clean`() {
         let findings = RunCheck(
-            ledger: [Self.entry("f")], refused: [RunCheck.Refused(uuid: "f", reason: "signature")], finalStates: [:]
+            ledger: [Self.entry("f")], rejected: [RunCheck.Rejected(uuid: "f", reason: "signature")], finalStates: [:]
         ).against(Self.book(of: Self.forged("f")))
         #expect(findings.forgedInLedger == ["f"])
         #expect(!findings.areClean)
     }
 
-    @Test func `a genuine one among the dead letters was wrongly refused, not lost`() {
-        let findings = RunCheck(ledger: [], refused: [RunCheck.Refused(uuid: "a", reason: "revoked")], finalStates: [:])
-            .against(Self.book(of: Self.genuine("a")))
-        #expect(findings.wronglyRefused == ["a: revoked"])
+    @Test func `a genuine one among the dead letters was wrongly rejected, not lost`() {
+        let findings = RunCheck(
+            ledger: [], rejected: [RunCheck.Rejected(uuid: "a", reason: "revoked")], finalStates: [:]
+        )
+        .against(Self.book(of: Self.genuine("a")))
+        #expect(findings.wronglyRejected == ["a: revoked"])
         #expect(findings.missing.isEmpty)
     }
 
@@ -123,7 +129,7 @@ struct RunCheckTests {
     ]
 
     private static func differences(_ entry: RunCheck.Entry) -> [Difference] {
-        RunCheck(ledger: [entry], refused: [], finalStates: finalStates).against(book(of: genuine("a"))).differences
+        RunCheck(ledger: [entry], rejected: [], finalStates: finalStates).against(book(of: genuine("a"))).differences
     }
 
     private static func genuine(_ uuid: String) -> RunRecord.Notification {

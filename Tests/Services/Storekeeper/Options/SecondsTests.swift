@@ -9,7 +9,7 @@ struct SecondsTests {
     }
 
     @Test(arguments: ["nan", "inf", "-inf", "1e30", "-1", "0", "", "3s"])
-    func `what is no time to wait is refused, not a crash`(text: String) async {
+    func `what is no time to wait is rejected, not a crash`(text: String) async {
         #expect(Seconds(argument: text) == nil)
         #expect(await CommandOutcome.of(["healthcheck", "http://127.0.0.1:1", "--timeout=\(text)"]).code == 64)
     }

@@ -20,7 +20,7 @@ struct TimeArgumentTests {
         "2025-02-30T00:00:00Z", "2025-01-31T24:00:00Z", "2025-01-31T12:60:00Z", "99999999999999999999d",
         "9223372036854775807d",
     ])
-    func `what is no moment is refused`(text: String) {
+    func `what is no moment is rejected`(text: String) {
         #expect(TimeArgument(argument: text) == nil)
     }
 }

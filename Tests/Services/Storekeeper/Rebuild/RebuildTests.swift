@@ -295,9 +295,9 @@ import Testing
     @Test func `a schema that is there already is not touched, and one that is kept can be looked at`() async throws {
         try await Self.use(seed: 715) { connection, database async throws in
             try await connection.run(unsafeScript: "create schema public_rebuild")
-            let refused = await CommandOutcome.of(["rebuild"], environment: database.environment)
-            #expect(refused.code == 1)
-            #expect(refused.errorOutput.contains("public_rebuild"))
+            let rejected = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            #expect(rejected.code == 1)
+            #expect(rejected.errorOutput.contains("public_rebuild"))
             let kept = await CommandOutcome.of(
                 ["rebuild", "--keep", "--into", "rebuilt"], environment: database.environment)
             #expect(kept.code == 0, "\(kept.errorOutput)")

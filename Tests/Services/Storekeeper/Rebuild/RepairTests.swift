@@ -74,13 +74,13 @@ import Testing
             let unasked = await CommandOutcome.of(["rebuild", "--repair"], environment: database.environment)
             #expect(unasked.code == 64 && unasked.errorOutput.contains("--yes"))
             #expect(try await RebuildTests.schemas(connection) == 0)
-            let refused = await CommandOutcome.of(
+            let rejected = await CommandOutcome.of(
                 ["rebuild", "--repair"], environment: database.environment,
                 confirm: { question in
                     #expect(question.contains("1 rows of 1 purchases"), "\(question)")
                     return false
                 })
-            #expect(refused.code == 1)
+            #expect(rejected.code == 1)
             #expect(try await Self.status(of: "23", connection) == "4")
             let agreed = await CommandOutcome.of(
                 ["rebuild", "--repair"], environment: database.environment, confirm: { _ in true })
@@ -181,11 +181,11 @@ import Testing
                     grant execute on all functions in schema public to \(user);
                     """)
             let place = database.url + (database.url.contains("?") ? "&" : "?") + "options=-crole%3D\(user)"
-            let refused = await CommandOutcome.of(["rebuild"], environment: ["DATABASE_URL": place])
-            #expect(refused.code == 1)
+            let rejected = await CommandOutcome.of(["rebuild"], environment: ["DATABASE_URL": place])
+            #expect(rejected.code == 1)
             #expect(
-                refused.errorOutput.contains("grant create on database \(name) to \(user)"), "\(refused.errorOutput)")
-            #expect(refused.errorOutput.contains("storekeeper_migrator"))
+                rejected.errorOutput.contains("grant create on database \(name) to \(user)"), "\(rejected.errorOutput)")
+            #expect(rejected.errorOutput.contains("storekeeper_migrator"))
             try await connection.run(unsafeScript: "grant create on database \(name) to \(user)")
             let allowed = await CommandOutcome.of(["rebuild"], environment: ["DATABASE_URL": place])
             #expect(allowed.code == 0, "\(allowed.text) \(allowed.errorOutput)")

@@ -42,7 +42,7 @@ struct RecoverTests {
         await connection.close()
     }
 
-    @Test func `what Apple has forgotten is refused with advice`() {
+    @Test func `what Apple has forgotten is rejected with advice`() {
         #expect(throws: CommandError.self) { try Self.plan(daysAgo: 200, to: 190).requests(for: Self.both) { UUID() } }
     }
 
@@ -79,7 +79,7 @@ struct RecoverTests {
                 ).first { $0.scope.notificationType == "DID_RENEW" }
             }
             // Apple lists nothing in it.
-            let page = FetchedPage(parts: 0, items: 0, reachedAt: nil, nextToken: nil)
+            let page = FetchedPage(messages: 0, items: 0, reachedAt: nil, nextToken: nil)
             var claim = try #require(mine)
             #expect(try await claims.advance(&claim, by: page, seconds: 60, at: Date()))
             #expect(try await store.close([claim.id], at: Date()) == [claim.id])

@@ -13,9 +13,9 @@ struct AttentionTests {
         var report = StatusReport(
             at: now,
             stages: .read([.init(name: "verifier", topic: "t", waiting: 3, behindSeconds: 4)]),
-            ledger: .read(.init(sample: 0)), refused: .read([.init(stage: "verifier", reason: "signature", count: 9)]),
+            ledger: .read(.init(sample: 0)), rejected: .read([.init(stage: "verifier", reason: "signature", count: 9)]),
             receivers: .read([
-                .init(instance: "a", lastMinute: now.addingTimeInterval(-120), accepted: 1, refused: 0)
+                .init(instance: "a", lastMinute: now.addingTimeInterval(-120), accepted: 1, rejected: 0)
             ]),
             recovery: .read(
                 RecoveryStatus(
@@ -65,19 +65,19 @@ struct AttentionTests {
                 "receiver a has sent no heartbeat",
                 {
                     let minute = Self.now.addingTimeInterval(-300)
-                    $0.receivers = .read([.init(instance: "a", lastMinute: minute, accepted: 1, refused: 0)])
+                    $0.receivers = .read([.init(instance: "a", lastMinute: minute, accepted: 1, rejected: 0)])
                 }
             ),
             (
                 "dead-letters list --stage state-updater",
                 {
-                    $0.refused = .read([.init(stage: "state-updater", reason: "undecodable", count: 1)])
+                    $0.rejected = .read([.init(stage: "state-updater", reason: "undecodable", count: 1)])
                 }
             ),
             (
                 "verifier rejected at least 40001 notifications within 24 hours, most of them for chain-untrusted",
                 {
-                    $0.refused = .read([
+                    $0.rejected = .read([
                         .init(stage: "verifier", reason: "signature", count: 1),
                         .init(stage: "verifier", reason: "chain-untrusted", count: 40_000),
                     ])

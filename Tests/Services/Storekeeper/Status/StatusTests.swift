@@ -12,7 +12,7 @@ import Testing
 @testable import Storekeeper
 
 struct StatusTests {
-    @Test func `the screen tells what waits and for how long, what arrived, what was refused and who receives`()
+    @Test func `the screen tells what waits and for how long, what arrived, what was rejected and who receives`()
         async throws
     {
         try await TestDatabase.use { database async throws in
@@ -104,7 +104,7 @@ struct StatusTests {
         ])
         try await HeartbeatStore(connection).record([
             IngestHeartbeat(
-                instance: "receiver-1", minute: now.addingTimeInterval(-60), accepted: 10, refused: [503: 1])
+                instance: "receiver-1", minute: now.addingTimeInterval(-60), accepted: 10, rejected: [503: 1])
         ])
     }
 }

@@ -38,7 +38,7 @@ struct ProofTests {
 
     @Test func `a notification is proven and its certificates are shown`() throws {
         let proof = proof(try sign(Self.test))
-        #expect(proof.refusal == nil)
+        #expect(proof.rejection == nil)
         #expect(proof.kind == .notification && proof.isKindGuessed)
         #expect(proof.certificates.count == 3)
         #expect(proof.text.hasPrefix("VERIFIED: signed by a root given with --root (not Apple)"))
@@ -46,9 +46,9 @@ struct ProofTests {
         #expect(proof.text.contains(#""notificationType": "TEST""#))
     }
 
-    @Test func `without the root it is refused, and the payload is shown as unproven`() throws {
+    @Test func `without the root it is rejected, and the payload is shown as unproven`() throws {
         let proof = proof(try sign(Self.test), trust: .apple)
-        #expect(proof.refusal?.reason == .chainUntrusted)
+        #expect(proof.rejection?.reason == .chainUntrusted)
         #expect(proof.text.hasPrefix("REJECTED (chain-untrusted): "))
         #expect(proof.text.contains("payload, NOT verified"))
     }
@@ -56,12 +56,12 @@ struct ProofTests {
     @Test func `the identity is checked where it is given`() throws {
         let jws = try sign(Self.test)
         let same = Proof.Identity(bundleId: "com.example.app", appAppleId: 7, environment: .production)
-        #expect(proof(jws, identity: same).refusal == nil)
-        #expect(proof(jws, identity: .init(bundleId: "com.example.other")).refusal?.reason == .appUnknown)
+        #expect(proof(jws, identity: same).rejection == nil)
+        #expect(proof(jws, identity: .init(bundleId: "com.example.other")).rejection?.reason == .appUnknown)
         let number = Proof.Identity(bundleId: "com.example.app", appAppleId: 8)
-        #expect(proof(jws, identity: number).refusal?.reason == .appMismatch)
+        #expect(proof(jws, identity: number).rejection?.reason == .appMismatch)
         let environment = Proof.Identity(bundleId: "com.example.app", appAppleId: 7, environment: .sandbox)
-        #expect(proof(jws, identity: environment).refusal?.reason == .environment)
+        #expect(proof(jws, identity: environment).rejection?.reason == .environment)
     }
 
     @Test(
@@ -90,13 +90,13 @@ struct ProofTests {
         let jws = try sign(Self.test)
         let proven = try JSONDecoder().decode(Answer.self, from: Data(proof(jws).json.utf8))
         #expect(proven.verified && proven.reason == nil && proven.certificates.count == 3)
-        let refused = try JSONDecoder().decode(Answer.self, from: Data(proof(jws, trust: .apple).json.utf8))
-        #expect(!refused.verified && refused.reason == "chain-untrusted")
+        let rejected = try JSONDecoder().decode(Answer.self, from: Data(proof(jws, trust: .apple).json.utf8))
+        #expect(!rejected.verified && rejected.reason == "chain-untrusted")
     }
 
-    @Test func `what is no JWS at all is refused and not a crash`() {
+    @Test func `what is no JWS at all is rejected and not a crash`() {
         let proof = proof(Array("no.jws".utf8))
-        #expect(proof.refusal?.reason == .malformed)
+        #expect(proof.rejection?.reason == .malformed)
         #expect(proof.certificates.isEmpty && proof.payload == nil)
         #expect(proof.text.contains("none readable"))
     }

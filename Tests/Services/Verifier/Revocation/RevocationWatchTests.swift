@@ -53,7 +53,7 @@ import Testing
     private static func reason(_ verifier: SignedDataVerifier, _ jws: [UInt8], _ now: Date)
         -> VerificationFailureReason?
     {
-        if case .failure(let refusal) = verifier.notification(jws, now: now) { refusal.reason } else { nil }
+        if case .failure(let rejection) = verifier.notification(jws, now: now) { rejection.reason } else { nil }
     }
 
     /// With the simulator's responder.

@@ -33,9 +33,9 @@ public struct Forgery: Sendable, CustomStringConvertible {
     public var description: String { name }
 
     /// The verifier's answer: nil if it passed.
-    public func refusal(by verifier: SignedDataVerifier, now: Date) -> VerificationFailure? {
+    public func rejection(by verifier: SignedDataVerifier, now: Date) -> VerificationFailure? {
         func failure<Value>(_ result: Result<Value, VerificationFailure>) -> VerificationFailure? {
-            if case .failure(let refusal) = result { return refusal }
+            if case .failure(let rejection) = result { return rejection }
             return nil
         }
         return switch door {
@@ -47,13 +47,13 @@ public struct Forgery: Sendable, CustomStringConvertible {
     }
 }
 
-/// Everything that must be refused, with its reason, and what looks odd and must pass.
+/// Everything that must be rejected, with its reason, and what looks odd and must pass.
 ///
 /// Created with new keys each time; nothing in it was ever signed by Apple.
 public struct ForgeryCorpus: Sendable {
     /// What everything was made from.
     public let material: ForgeryMaterial
-    /// What must be refused.
+    /// What must be rejected.
     public let forgeries: [Forgery]
     /// What must pass.
     public let genuine: [Forgery]

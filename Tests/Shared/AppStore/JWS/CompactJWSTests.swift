@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: ["", ".", "..", "a", "a.b", "a..c", ".b.c", "a.b.", "...", "a."])
-    func `fewer or empty segments are refused`(text: String) {
+    func `fewer or empty segments are rejected`(text: String) {
         #expect(CompactJWS(ArraySlice(text.utf8)) == nil)
     }
 

@@ -23,7 +23,7 @@ import Testing
     {
         switch try verifier(trust).receipt(bytes, now: now) {
         case .success: nil
-        case .failure(let refusal): refusal.reason
+        case .failure(let rejection): rejection.reason
         }
     }
 
@@ -48,7 +48,7 @@ import Testing
         #expect(try Self.verifier().receipt(bytes, now: Self.now).get().originalTransactionIds.isEmpty)
     }
 
-    @Test func `A receipt of strangers, or without its chain, is refused`() throws {
+    @Test func `A receipt of strangers, or without its chain, is rejected`() throws {
         let payload = SampleReceipt.payload()
         let stranger = try DevelopmentAuthority(now: Self.now)
         #expect(try Self.reason(SampleReceipt.signedByOpenSSL(payload, stranger)) == .chainUntrusted)
@@ -64,7 +64,7 @@ import Testing
         #expect(try Self.reason(withoutRoot) == nil)
     }
 
-    @Test func `A receipt signed by a certificate that Apple did not mark for receipts is refused`() throws {
+    @Test func `A receipt signed by a certificate that Apple did not mark for receipts is rejected`() throws {
         let authority = try Self.authority.get()
         let day = 86_400.0
         for (markers, reason) in [([], VerificationFailureReason.chainObjectIdentifier), ([AppleExtension.leaf], nil)] {
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `A receipt for another app or environment, or dated outside its certificates, is refused`() throws {
+    @Test func `A receipt for another app or environment, or dated outside its certificates, is rejected`() throws {
         let authority = try Self.authority.get()
         let cases: [([UInt8], VerificationFailureReason)] = [
             (SampleReceipt.payload(bundleId: "com.example.other"), .appUnknown),
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `A receipt is refused by its size before anything of it is read`() throws {
+    @Test func `A receipt is rejected by its size before anything of it is read`() throws {
         #expect(try Self.reason([UInt8](repeating: 0x30, count: 1 << 20 + 1)) == .oversized)
     }
 
@@ -101,19 +101,19 @@ import Testing
         let whole = try Self.receipt.get()
         let verifier = try Self.verifier()
         let genuine = try verifier.receipt(whole, now: Self.now).get()
-        var refused = 0
+        var rejected = 0
         for index in whole.indices {
             var changed = whole
             changed[index] ^= 0x01
             switch verifier.receipt(changed, now: Self.now) {
             case .success(let receipt): #expect(receipt == genuine, "byte \(index)")
-            case .failure: refused += 1
+            case .failure: rejected += 1
             }
         }
-        #expect(refused > whole.count / 2)
+        #expect(rejected > whole.count / 2)
     }
 
-    @Test func `A receipt cut anywhere is refused`() throws {
+    @Test func `A receipt cut anywhere is rejected`() throws {
         let whole = try Self.receipt.get()
         for end in stride(from: 0, to: whole.count, by: 7) {
             #expect(try Self.reason(Array(whole[..<end])) == .malformed, "\(end)")
@@ -121,7 +121,7 @@ import Testing
         #expect(try Self.reason(whole + [0]) == .malformed)
     }
 
-    @Test func `Nested and huge lengths are refused`() throws {
+    @Test func `Nested and huge lengths are rejected`() throws {
         for bytes in UncheckedReceiptTests.hostile { #expect(try Self.reason(bytes) == .malformed) }
     }
 }

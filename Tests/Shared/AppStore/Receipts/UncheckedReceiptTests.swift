@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `with any byte another it is read or refused, and every id is a number`() {
+    @Test func `with any byte another it is read or rejected, and every id is a number`() {
         let whole = SampleReceipt.signed(SampleReceipt.payload())
         var read = 0
         for index in whole.indices {
@@ -80,7 +80,7 @@ import Testing
     ]
 
     @Test(arguments: hostile)
-    func `what would exhaust a stack or a memory is refused`(bytes: [UInt8]) {
+    func `what would exhaust a stack or a memory is rejected`(bytes: [UInt8]) {
         #expect(throws: ReceiptFault.self) { try UncheckedReceipt(bytes[...]) }
     }
 }

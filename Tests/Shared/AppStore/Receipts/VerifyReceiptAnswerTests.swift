@@ -37,7 +37,7 @@ import Testing
         #"{"latest_receipt_info": [{"original_transaction_id": "../1"}]}"#,
         #"{"pending_renewal_info": [{"original_transaction_id": 7}]}"#,
     ])
-    func `An answer without ids that can be asked of Apple is refused`(text: String) {
+    func `An answer without ids that can be asked of Apple is rejected`(text: String) {
         #expect(throws: ReceiptFault.self) { try Self.answer(text) }
     }
 }

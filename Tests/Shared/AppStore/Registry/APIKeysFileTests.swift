@@ -72,7 +72,7 @@ import Testing
         #expect(Self.problems(json, pem: try P256PrivateKey.generate().pem()).count == 5)
     }
 
-    @Test func `a key that every user may write is refused with its mode`() throws {
+    @Test func `a key that every user may write is rejected with its mode`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -11,7 +11,7 @@ import Testing
     }
 
     private static func reason<Value>(_ item: SignedItem<Value>) -> VerificationFailureReason? {
-        if case .failure(let refusal) = item.proof { refusal.reason } else { nil }
+        if case .failure(let rejection) = item.proof { rejection.reason } else { nil }
     }
 
     @Test func `what is signed in an answer is proven, and the rest of the page survives what is not`() async throws {

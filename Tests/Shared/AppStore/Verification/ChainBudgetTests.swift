@@ -67,15 +67,15 @@ import Testing
         for _ in 0..<3 {
             #expect(Self.reason(verifier.notification(forged, now: Self.now, budget: one)) == .chainUntrusted)
         }
-        #expect(verifier.rememberedRefusals == 1)
-        let refused = FailedChains(capacity: 10)
-        for number in 0..<100 { refused.insert(VerificationFailure(.chainUntrusted, "no"), for: [UInt8(number)]) }
-        #expect(refused.count == 10)
-        #expect(refused.refusal(of: [99]) != nil)
-        #expect(refused.refusal(of: [89]) == nil)
+        #expect(verifier.rememberedRejections == 1)
+        let rejected = FailedChains(capacity: 10)
+        for number in 0..<100 { rejected.insert(VerificationFailure(.chainUntrusted, "no"), for: [UInt8(number)]) }
+        #expect(rejected.count == 10)
+        #expect(rejected.rejection(of: [99]) != nil)
+        #expect(rejected.rejection(of: [89]) == nil)
     }
 
     private static func reason<Value>(_ result: Result<Value, VerificationFailure>) -> VerificationFailureReason? {
-        if case .failure(let refusal) = result { refusal.reason } else { nil }
+        if case .failure(let rejection) = result { rejection.reason } else { nil }
     }
 }

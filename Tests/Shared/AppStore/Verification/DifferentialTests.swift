@@ -41,12 +41,12 @@ struct DifferentialTests {
         var agreements = 0
         var disagreements: [String: Int] = [:]
         for (item, verdict) in zip(items, apples) {
-            let refusal = item.refusal(by: verifier, now: now)
-            switch (refusal, verdict.hasPrefix("accepted")) {
+            let rejection = item.rejection(by: verifier, now: now)
+            switch (rejection, verdict.hasPrefix("accepted")) {
             case (nil, true), (.some, false): agreements += 1
-            case (.some(let refusal), true):
-                disagreements["we refuse: \(refusal.message.prefix(100))", default: 0] += 1
-                #expect(Self.stricter[refusal.reason] != nil, "only Apple accepts \(item.name): \(refusal)")
+            case (.some(let rejection), true):
+                disagreements["we refuse: \(rejection.message.prefix(100))", default: 0] += 1
+                #expect(Self.stricter[rejection.reason] != nil, "only Apple accepts \(item.name): \(rejection)")
             case (nil, false):
                 disagreements["we accept: \(item.name)", default: 0] += 1
                 #expect(Self.moreLenient[item.name] != nil, "only we accept \(item.name): \(verdict)")

@@ -6,8 +6,8 @@ import Testing
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)
 
     private static func reason(_ result: Result<ProvenPart, VerificationFailure>) -> VerificationFailureReason? {
-        guard case .failure(let refusal) = result else { return nil }
-        return refusal.reason
+        guard case .failure(let rejection) = result else { return nil }
+        return rejection.reason
     }
 
     @Test func `ProvenPart recognizes an object on its own by what Apple signed`() throws {

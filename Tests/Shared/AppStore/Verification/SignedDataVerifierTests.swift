@@ -14,9 +14,10 @@ import Testing
         let warm = try corpus.material.verifier()
         for round in ["cold", "warm"] {
             for item in corpus.all {
-                let refusal = item.refusal(by: warm, now: Self.now)
-                #expect(refusal?.reason == item.expected, "\(item.name), \(round): \(refusal?.description ?? "passed")")
-                #expect((refusal?.message.utf8.count ?? 0) <= VerificationFailure.maximumMessageBytes)
+                let rejection = item.rejection(by: warm, now: Self.now)
+                #expect(
+                    rejection?.reason == item.expected, "\(item.name), \(round): \(rejection?.description ?? "passed")")
+                #expect((rejection?.message.utf8.count ?? 0) <= VerificationFailure.maximumMessageBytes)
             }
         }
         #expect(corpus.forgeries.count >= 200)
@@ -25,8 +26,8 @@ import Testing
     @Test func `Verifier answers independently of what came before`() throws {
         let corpus = try Self.corpus.get()
         for item in corpus.all {
-            let refusal = item.refusal(by: try corpus.material.verifier(), now: Self.now)
-            #expect(refusal?.reason == item.expected, "\(item.name): \(refusal?.description ?? "passed")")
+            let rejection = item.rejection(by: try corpus.material.verifier(), now: Self.now)
+            #expect(rejection?.reason == item.expected, "\(item.name): \(rejection?.description ?? "passed")")
         }
     }
 
@@ -76,7 +77,8 @@ import Testing
                 ? 0x2E : alphabet[(Int(changed[place]) + place) % 64]
             let result = verifier.notification(changed, now: Self.now)
             #expect(throws: VerificationFailure.self, "letter \(place)") { try result.get() }
-            for reason in [result].compactMap({ if case .failure(let refusal) = $0 { refusal.reason } else { nil } }) {
+            for reason in [result].compactMap({ if case .failure(let rejection) = $0 { rejection.reason } else { nil } }
+            ) {
                 #expect(!reason.isProven, "letter \(place): \(reason)")
             }
         }
@@ -89,7 +91,7 @@ import Testing
         let jws = try material.signed(material.envelope())
         #expect(try verifier.notification(jws, now: Self.now).get().chain.root == root)
         for item in try Self.corpus.get().genuine {
-            let reason = item.refusal(by: verifier, now: Self.now)?.reason
+            let reason = item.rejection(by: verifier, now: Self.now)?.reason
             #expect(reason == .chainUntrusted, "\(item.name), by another authority")
         }
         let apple = SignedDataVerifier(trust: .apple, apps: material.registry)
@@ -116,7 +118,7 @@ import Testing
                     trust: try material.trust(), apps: AppRegistry(apps: apps, developmentMode: mode))
                 switch verifier.notification(jws, now: Self.now) {
                 case .success(let proven): #expect(passes && proven.environment == environment)
-                case .failure(let refusal): #expect(!passes && refusal.reason == .environment)
+                case .failure(let rejection): #expect(!passes && rejection.reason == .environment)
                 }
             }
         }
@@ -141,7 +143,9 @@ import Testing
                 let verifier = SignedDataVerifier(
                     trust: try material.trust(), apps: material.registry, revocations: register)
                 func reason() -> VerificationFailureReason? {
-                    if case .failure(let refusal) = verifier.notification(jws, now: Self.now) { return refusal.reason }
+                    if case .failure(let rejection) = verifier.notification(jws, now: Self.now) {
+                        return rejection.reason
+                    }
                     return nil
                 }
                 let fingerprints = try [material.authority.leaf, material.authority.intermediate].map {
@@ -171,11 +175,11 @@ import Testing
             let header = Array(#"{"alg":"ES256","kid":"\#(number)","x5c":[\#(chain)]}"#.utf8)
             let forged = try CompactJWS.signed(
                 headerJSON: header, payloadJSON: material.envelope().json, key: material.stranger.leafKey)
-            guard case .failure(let refusal) = verifier.notification(forged, now: Self.now) else {
+            guard case .failure(let rejection) = verifier.notification(forged, now: Self.now) else {
                 Issue.record("forgery \(number) passed")
                 return
             }
-            #expect(refusal.reason == .signature)
+            #expect(rejection.reason == .signature)
             #expect(verifier.remembered == (1, 1))
         }
         // Genuine signatures under many headers are bounded, too.
@@ -191,17 +195,17 @@ import Testing
     @Test func `VerificationFailure says whether it concerns a configured app, and never quotes the payload`() throws {
         let material = try ForgeryMaterial(now: Self.now)
         let verifier = try material.verifier()
-        func refusal(_ payload: ResponseBodyV2DecodedPayload) throws -> VerificationFailure? {
-            if case .failure(let refusal) = verifier.notification(try material.signed(payload), now: Self.now) {
-                return refusal
+        func rejection(_ payload: ResponseBodyV2DecodedPayload) throws -> VerificationFailure? {
+            if case .failure(let rejection) = verifier.notification(try material.signed(payload), now: Self.now) {
+                return rejection
             }
             return nil
         }
-        let unknown = try #require(try refusal(material.envelope { $0.data?.bundleId = "com.example.other" }))
+        let unknown = try #require(try rejection(material.envelope { $0.data?.bundleId = "com.example.other" }))
         #expect(unknown.bundleId == "com.example.other")
         #expect(!unknown.concernsOwnApp)
         #expect(unknown.reason.isProven)
-        let mismatch = try #require(try refusal(material.envelope { $0.data?.appAppleId = 5 }))
+        let mismatch = try #require(try rejection(material.envelope { $0.data?.appAppleId = 5 }))
         #expect(mismatch.concernsOwnApp)
         #expect(mismatch.bundleId == ForgeryMaterial.bundleId)
         #expect(mismatch.message.contains("1234567890"))
@@ -216,7 +220,7 @@ import Testing
                 group.addTask {
                     small.indices.compactMap { index in
                         let item = small[(index + offset * small.count / 4) % small.count]
-                        return item.refusal(by: verifier, now: Self.now)?.reason == item.expected ? nil : item.name
+                        return item.rejection(by: verifier, now: Self.now)?.reason == item.expected ? nil : item.name
                     }
                 }
             }

@@ -23,8 +23,8 @@ import Testing
     }
 
     private static func reason(_ members: String) throws -> VerificationFailureReason? {
-        guard case .failure(let refusal) = try result(members) else { return nil }
-        return refusal.reason
+        guard case .failure(let rejection) = try result(members) else { return nil }
+        return rejection.reason
     }
 
     private static let app = "\"bundleId\":\"\(ForgeryMaterial.bundleId)\""

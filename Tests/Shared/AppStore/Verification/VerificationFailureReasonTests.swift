@@ -9,7 +9,7 @@ import Testing
     @Test func `VerificationFailureReason has a forgery for each reason`() throws {
         let corpus = try ForgeryCorpus(now: Self.now)
         let verifier = try corpus.material.verifier()
-        var reached = Set(corpus.all.compactMap { $0.refusal(by: verifier, now: Self.now)?.reason })
+        var reached = Set(corpus.all.compactMap { $0.rejection(by: verifier, now: Self.now)?.reason })
         // Depends on a responder and not on the payload.
         let genuine = Forgery("genuine", nil, try corpus.material.signed(corpus.material.envelope()))
         for isHard in [false, true] {
@@ -19,13 +19,13 @@ import Testing
             if !isHard {
                 register.note(.revoked, ofCertificate: try Certificate(der: corpus.material.authority.leaf).sha256)
             }
-            reached.formUnion([genuine.refusal(by: verifier, now: Self.now)].compactMap(\.?.reason))
+            reached.formUnion([genuine.rejection(by: verifier, now: Self.now)].compactMap(\.?.reason))
         }
         // Depends on how busy the verifier is.
         let fresh = try corpus.material.verifier()
         let none = ChainBudget(perSecond: 0, burst: 0, instant: { .now })
-        if case .failure(let refusal) = fresh.notification(genuine.jws, now: Self.now, budget: none) {
-            reached.insert(refusal.reason)
+        if case .failure(let rejection) = fresh.notification(genuine.jws, now: Self.now, budget: none) {
+            reached.insert(rejection.reason)
         }
         #expect(reached == Set(VerificationFailureReason.allCases))
     }

@@ -39,12 +39,12 @@ import Testing
             (#"{"notification_type":"CANCEL"}"#, .malformed), ("{", .malformed),
         ]
         for (json, reason) in cases {
-            guard case .failure(let refusal) = try Self.result(json) else {
+            guard case .failure(let rejection) = try Self.result(json) else {
                 Issue.record("\(json.prefix(60)) was accepted")
                 continue
             }
-            #expect(refusal.reason == reason)
-            #expect(refusal.bundleId == nil && !refusal.concernsOwnApp)
+            #expect(rejection.reason == reason)
+            #expect(rejection.bundleId == nil && !rejection.concernsOwnApp)
         }
     }
 }

@@ -39,7 +39,7 @@ private struct Keys: VariableTable {
     @Test(arguments: [
         (0o600, false), (0o640, false), (0o444, false), (0o664, false), (0o666, true), (0o602, true), (0o777, true),
     ])
-    func `Key file that every user may write is refused`(mode: Int, isRefused: Bool) throws {
+    func `Key file that every user may write is rejected`(mode: Int, isRejected: Bool) throws {
         let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
         #expect(
             FileManager.default.createFile(
@@ -48,7 +48,7 @@ private struct Keys: VariableTable {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
         for name in ["STOREKEEPER_TEST_PASSWORD_FILE", "LIBRARY_SSL_KEY_FILE"] {
             let found = problems(Keys(), [name: file])
-            #expect(found.count == (isRefused ? 1 : 0), "\(found)")
+            #expect(found.count == (isRejected ? 1 : 0), "\(found)")
             #expect(found.allSatisfy { $0.contains(name) && $0.contains(String(mode, radix: 8)) })
         }
         #expect(problems(Keys(), ["STOREKEEPER_TEST_APPS_FILE": file]).isEmpty)

@@ -21,7 +21,7 @@ private func read<Value>(_ variable: Variable<Value>, _ text: String) -> Value? 
     }
 
     @Test(arguments: ["5", "s", "-1s", "1.5s", "5 minutes", "99999999999999999999s", "9223372036854775807h", "٥s"])
-    func `Duration without a unit, or with an unknown one, is refused`(text: String) {
+    func `Duration without a unit, or with an unknown one, is rejected`(text: String) {
         #expect(read(.duration("X_FILE", ""), text) == nil)
     }
 
@@ -31,7 +31,7 @@ private func read<Value>(_ variable: Variable<Value>, _ text: String) -> Value? 
     }
 
     @Test(arguments: ["1MB", "1k", "-1", "1.5MiB", "9223372036854775807GiB", "MiB"])
-    func `Byte count with any other unit is refused`(text: String) {
+    func `Byte count with any other unit is rejected`(text: String) {
         #expect(read(.byteCount("X_FILE", ""), text) == nil)
     }
 
@@ -82,7 +82,7 @@ private func read<Value>(_ variable: Variable<Value>, _ text: String) -> Value? 
     }
 
     @Test(arguments: ["8080", ":8080", "::1:80", "host:", "host:65536", "host:-1", "host:http", ""])
-    func `Address without a host or a port is refused`(text: String) {
+    func `Address without a host or a port is rejected`(text: String) {
         #expect(ListenAddress(text) == nil)
     }
 }

@@ -31,10 +31,10 @@ import Testing
     }
 
     @Test(arguments: [Double.infinity, -.infinity, .nan, 1e13, -3e11])
-    func `a date beyond the calendar is refused`(seconds: Double) {
+    func `a date beyond the calendar is rejected`(seconds: Double) {
         let error = #expect(throws: PostgresError.self) {
             try Date(timeIntervalSince1970: seconds).atPostgresPrecision()
         }
-        #expect(error?.meaning == .refusedValue)
+        #expect(error?.meaning == .rejectedValue)
     }
 }

@@ -50,7 +50,7 @@ struct CoverageFixtures {
         var claim = claim
         for page in 1...pages {
             let next = page == pages ? nil : "token \(page)"
-            let fetched = FetchedPage(parts: 1, items: 20, reachedAt: claim.scope.from, nextToken: next)
+            let fetched = FetchedPage(messages: 1, items: 20, reachedAt: claim.scope.from, nextToken: next)
             guard try await claims.advance(&claim, by: fetched, seconds: 60, at: Self.at(0)) else { throw Fenced() }
         }
     }

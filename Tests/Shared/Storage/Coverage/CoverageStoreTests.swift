@@ -60,7 +60,8 @@ import Testing
             try await Self.begin(fixtures)
             let first = try await Self.sweep(0, counts: .init(listed: 20, present: 20), fixtures)
             let second = try await Self.sweep(
-                1, counts: .init(listed: 20, present: 16, missing: 3, recovered: 2, refused: 1, unreadable: 1), fixtures
+                1, counts: .init(listed: 20, present: 16, missing: 3, recovered: 2, rejected: 1, unreadable: 1),
+                fixtures
             )
             #expect(try await fixtures.windows.close([second], at: Fixtures.at(7)) == [second])
             #expect(try await Self.coverage(.sweep, fixtures).provenUntil == Fixtures.start)
@@ -72,7 +73,7 @@ import Testing
             #expect(days.map(\.provenAt) == [Fixtures.at(8), Fixtures.at(7)])
             #expect(
                 days[1].counts
-                    == .init(listed: 20, present: 16, missing: 3, recovered: 2, refused: 1, unreadable: 1))
+                    == .init(listed: 20, present: 16, missing: 3, recovered: 2, rejected: 1, unreadable: 1))
         }
     }
 

@@ -79,15 +79,15 @@ import Testing
             #expect(
                 try await fixtures.claims.divide(
                     whole, into: [Fixtures.request(0, 1800), Fixtures.request(1800, 3600)], at: Fixtures.at(1)))
-            let parts = try await fixtures.claim(limit: 10)
-            #expect(parts.map(\.partOf) == [whole.id, whole.id])
-            for part in parts {
+            let subwindows = try await fixtures.claim(limit: 10)
+            #expect(subwindows.map(\.partOf) == [whole.id, whole.id])
+            for part in subwindows {
                 try await fixtures.fetch(part)
                 try await fixtures.see(part.page, of: part.id, .init(listed: 20, present: 18, missing: 2, recovered: 2))
             }
-            #expect(try await fixtures.windows.close([parts[0].id], at: Fixtures.at(5)) == [parts[0].id])
+            #expect(try await fixtures.windows.close([subwindows[0].id], at: Fixtures.at(5)) == [subwindows[0].id])
             #expect(try await fixtures.windows.window(whole.id)?.state == .open)
-            #expect(try await fixtures.windows.close([parts[1].id], at: Fixtures.at(6)) == [parts[1].id])
+            #expect(try await fixtures.windows.close([subwindows[1].id], at: Fixtures.at(6)) == [subwindows[1].id])
             let closed = try #require(try await fixtures.windows.window(whole.id))
             #expect(closed.state == .closed)
             #expect(closed.pages == 2)
@@ -130,8 +130,8 @@ import Testing
                 try await fixtures.windows.open([Fixtures.request(reason: reason, app: app)], at: Fixtures.at(seconds))
             }
             try await open(.failures, at: 1)
-            let refused = try #require(try await fixtures.claim().first)
-            try await fixtures.claims.fail(refused, because: "no", at: Fixtures.at(1))
+            let rejected = try #require(try await fixtures.claim().first)
+            try await fixtures.claims.fail(rejected, because: "no", at: Fixtures.at(1))
             try await open(.failures, at: 2)
             try await open(.sweep, at: 3)
             try await open(.failures, at: 4, CoverageStore.App(.sandbox, Fixtures.app.bundleId))

@@ -33,7 +33,7 @@ import Testing
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
             var first = try #require(try await fixtures.claim().first)
-            let page = FetchedPage(parts: 1, items: 20, reachedAt: Fixtures.at(30), nextToken: "second")
+            let page = FetchedPage(messages: 1, items: 20, reachedAt: Fixtures.at(30), nextToken: "second")
             #expect(try await fixtures.claims.advance(&first, by: page, seconds: 60, at: Fixtures.at(0)))
             #expect(try await fixtures.claim().isEmpty)
 
@@ -46,7 +46,7 @@ import Testing
 
             // The first process was only suspended.
             #expect(try await fixtures.claims.advance(&first, by: page, seconds: 60, at: Fixtures.at(0)) == false)
-            let last = FetchedPage(parts: 1, items: 3, reachedAt: nil, nextToken: nil)
+            let last = FetchedPage(messages: 1, items: 3, reachedAt: nil, nextToken: nil)
             #expect(try await fixtures.claims.advance(&second, by: last, seconds: 60, at: Fixtures.at(9)))
             let window = try #require(try await fixtures.windows.window(second.id))
             #expect(window.state == .fetched)
@@ -87,7 +87,7 @@ import Testing
             #expect(try await fixtures.windows.window(claim.id)?.lastError == "Apple is away")
             try await fixtures.connection.run(unsafeScript: "update recovery_window set not_before = now()")
             let again = try #require(try await fixtures.claim().first)
-            #expect(again.setbacks == 1)
+            #expect(again.failures == 1)
             try await fixtures.fetch(again)
             #expect(try await fixtures.windows.window(claim.id)?.lastError == nil)
         }
@@ -97,7 +97,7 @@ import Testing
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
             var claim = try #require(try await fixtures.claim().first)
-            let page = FetchedPage(parts: 1, items: 20, reachedAt: Fixtures.at(30), nextToken: "second")
+            let page = FetchedPage(messages: 1, items: 20, reachedAt: Fixtures.at(30), nextToken: "second")
             #expect(try await fixtures.claims.advance(&claim, by: page, seconds: 60, at: Fixtures.at(0)))
             try await fixtures.claims.restart(claim, from: Fixtures.at(10), because: "the page token expired")
             let again = try #require(try await fixtures.claim().first)

@@ -12,7 +12,7 @@ import Testing
     static func answer(_ seconds: Double, revision: String?, before: UUID = UUID()) -> RecoveryAnswer {
         RecoveryAnswer(
             key: key, bundleId: "com.example.app", before: before, outcome: "answered", notifications: 3, missing: 2,
-            parts: 1, revision: revision, answeredAt: now.addingTimeInterval(seconds))
+            signedObjects: 1, revision: revision, answeredAt: now.addingTimeInterval(seconds))
     }
 
     @Test func `The next request begins at the revision of the last answer`() async throws {

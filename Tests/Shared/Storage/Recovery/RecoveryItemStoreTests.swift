@@ -37,7 +37,8 @@ import Testing
         let claims = WindowClaimStore(connection)
         var claim = try #require(try await claims.claim(for: UUID(), apps: [app], seconds: 60).first)
         for page in 1...count {
-            let fetched = FetchedPage(parts: 1, items: 2, reachedAt: now, nextToken: page == count ? nil : "t\(page)")
+            let fetched = FetchedPage(
+                messages: 1, items: 2, reachedAt: now, nextToken: page == count ? nil : "t\(page)")
             #expect(try await claims.advance(&claim, by: fetched, seconds: 60, at: now))
         }
     }
@@ -121,12 +122,12 @@ import Testing
             try await Self.refuse(uuid, at: 2, source: .history, receivedAt: before, connection)
             #expect(try await store.settle(at: Self.now) == RecoveryItemStore.Settled())
             try await Self.refuse(uuid, at: 3, source: .history, receivedAt: Self.now, connection)
-            #expect(try await store.settle(at: Self.now).refused == 1)
+            #expect(try await store.settle(at: Self.now).rejected == 1)
             let item = try #require(try await store.items(of: window).first)
-            #expect(item.state == .refused)
+            #expect(item.state == .rejected)
             #expect(item.reason == "verifier: environment")
             #expect(item.message == "not accepted")
-            #expect(try await Self.counts(window, connection).refused == 1)
+            #expect(try await Self.counts(window, connection).rejected == 1)
             #expect(try await store.waiting(among: [window]).isEmpty)
         }
     }
@@ -139,7 +140,7 @@ import Testing
             // The other instance published it as well, and its clock is behind.
             try await Self.refuse(
                 uuid, at: 1, source: .history, receivedAt: Self.now.addingTimeInterval(-60), connection)
-            #expect(try await store.settle(at: Self.now).refused == 1)
+            #expect(try await store.settle(at: Self.now).rejected == 1)
             #expect(try await store.waiting(among: [window]).isEmpty)
         }
     }

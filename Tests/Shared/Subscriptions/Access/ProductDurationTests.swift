@@ -24,7 +24,7 @@ import Testing
         "P1M ",
         "P١D",
     ])
-    func `A text that is no duration of one unit, or longer than a hundred years, is refused`(text: String) {
+    func `A text that is no duration of one unit, or longer than a hundred years, is rejected`(text: String) {
         #expect(ProductDuration(text) == nil)
     }
 }

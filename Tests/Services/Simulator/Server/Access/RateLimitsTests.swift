@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `a client that keeps to the rate is never refused`() {
+    @Test func `a client that keeps to the rate is never rejected`() {
         let limits = RateLimits(scale: 1)
         for index in 0..<5_000 {
             let now = start.addingTimeInterval(Double(index) / 50)
@@ -34,8 +34,8 @@ import Testing
     @Test func `a client that waits until Retry-After is served, and a moment earlier it is not`() throws {
         var bucket = RequestBucket(rate: 10, now: start)
         while bucket.take(now: start) == nil {}
-        let refused = bucket.take(now: start)
-        let date = try #require(refused)
+        let rejected = bucket.take(now: start)
+        let date = try #require(rejected)
         var early = bucket
         let tooEarly = early.take(now: date.addingTimeInterval(-0.01))
         #expect(tooEarly != nil)
@@ -56,11 +56,11 @@ import Testing
     @Test func `too many requests are answered 429 with Retry-After in milliseconds since 1970`() async throws {
         try await SimulatorFixture.open(limitScale: 1) { fixture in
             for _ in 0..<20 { #expect(try await fixture.get("v1/lookup/X").status == 200) }
-            let refused = try await fixture.get("v1/lookup/X")
-            #expect(refused.status == 429)
-            #expect(refused.errorCode == 4_290_000)
-            #expect(refused.errorMessage == "Rate limit exceeded.")
-            #expect(refused.retryAfter == String(fixture.now.milliseconds + 100))
+            let rejected = try await fixture.get("v1/lookup/X")
+            #expect(rejected.status == 429)
+            #expect(rejected.errorCode == 4_290_000)
+            #expect(rejected.errorMessage == "Rate limit exceeded.")
+            #expect(rejected.retryAfter == String(fixture.now.milliseconds + 100))
             fixture.move(by: 0.1)
             #expect(try await fixture.get("v1/lookup/X").status == 200)
             #expect(try await fixture.get("v1/lookup/X").status == 429)
@@ -70,8 +70,8 @@ import Testing
     @Test func `an unauthorized request uses up no limit`() async throws {
         try await SimulatorFixture.open(limitScale: 1) { fixture in
             for _ in 0..<40 {
-                let refused = try await fixture.ask("GET", "v1/lookup/X", authorization: "Bearer a.b.c")
-                #expect(refused.status == 401)
+                let rejected = try await fixture.ask("GET", "v1/lookup/X", authorization: "Bearer a.b.c")
+                #expect(rejected.status == 401)
             }
             #expect(try await fixture.get("v1/lookup/X").status == 200)
         }

@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `a changed signature, claims under another's signature and other schemes are refused`() async throws {
+    @Test func `a changed signature, claims under another's signature and other schemes are rejected`() async throws {
         try await SimulatorFixture.open { fixture in
             let good = try fixture.token.text(now: fixture.now)
             let other = try fixture.token.changed { $0.expires = 2400 }.text(now: fixture.now)
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `a revoked key is refused at once, and an added one accepted`() async throws {
+    @Test func `a revoked key is rejected at once, and an added one accepted`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let files = KeyFiles(directory: directory.url, bundleIds: ["com.example.app"])

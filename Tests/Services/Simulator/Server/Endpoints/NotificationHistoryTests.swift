@@ -177,9 +177,9 @@ import Testing
                 let allowed = try await fixture.history(
                     #"{"startDate":\#(start),"endDate":\#(end)}"#, in: environment)
                 #expect(allowed.status == 200)
-                let refused = try await fixture.history(
+                let rejected = try await fixture.history(
                     #"{"startDate":\#(start - 1),"endDate":\#(end)}"#, in: environment)
-                #expect(refused.errorCode == 4_000_012)
+                #expect(rejected.errorCode == 4_000_012)
             }
         }
     }

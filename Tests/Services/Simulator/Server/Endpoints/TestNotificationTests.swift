@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `an unknown test notification token is refused, also in its own environment`() async throws {
+    @Test func `an unknown test notification token is rejected, also in its own environment`() async throws {
         try await SimulatorFixture.open { fixture in
             let ordered = try await fixture.post("v1/notifications/test")
             let token = try #require(ordered.json?["testNotificationToken"]?.string)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `a test notification without a URL is refused`() async throws {
+    @Test func `a test notification without a URL is rejected`() async throws {
         try await SimulatorFixture.open { fixture in
             fixture.faults.add(ServerFault(kind: .noURL))
             let answer = try await fixture.post("v1/notifications/test")

@@ -70,7 +70,7 @@ import Testing
         "", "[]", #"{"fault":"rain"}"#, #"{"fault":"slow","milliseconds":-1}"#, #"{"fault":"error","errorCode":500}"#,
         #"{"fault":"close","times":1}"#, #"{"fault":"close","endpoint":"nowhere"}"#, #"{"count":1}"#,
     ])
-    func `an invalid fault is refused with the reason`(body: String) async throws {
+    func `an invalid fault is rejected with the reason`(body: String) async throws {
         try await SimulatorFixture.open { fixture async throws in
             let answer = try await fixture.send("POST", Self.path, body)
             #expect(answer.status == 400)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct AnswerMeaningTests {
     /// A meaning without what it carries.
-    enum Kind: String { case success, unauthorized, tooMany, transient, refused, unsettled, unreadable }
+    enum Kind: String { case success, unauthorized, tooMany, transient, rejected, unsettled, unreadable }
 
     private static func kind(_ outcome: APIOutcome, _ endpoint: APIEndpoint) -> Kind {
         switch AnswerMeaning(outcome, of: endpoint, now: APIFixture.start) {
@@ -13,7 +13,7 @@ import Testing
         case .unauthorized: .unauthorized
         case .tooMany: .tooMany
         case .transient: .transient
-        case .final(.refused): .refused
+        case .final(.rejected): .rejected
         case .final(.unsettled): .unsettled
         case .final: .unreadable
         }
@@ -30,8 +30,9 @@ import Testing
         (429, 4_290_000, .tooMany, .tooMany), (429, nil, .tooMany, .tooMany),
         (404, 4_040_002, .transient, .transient), (404, 4_040_004, .transient, .transient),
         (404, 4_040_006, .transient, .transient),
-        (404, 4_040_005, .refused, .refused), (404, nil, .refused, .refused),
-        (400, 4_000_000, .refused, .refused), (403, 4_030_005, .refused, .refused), (302, nil, .refused, .refused),
+        (404, 4_040_005, .rejected, .rejected), (404, nil, .rejected, .rejected),
+        (400, 4_000_000, .rejected, .rejected), (403, 4_030_005, .rejected, .rejected),
+        (302, nil, .rejected, .rejected),
         // Apple's own word that it was not done lets even an extension be repeated; another failure does not.
         (500, 5_000_001, .transient, .transient),
         (500, 5_000_000, .transient, .unsettled), (500, nil, .transient, .unsettled),

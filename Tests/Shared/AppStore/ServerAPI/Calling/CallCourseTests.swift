@@ -40,7 +40,7 @@ import Testing
         #expect(course.step(after: .tooMany(pause: .zero), chances: 2, random: 1) == .queue(closedFor: .seconds(2)))
     }
 
-    @Test func `a token is refused as often as there are keys, and once more for the clock`() {
+    @Test func `a token is rejected as often as there are keys, and once more for the clock`() {
         var course = CallCourse(APIRetryPolicy(attempts: 1))
         let steps = (0..<3).map { _ in course.step(after: .unauthorized(serverDate: nil), chances: 3, random: 1) }
         #expect(

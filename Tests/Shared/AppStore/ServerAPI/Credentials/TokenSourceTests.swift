@@ -92,10 +92,10 @@ import Testing
             let tokens = TokenSource(APICredentials(keys: [old]), bundleId: "b")
             let token = try await tokens.token(now: fixture.now)
             await tokens.use(APICredentials(keys: [fixture.credentials.keys[1]]))
-            #expect(await tokens.refused(token, serverDate: nil, now: fixture.now))
+            #expect(await tokens.rejected(token, serverDate: nil, now: fixture.now))
             let next = try await tokens.token(now: fixture.now)
             #expect(next.keyId == "KEY2")
-            #expect(await !tokens.refused(next, serverDate: nil, now: fixture.now), "there is no other")
+            #expect(await !tokens.rejected(next, serverDate: nil, now: fixture.now), "there is no other")
         }
     }
 
@@ -108,7 +108,7 @@ import Testing
         #expect(try key.publicKey().isValid(signature: signature, over: Array(parts.signed)))
     }
 
-    @Test func `when every key is refused the text says which and what to check`() async throws {
+    @Test func `when every key is rejected the text says which and what to check`() async throws {
         try await APIFixture.scene(keys: 2) { _, _ in
             .answer(401)
         } _: { fixture, store in
@@ -139,11 +139,11 @@ import Testing
         } _: { fixture, store in
             let client = fixture.client(store.url, ahead: ahead)
             for _ in 0..<2 { _ = try await client.transactionInfo("1") }
-            #expect(store.requests.count == 3, "once refused, then corrected for good")
+            #expect(store.requests.count == 3, "once rejected, then corrected for good")
         }
     }
 
-    @Test func `a refusal at the right time does not move the clock`() async throws {
+    @Test func `a rejection at the right time does not move the clock`() async throws {
         try await APIFixture.scene { _, _ in
             .answer(401, headers: [("Date", "Thu, 28 May 2026 20:26:45 GMT")])
         } _: { fixture, store in

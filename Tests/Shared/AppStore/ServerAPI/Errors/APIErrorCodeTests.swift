@@ -29,37 +29,38 @@ import Testing
 
     @Test(arguments: APIErrorCode.known.sorted { $0.rawValue < $1.rawValue })
     func `a code arrives with status, message and what to do`(code: APIErrorCode) async throws {
-        let refusal = APIRefusal(
+        let rejection = APIRejection(
             endpoint: .notificationHistory, status: Int(code.rawValue / 10_000),
             body: Array(#"{"errorCode":\#(code.rawValue),"errorMessage":"Said so."}"#.utf8), retryAfter: nil)
-        #expect(refusal.code == code && refusal.code?.isKnown == true)
+        #expect(rejection.code == code && rejection.code?.isKnown == true)
         #expect(
-            refusal.description.hasPrefix(
-                "the App Store answered notification-history with \(refusal.status), \(code.rawValue) \"Said so.\": "))
-        #expect(APIError.refused(refusal).code == code)
-        #expect(APIError.refused(refusal).isRetryable == (code.isRetryable || code == .generalInternal))
+            rejection.description.hasPrefix(
+                "the App Store answered notification-history with \(rejection.status), \(code.rawValue) \"Said so.\": ")
+        )
+        #expect(APIError.rejected(rejection).code == code)
+        #expect(APIError.rejected(rejection).isRetryable == (code.isRetryable || code == .generalInternal))
     }
 
     @Test func `a code that is newer than this build survives`() {
-        let refusal = APIRefusal(
+        let rejection = APIRejection(
             endpoint: .refundHistory, status: 404, body: Array(#"{"errorCode":4049999,"more":1}"#.utf8), retryAfter: nil
         )
-        #expect(refusal.code?.rawValue == 4_049_999 && refusal.code?.isKnown == false && !refusal.isRetryable)
-        #expect(refusal.description.contains("newer than this build"))
+        #expect(rejection.code?.rawValue == 4_049_999 && rejection.code?.isKnown == false && !rejection.isRetryable)
+        #expect(rejection.description.contains("newer than this build"))
     }
 
     @Test(arguments: ["", "<html>", "[]", #"{"errorCode":"x"}"#, "{\"errorCode\":4040010"])
     func `what is no error of Apple's has a status only`(body: String) {
-        let refusal = APIRefusal(endpoint: .orderLookup, status: 404, body: Array(body.utf8), retryAfter: nil)
-        #expect(refusal.code == nil && refusal.message.isEmpty)
-        #expect(refusal.description.contains("check the address"))
-        #expect(!refusal.isRetryable)
+        let rejection = APIRejection(endpoint: .orderLookup, status: 404, body: Array(body.utf8), retryAfter: nil)
+        #expect(rejection.code == nil && rejection.message.isEmpty)
+        #expect(rejection.description.contains("check the address"))
+        #expect(!rejection.isRetryable)
     }
 
     @Test func `a message cannot steer a terminal, nor fill a disk`() {
         let body =
             #"{"errorCode":4040010,"errorMessage":"a\u001b[2J\n\u202eb"# + String(repeating: "c", count: 9999) + "\"}"
-        let refusal = APIRefusal(endpoint: .orderLookup, status: 404, body: Array(body.utf8), retryAfter: nil)
-        #expect(refusal.message.hasPrefix("a[2Jb") && refusal.message.count == 256)
+        let rejection = APIRejection(endpoint: .orderLookup, status: 404, body: Array(body.utf8), retryAfter: nil)
+        #expect(rejection.message.hasPrefix("a[2Jb") && rejection.message.count == 256)
     }
 }

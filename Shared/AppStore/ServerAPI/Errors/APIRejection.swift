@@ -3,7 +3,7 @@ import StrictJSON
 import struct Foundation.Date
 
 /// Apple's answer that it has not done what was asked.
-public struct APIRefusal: Sendable, Hashable, CustomStringConvertible {
+public struct APIRejection: Sendable, Hashable, CustomStringConvertible {
     /// The longest message that is kept, in characters.
     static let maximumMessageLength = 256
 
