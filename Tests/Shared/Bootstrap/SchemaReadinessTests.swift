@@ -56,7 +56,7 @@ import Testing
     @Test func `SchemaReadiness is not ready without a server, says so, and stops`() async throws {
         try await Self.running("postgres://none@127.0.0.1:1/nothing") { health in
             #expect(health.notReady.count == 1)
-            while !health.notReady.contains(where: { $0.hasPrefix("database: ") && $0.contains("rejected") }) {
+            while !health.notReady.contains(where: { $0.hasPrefix("database: ") && $0.contains("refused") }) {
                 await Task.yield()
             }
         }
