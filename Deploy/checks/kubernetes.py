@@ -24,7 +24,7 @@ def expect(fact, problem):
 # The schema; KEDA's kinds are not part of it.
 for manifest in manifests:
     name = f"{manifest['kind']} {manifest['metadata']['name']}"
-    if manifest["kind"] == "ScaledObject":
+    if manifest["kind"] in ("ScaledObject", "TriggerAuthentication"):
         continue
     try:
         kubernetes_validate.validate(manifest, kubernetes_validate.latest_version(), strict=True)
@@ -39,6 +39,12 @@ expect(set(deployments) == services | by_hand, f"deployments are {sorted(deploym
 expect(set(of_kind("PodDisruptionBudget")) == services, "each service has one PodDisruptionBudget")
 expect("setup" in of_kind("Job"), "setup is a job")
 
+principals = set()
+settings = {key: value for m in of_kind("ConfigMap").values() for key, value in m["data"].items()}
+files = {os.path.basename(value) for key, value in settings.items() if re.fullmatch("KAFKA_SSL_.*_LOCATION", key)}
+expect(settings.get("KAFKA_SECURITY_PROTOCOL") == "ssl", "no TLS between the services and Kafka")
+expect(files == {"ca.crt", "tls.crt", "tls.key"}, f"the files for TLS are {sorted(files)}")
+
 # No root, no writable root file system, no privilege escalation.
 for name, workload in {**deployments, **of_kind("Job")}.items():
     pod = workload["spec"]["template"]["spec"]
@@ -52,9 +58,13 @@ for name, workload in {**deployments, **of_kind("Job")}.items():
         expect({"livenessProbe", "readinessProbe"} <= set(container), f"{name}: probes")
         expect(pod["terminationGracePeriodSeconds"] > 25, f"{name}: grace period below the shutdown deadline")
     secrets = {v["secret"]["secretName"] for v in pod.get("volumes", []) if "secret" in v}
+    # Each has its own certificate for Kafka, by whose name the brokers know it, and no other's.
+    certificates = {secret for secret in secrets if secret.startswith("storekeeper-kafka-")}
+    expect(certificates == {f"storekeeper-kafka-{name}"}, f"{name} has the certificates {sorted(certificates)}")
+    principals.add(f"User:CN=storekeeper-{name}")
     if name in ("ingest", "verifier"):
-        # The verifier seals what it writes; ingest, which the internet reaches, holds nothing.
-        own = secrets - ({"storekeeper-record-keys"} if name == "verifier" else set())
+        # The verifier seals what it writes; ingest, which the internet reaches, holds nothing else.
+        own = secrets - certificates - ({"storekeeper-record-keys"} if name == "verifier" else set())
         expect(not own and "DATABASE_URL" not in str(container.get("env")), f"{name} must not have secrets")
     if not programs or name in by_hand:
         continue
@@ -62,6 +72,14 @@ for name, workload in {**deployments, **of_kind("Job")}.items():
     table = subprocess.run([os.path.join(programs, name), "--help"], capture_output=True, text=True, check=True).stdout
     for variable in container.get("env", []):
         expect(re.search(rf"^  {variable['name']}  ", table, re.MULTILINE), f"{name} does not know {variable['name']}")
+
+# The access-control list is about these certificates.
+if programs:
+    printed = subprocess.run(
+        [os.path.join(programs, "storekeeper"), "acls", "--principal-prefix=User:CN=storekeeper-"], capture_output=True,
+        text=True, check=True).stdout
+    listed = set(re.findall(r"--allow-principal '?(User:CN=[a-z-]+)", printed))
+    expect(listed == principals, f"the access-control list is of {sorted(listed)}, the certificates of {sorted(principals)}")
 
 # Apple's rate limit is shared by two instances of each service and the command line.
 asked = 0.1
@@ -137,8 +155,9 @@ for name, scaled in of_kind("ScaledObject").items():
         expect(route and f".{reader}" in route.group(1), f"{name} does not read {topic}")
         # The same brokers as the pods, with TLS where they use it.
         expect(trigger["metadata"].get("bootstrapServersFromEnv") == "KAFKA_BOOTSTRAP_SERVERS", f"{name}: different brokers")
-        encrypted = any("ssl" in m["data"].get("KAFKA_SECURITY_PROTOCOL", "") for m in of_kind("ConfigMap").values())
-        expect(("tls" in trigger["metadata"]) == encrypted, f"{name}: KEDA and the pods differ about TLS")
+        expect(trigger["metadata"].get("tls") == "enable", f"{name}: KEDA asks without TLS")
+        expect(trigger.get("authenticationRef") == {"name": "kafka"} and "kafka" in of_kind("TriggerAuthentication"),
+               f"{name}: KEDA has no certificate")
         expect(group == f"storekeeper.{name}", f"{name} is not in the group {group}")
         expect(scaled["spec"]["maxReplicaCount"] <= 64, f"{name}: more instances than partitions")
 
