@@ -79,6 +79,23 @@ def full_disk(deployment, random, scale):
     return Fault("Postgres has no disk space left", "", 3 * scale, postgres.fill_disk, postgres.free_disk)
 
 
+def fail_over(deployment, random, scale):
+    postgres = deployment.postgres
+
+    def end():
+        postgres.fail_over()
+        deployment.database_proxy.target = postgres.port
+        deployment.database_proxy.cut()
+    return Fault("Postgres fails over to a replica", "", 1 * scale, postgres.add_replica, end)
+
+
+def clock_jumps(deployment, random, scale):
+    # Set back by an hour, librdkafka's threads wait for an hour: then only the failing /livez helps, which takes minutes.
+    service, seconds = random.choice(deployment.services), random.choice([-20, -5, 5, 3600])
+    return Fault("a service's clock jumps", f"{service.name} {seconds:+} s", 4 * scale,
+                 lambda: deployment.set_clock(service, seconds), lambda: deployment.set_clock(service, 0))
+
+
 UNAVAILABLE = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
@@ -140,7 +157,8 @@ def apple(deployment, random, scale):
     return Fault("Apple's API", fault["fault"], seconds, lambda: deployment.break_apple(**fault, seconds=seconds))
 
 
-KINDS = [kill, kill, kill, terminate, stop, stop, crash_postgres, read_only, occupied, network("Postgres", "database_proxy"),
+KINDS = [kill, kill, kill, terminate, stop, stop, crash_postgres, fail_over, read_only, occupied,
+         network("Postgres", "database_proxy"),
          network("ingest", "webhook_proxy", "503", "503"),
          network("Apple's API", "apple_proxy", "503"), broker_down, broker_slow, broker_error,
          broker_error, coordinator_moves, leader_moves, apple]
@@ -148,7 +166,7 @@ KINDS = [kill, kill, kill, terminate, stop, stop, crash_postgres, read_only, occ
 
 def plan(deployment, chance, scale=1.0):
     """Faults without end, in rounds in which each kind occurs once, every third beside another one."""
-    kinds = KINDS + ([full_disk] if deployment.postgres.disk else [])
+    kinds = KINDS + ([full_disk] if deployment.postgres.disk else []) + ([clock_jumps] if deployment.can_set_clocks() else [])
     while True:
         order = chance.sample(kinds, len(kinds))
         while order:

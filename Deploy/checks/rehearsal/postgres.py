@@ -36,13 +36,16 @@ class Postgres:
 
     def settings(self):
         return {
-            "listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": "''", "max_connections": 80,
+            "listen_addresses": "127.0.0.1", "unix_socket_directories": "''", "max_connections": 80,
             "fsync": "off", "max_wal_size": "512MB", "shared_buffers": "128MB",
         }
 
     def start(self):
-        options = " ".join(f"-c {name}={value}" for name, value in self.settings().items())
-        self._run("pg_ctl", "-D", self.data, "-s", "-w", "-t", "120", "-l", self.directory / "log", "-o", options, "start")
+        self._start(self.data, self.port)
+
+    def _start(self, data, port):
+        options = " ".join(f"-c {name}={value}" for name, value in {**self.settings(), "port": port}.items())
+        self._run("pg_ctl", "-D", data, "-s", "-w", "-t", "120", "-l", self.directory / "log", "-o", options, "start")
 
     def stop(self, mode="fast"):
         """`immediate` is a crash: sessions end, and what was under way is recovered from the log."""
@@ -83,6 +86,29 @@ class Postgres:
         shutil.rmtree(self.data)
         pathlib.Path(directory).rename(self.data)
         self.start()
+
+    # Failover
+
+    def add_replica(self):
+        """A streaming replica that has to confirm each commit before the client learns of it."""
+        self.replica, self.replica_port = self.directory / f"replica-{free_port()}", free_port()
+        self.run("pg_basebackup", "--pgdata", self.replica, "--host=127.0.0.1", f"--port={self.port}", "--username=storekeeper",
+                 "--checkpoint=fast", "--wal-method=stream", "--write-recovery-conf")
+        self._start(self.replica, self.replica_port)
+        self.sql("alter system set synchronous_standby_names = '*'")
+        self.sql("select pg_reload_conf()")
+        wait_until("the replica does not follow", 60, lambda: self.value(
+            "select count(*) from pg_stat_replication where sync_state = 'sync'") == "1")
+
+    def fail_over(self):
+        """The primary crashes for good; the replica, with another address, takes its place."""
+        self.stop("immediate")
+        shutil.rmtree(self.data)
+        self.data, self.port = self.replica, self.replica_port
+        self.run("pg_ctl", "-D", self.data, "-s", "-w", "promote")
+        # It has none of its own.
+        self.sql("alter system reset synchronous_standby_names")
+        self.sql("select pg_reload_conf()")
 
     # Faults
 
