@@ -71,6 +71,7 @@ extension DevelopmentBroker {
         case heartbeat = 12
         case leaveGroup = 13
         case syncGroup = 14
+        case apiVersions = 18
         case initProducerId = 22
     }
 

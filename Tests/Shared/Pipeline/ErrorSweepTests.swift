@@ -10,8 +10,8 @@ import Testing
 @testable import Contracts
 @testable import Pipeline
 
-/// Every kind of request of a worker, with every error that a broker gives while leaders and coordinators move: afterwards
-/// everything is settled, without help. Prints what was tried, one line per request and error.
+/// Every kind of request of a worker, with every error by which a broker asks for another attempt: afterwards everything is
+/// settled, without help. Prints a matrix, one row per request and error, with the seconds until everything was settled.
 ///
 /// With `STOREKEEPER_SWEEP=30` each error also comes ten times in a row, and for so many seconds. Ten times take a minute
 /// where the worker itself retries, because its pauses grow.
@@ -29,17 +29,19 @@ import Testing
         var testDescription: String { "\(request)" }
     }
 
+    // The broker's errors that are called retriable in the protocol, and those with which it tells a member to join again.
     static let rows = [
-        Row(request: .produce, errors: [cut, 3, 5, 6, 7, 13, 19, 20, 56]),
-        Row(request: .fetch, errors: [cut, 3, 6, 7, 13, 56, 74, 75]),
-        Row(request: .listOffsets, errors: [cut, 5, 6, 7, 13, 56, 74, 75], isOfTheStart: true),
-        Row(request: .metadata, errors: [cut, 5, 7, 13], trigger: (6, .fetch)),
-        Row(request: .offsetCommit, errors: [cut, 7, 13, 14, 15, 16, 22, 25, 27]),
+        Row(request: .apiVersions, errors: [cut, 7, 13], trigger: (cut, .fetch)),
+        Row(request: .produce, errors: [cut, 2, 3, 5, 6, 7, 9, 13, 19, 20, 56, 74, 75, 100]),
+        Row(request: .fetch, errors: [cut, 3, 5, 6, 7, 9, 13, 56, 70, 71, 74, 75, 78, 100, 103]),
+        Row(request: .listOffsets, errors: [cut, 3, 5, 6, 7, 9, 13, 56, 74, 75, 78], isOfTheStart: true),
+        Row(request: .metadata, errors: [cut, 3, 5, 7, 13, 72], trigger: (6, .fetch)),
+        Row(request: .offsetCommit, errors: [cut, 3, 7, 13, 14, 15, 16, 22, 25, 27]),
         Row(request: .offsetFetch, errors: [cut, 7, 13, 14, 15, 16, 22, 25, 88]),
-        Row(request: .findCoordinator, errors: [cut, 7, 13, 14, 15], trigger: (16, .heartbeat)),
-        Row(request: .joinGroup, errors: [cut, 13, 14, 15, 16, 25], trigger: (27, .heartbeat)),
-        Row(request: .syncGroup, errors: [cut, 13, 15, 16, 22, 25, 27], trigger: (27, .heartbeat)),
-        Row(request: .heartbeat, errors: [cut, 13, 15, 16, 22, 25, 27]),
+        Row(request: .findCoordinator, errors: [cut, 7, 13, 14, 15, 72], trigger: (16, .heartbeat)),
+        Row(request: .joinGroup, errors: [cut, 7, 13, 14, 15, 16, 22, 25, 79], trigger: (27, .heartbeat)),
+        Row(request: .syncGroup, errors: [cut, 7, 13, 14, 15, 16, 22, 25, 27], trigger: (27, .heartbeat)),
+        Row(request: .heartbeat, errors: [cut, 7, 13, 14, 15, 16, 22, 25, 27]),
     ]
 
     @Test(arguments: rows) func `Worker settles everything after any retriable error of a request`(row: Row)
@@ -50,16 +52,36 @@ import Testing
         var repetitions: [SweepHarness.Repetition] = [.times(1)]
         if let seconds { repetitions += [.times(10), .seconds(seconds)] }
         for error in row.errors {
+            var cells: [String] = []
             for repetition in repetitions {
                 if row.isOfTheStart {
-                    _ = try await harness.stop()
+                    #expect(try await harness.stop() == 0)
                     harness = try await SweepHarness()
                 }
                 let took = try await harness.settles(error, repetition, in: row)
-                print("sweep: \(row.request) error \(error) \(repetition): settled after \(took)")
+                cells.append(Self.seconds(took))
             }
+            print("sweep: | \(row.request) | \(Self.name(error)) | \(cells.joined(separator: " | ")) |")
         }
         #expect(try await harness.stop() == 0)
+    }
+
+    @Test(arguments: [cut, 7, 13, 14, 15, 16, 25]) func `Worker ends in order after any error of its leaving the group`(
+        error: Int32
+    ) async throws {
+        let harness = try await SweepHarness()
+        _ = try await harness.settles(0, .times(0), in: Row(request: .leaveGroup, errors: []))
+        let start = ContinuousClock.now
+        #expect(try await harness.stop(leavingMeets: error) == 0)
+        print("sweep: | leaveGroup | \(Self.name(error)) | \(Self.seconds(ContinuousClock.now - start)) |")
+    }
+
+    private static func seconds(_ duration: Duration) -> String {
+        (duration / .seconds(1)).formatted(.number.precision(.fractionLength(1)))
+    }
+
+    private static func name(_ error: Int32) -> String {
+        error == cut ? "connection cut" : "\(error) \(KafkaError(code: error).name)"
     }
 }
 
@@ -159,7 +181,8 @@ private final class SweepHarness: Sendable {
     }
 
     /// - Returns: records that the group has not settled, by the broker.
-    func stop() async throws -> Int64 {
+    func stop(leavingMeets error: Int32? = nil) async throws -> Int64 {
+        if let error { broker.inject([Int32](repeating: error, count: 100), into: .leaveGroup) }
         await group.triggerGracefulShutdown()
         try? await running.value
         return try await admin.lag(group: ServiceName.verifier.group, topics: ["in"]).reduce(0) { $0 + $1.records }
@@ -169,12 +192,7 @@ private final class SweepHarness: Sendable {
     func settles(_ error: Int32, _ repetition: Repetition, in row: ErrorSweepTests.Row) async throws -> Duration {
         let cell = "\(row.request) error \(error) \(repetition)"
         gate.value.withLock { $0 = (true, 0) }
-        let first = next.withLock { next in
-            next += 4
-            return next - 4
-        }
-        try await producer.send(
-            (first..<first + 4).map { ProducerRecord(topic: "in", key: nil, value: Array("\($0 * 2)".utf8)) })
+        var end = try await send(4)
         if !row.isOfTheStart {
             try await until("\(cell): no batch failed") { gate.value.withLock { $0.rejected } > 0 }
         }
@@ -183,24 +201,34 @@ private final class SweepHarness: Sendable {
         if let trigger = row.trigger { broker.inject([trigger.error], into: trigger.request) }
         gate.value.withLock { $0.isClosed = false }
         if case .seconds(let seconds) = repetition {
-            // As long as it takes, at most: what is settled in spite of the errors is settled.
-            let end = ContinuousClock.now + .seconds(seconds)
-            try await until("\(cell): neither settled nor over") {
-                ContinuousClock.now >= end || settled.next.withLock { $0 } == Int64(first + 4)
-            }
+            // As long as the fault lasts; what is settled in spite of it is settled.
+            try await Task.sleep(for: .seconds(seconds))
             broker.clearErrors(of: row.request)
+            end = try await send(4)
         }
         let start = ContinuousClock.now
-        try await until("\(cell): not settled") { settled.next.withLock { $0 } == Int64(first + 4) }
+        try await until("\(cell): not settled") { settled.next.withLock { $0 } == end }
         broker.clearErrors(of: row.request)
         return ContinuousClock.now - start
+    }
+
+    /// - Returns: the offset behind the last record.
+    private func send(_ count: Int) async throws -> Int64 {
+        let first = next.withLock { next in
+            next += count
+            return next - count
+        }
+        try await producer.send(
+            (first..<first + count).map { ProducerRecord(topic: "in", key: nil, value: Array("\($0 * 2)".utf8)) })
+        return Int64(first + count)
     }
 
     private func until(_ what: String, _ isSo: () async throws -> Bool) async throws {
         let end = ContinuousClock.now + .seconds(150)
         while try await !isSo() {
             guard ContinuousClock.now < end else { throw NeverSettled(description: what) }
-            await Task.yield()
+            // The other rows need the processor meanwhile.
+            try await Task.sleep(for: .milliseconds(5))
         }
     }
 }

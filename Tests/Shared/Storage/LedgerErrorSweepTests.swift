@@ -9,11 +9,17 @@ import Testing
 /// Every statement of `LedgerStore.apply`, with the connection lost before, within and after it, and with an error of every
 /// class that is retried: afterwards all rows are in the database once, as without a fault. Prints a matrix.
 @Suite(.timeLimit(.minutes(10))) struct LedgerErrorSweepTests {
-    /// One SQLSTATE of each class; with `STOREKEEPER_SWEEP` set all SQLSTATEs that are handled differently.
+    /// One SQLSTATE of most classes that are retried; with `STOREKEEPER_SWEEP` set of every class, and those that are told
+    /// apart within a class.
     static let rejections =
-        ["40001", "55P03", "57014", "57P01", "25006", "53100", "XX000"]
+        ["25006", "40001", "53100", "55P03", "57014", "57P01", "XX000"]
         + (ProcessInfo.processInfo.environment["STOREKEEPER_SWEEP"] == nil
-            ? [] : ["40P01", "40003", "57P03", "25P03", "08006", "53300", "58030"])
+            ? []
+            : [
+                "08003", "08006", "25P03", "25P04", "40000", "40003", "40P01", "53200", "53300", "55006", "57P02",
+                "57P03",
+                "57P04", "57P05", "58000", "58030", "XX001", "XX002",
+            ])
     static let faults: [FaultyWire.Fault] =
         [.cutBefore, .cutWithin, .cutAfter] + rejections.map(FaultyWire.Fault.rejected)
 
