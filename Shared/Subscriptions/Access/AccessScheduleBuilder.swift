@@ -29,7 +29,8 @@ struct AccessScheduleBuilder {
         let subscriptionVersions = versions.filter(\.facts.isSubscription)
         addOneTimePurchases()
         guard !subscriptionVersions.isEmpty || versions.isEmpty else { return }
-        let paid = endedByStatus(PaidPeriod.all(subscriptionVersions, renewal: subscription.renewal, early: early))
+        let paid = endedByStatus(
+            endedWithSharing(PaidPeriod.all(subscriptionVersions, renewal: subscription.renewal, early: early)))
         for period in paid where !period.isEmpty {
             periods.append(
                 AccessPeriod(
@@ -81,6 +82,24 @@ struct AccessScheduleBuilder {
         guard subscription.status == 5, isStatusTransaction(version), let statusVersion = subscription.statusVersion
         else { return nil }
         return statusVersion.signedDate
+    }
+
+    // MARK: Shared purchases
+
+    /// The end of family sharing, or of an assigned seat, takes everything that was shared and not only the period of the
+    /// transaction that says so, which may be a renewal that has not begun.
+    ///
+    /// [revocationType](https://developer.apple.com/documentation/appstoreservernotifications/revocationtype)
+    private func endedWithSharing(_ paid: [PaidPeriod]) -> [PaidPeriod] {
+        let ends = versions.filter { ["FAMILY_REVOKE", "ASSIGNMENT_REVOKE"].contains($0.facts.revocationType) }
+            .compactMap(\.facts.revokedAt)
+        return paid.map { period in
+            var ended = period
+            for end in ends where period.facts.signedDate <= end && period.start <= end {
+                ended.end = min(ended.end, end)
+            }
+            return ended
+        }
     }
 
     // MARK: Status 2, 3 and 5

@@ -138,6 +138,20 @@ extension AccessScheduleTests {
                 event("SUBSCRIBED/RESUBSCRIBE", 50, 1, bought("3", "gold", 50, 80), renewal("gold", 80, signed: 50)),
             ], access: [(29, "gold"), (39.9, "gold"), (40, nil), (49, nil), (51, "gold")]),
         Case(
+            name: "family sharing ends after the renewal was charged and before it begins",
+            events: [
+                start, event("DID_RENEW", 29.5, 1, bought("2", "gold", 30, 60, signed: 29.5, reason: "RENEWAL")),
+                event(
+                    "REVOKE", 29.8, 5,
+                    unshared(bought("2", "gold", 30, 60, signed: 29.8, reason: "RENEWAL", revoked: 29.8))),
+            ], access: [(29.7, "gold"), (29.8, nil), (29.9, nil), (30, nil)]),
+        Case(
+            name: "family sharing ended, and the family shares the next purchase",
+            events: [
+                start, event("REVOKE", 10, 5, unshared(bought("1", "gold", 0, 30, signed: 10, revoked: 10))),
+                event("SUBSCRIBED/RESUBSCRIBE", 20, 1, bought("2", "gold", 20, 50), renewal("gold", 50, signed: 20)),
+            ], access: [(9.9, "gold"), (10, nil), (19.9, nil), (20, "gold"), (49, "gold"), (50, nil)]),
+        Case(
             name: "a renewal in the first half of a known year: an upgrade between them is unknown, and ended the year",
             events: [
                 event("SUBSCRIBED/INITIAL_BUY", 0, nil, bought("1", "gold", 0, 365)),
@@ -167,6 +181,12 @@ extension AccessScheduleTests {
                 event("RENEWAL_INFO", 32, nil, nil, renewal("gold", 30, signed: 32, grace: 46)),
             ], access: [(29, "gold"), (31, "gold"), (45.9, "gold"), (46, nil)]),
     ]
+
+    private static func unshared(_ transaction: TransactionFacts) -> TransactionFacts {
+        var transaction = transaction
+        transaction.revocationType = "FAMILY_REVOKE"
+        return transaction
+    }
 
     private static func seats(_ transaction: TransactionFacts) -> TransactionFacts {
         var transaction = transaction

@@ -92,8 +92,17 @@ struct AccessReference {
                 end(of: one).map({ moment < $0 }) ?? true, one.productType != "Consumable"
             else { return false }
             return !transactions.contains { replaces($0, one) && ($0.purchaseDate ?? from) <= moment }
-                && !isEnded(one)
+                && !isEnded(one) && !isUnshared(one)
         }.max { ($0.purchaseDate ?? .distantPast) < ($1.purchaseDate ?? .distantPast) }
+    }
+
+    /// Sharing that ended ends each shared period that had begun, unless Apple signed it again since.
+    private func isUnshared(_ one: TransactionFacts) -> Bool {
+        transactions.contains { other in
+            guard ["FAMILY_REVOKE", "ASSIGNMENT_REVOKE"].contains(other.revocationType), let end = other.revocationDate
+            else { return false }
+            return one.signedDate <= end && one.purchaseDate.map { $0 <= end } ?? true
+        }
     }
 
     /// A renewal that was charged early, where the period that it renews is unknown.
