@@ -55,8 +55,20 @@ final class Backlog: Sendable {
     var measurement: Measurement? { newest.withLock { $0 } }
 
     /// Waits until there is no lag.
-    func becomesEmpty() async throws {
-        while measurement?.isSettled != true { try await Task.sleep(for: Self.interval) }
+    /// - Throws: `CommandError` where the lag has been the same for longer than the limit.
+    func becomesEmpty(stallLimit: Duration) async throws {
+        var progress = Progress(limit: stallLimit)
+        while measurement?.isSettled != true {
+            let waiting = (measurement?.waiting ?? [:]).filter { $0.value > 0 }
+            if progress.stands(at: .now, ServiceKind.allCases.map { waiting[$0] ?? 0 }) {
+                let lag = waiting.sorted { $0.key.rawValue < $1.key.rawValue }
+                    .map { "\($0.value) wait for \($0.key.rawValue)" }.joined(separator: ", ")
+                throw CommandError(
+                    "records of earlier runs \(lag.isEmpty ? "cannot be counted" : "(\(lag))") stand still, so the run cannot "
+                        + "begin; see the services' logs, or use other topics or another Kafka cluster")
+            }
+            try await Task.sleep(for: Self.interval)
+        }
     }
 
     /// Measures until cancelled; skips failed measurements, as the broker may be starting or gone.

@@ -58,7 +58,7 @@ struct DevRun: Sendable {
             group.addTask {
                 guard let port = await ports.first(where: { _ in true }) else { throw CancellationError() }
                 // Earlier notifications must not count in this run's figures.
-                try await backlog.becomesEmpty()
+                try await backlog.becomesEmpty(stallLimit: Self.stallLimit)
                 let ledger = LedgerReader(connection: connection)
                 let observer = Observer(
                     processes: services.processes, backlog: backlog, letters: letters, ledger: ledger,
@@ -99,7 +99,9 @@ struct DevRun: Sendable {
     ) async throws -> RunReport? {
         let clock = ContinuousClock()
         let start = clock.now
-        var progress = Progress(limit: Self.stallLimit)
+        // At a low rate, nothing changes between two notifications.
+        let between = options.rate > 0 ? Duration.seconds(3 / options.rate) : .zero
+        var progress = Progress(limit: max(Self.stallLimit, between))
         var expected: Expectation?
         var totals = StageCounts.Total()
         while true {
@@ -111,7 +113,9 @@ struct DevRun: Sendable {
             if hasEnded, expected == nil { try await judgeEnd(of: simulator, wasStopped: isEnough.isSet) }
             // The simulator stays for requests to its API.
             let hasSent = hasEnded ? true : await simulatorRun.control.isFinished()
-            if expected == nil, hasSent {
+            let hasStalled = progress.stands(at: clock.now, observer.mark(snapshot))
+            // The simulator waits for a pipeline that stands still, and would never come to its end.
+            if expected == nil, hasSent || hasStalled && options.count > 0 {
                 expected = Expectation(
                     book: try RunRecord(
                         reading: Array(try Data(contentsOf: URL(fileURLWithPath: simulatorRun.book)))),
@@ -120,7 +124,6 @@ struct DevRun: Sendable {
             if let expected {
                 let hasArrived = expected.isMet(
                     stored: Int(snapshot.stored), rejected: observer.letters.uuids, backlog: snapshot.backlog)
-                let hasStalled = progress.stands(at: clock.now, observer.mark(snapshot))
                 if hasArrived || hasStalled {
                     return try await report(
                         expected.book, observer, stalled: !hasArrived, seconds: (clock.now - start).seconds)

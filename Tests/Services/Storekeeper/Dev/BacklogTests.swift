@@ -24,6 +24,18 @@ struct BacklogTests {
         await producer.close(deadline: .seconds(1))
     }
 
+    @Test func `backlog that stands still ends the wait with a sentence that names what waits`() async throws {
+        let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, $0.partitions) }, logger: .silent)
+        let producer = try Producer(broker.configuration, logger: .silent)
+        try await producer.send([ProducerRecord(topic: Topics.verified.name, key: [1], value: [2])])
+        let backlog = try Backlog(broker.configuration, forgets: true, logger: .silent)
+        try await backlog.refresh()
+        let error = await #expect(throws: CommandError.self) { try await backlog.becomesEmpty(stallLimit: .zero) }
+        #expect(error.map { "\($0)".contains("1 wait for deduplicator") } == true)
+        await backlog.close()
+        await producer.close(deadline: .seconds(1))
+    }
+
     @Test func `what the development broker drops unread is counted, and not as waiting`() async throws {
         let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, $0.partitions) }, logger: .silent)
         let producer = try Producer(broker.configuration, logger: .silent)
