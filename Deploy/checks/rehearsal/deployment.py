@@ -245,6 +245,22 @@ class Deployment:
         self.until_ready(service)
         return code
 
+    def add(self, kind, count):
+        """More instances of a service, until `remove`."""
+        more = [Service(kind, f"{kind}-more-{number}") for number in range(1, count + 1)]
+        for service in more:
+            self.set_clock(service, 0)
+            self.start(service)
+        self.services = self.services + more
+        return more
+
+    def remove(self, services):
+        self.services = [service for service in self.services if service not in services]
+        for service in services:
+            service.process.send(signal.SIGTERM)
+        for service in services:
+            service.process.stop()
+
     def stop_all(self, number=signal.SIGTERM):
         self.is_supervised = False
         time.sleep(0.5)

@@ -48,6 +48,13 @@ def stop(deployment, random, scale):
     return Fault("SIGSTOP", service.name, seconds, begin, lambda: process[0].send(signal.SIGCONT))
 
 
+def rebalances(deployment, random, scale):
+    """Each arrival and each departure has the group divide its partitions again."""
+    kind, added = random.choice(["verifier", "deduplicator", "state-updater", "recovery"]), []
+    return Fault("instances come and go", f"3 × {kind}", 5 * scale, lambda: added.extend(deployment.add(kind, 3)),
+                 lambda: deployment.remove(added))
+
+
 def crash_postgres(deployment, random, scale):
     postgres = deployment.postgres
     mode = random.choice(["immediate", "fast"])
@@ -157,7 +164,7 @@ def apple(deployment, random, scale):
     return Fault("Apple's API", fault["fault"], seconds, lambda: deployment.break_apple(**fault, seconds=seconds))
 
 
-KINDS = [kill, kill, kill, terminate, stop, stop, crash_postgres, fail_over, read_only, occupied,
+KINDS = [kill, kill, kill, terminate, stop, stop, rebalances, crash_postgres, fail_over, read_only, occupied,
          network("Postgres", "database_proxy"),
          network("ingest", "webhook_proxy", "503", "503"),
          network("Apple's API", "apple_proxy", "503"), broker_down, broker_slow, broker_error,
