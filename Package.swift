@@ -55,6 +55,7 @@ let libraries: [Target] = [
     library("Bootstrap", ["Chassis", "Postgres", "Storage", "AppStore", "Signatures"]),
     library("Interpretation", ["AppStore", "Contracts", "Subscriptions", "Storage"]),
     library("Pipeline", ["Kafka", "Contracts", "Chassis", "Signatures", lifecycle]),
+    library("OpenIDConnect", ["COpenSSL", "AppStore", "Signatures", "StrictJSON", httpClient]),
     library(
         "Operations",
         ["Kafka", "Contracts", "StrictJSON", "AppStore", "Signatures", "Storage", "Pipeline", "Postgres", logging]),
@@ -103,7 +104,7 @@ let services: [Target] = [
         "Console",
         [
             "Chassis", "Pipeline", "Kafka", "Contracts", "StrictJSON", "Signatures", "Subscriptions", "Storage",
-            "Bootstrap", "Postgres", "AppStore", "Operations", hummingbird, lifecycle, mustache,
+            "Bootstrap", "Postgres", "AppStore", "Operations", "OpenIDConnect", hummingbird, lifecycle, mustache,
         ],
         resources: [.embedInCode("Templates"), .embedInCode("Assets")]),
     service(
@@ -224,7 +225,7 @@ let tests: [Target] = [
         "ConsoleTests", "Services/Console",
         [
             "Console", "Operations", "Chassis", "Contracts", "Kafka", "Pipeline", "Subscriptions", "Storage",
-            "Postgres",
+            "Postgres", "OpenIDConnect", "StrictJSON", "COpenSSL",
             "AppStore", "Signatures", "TestSupport", logging, lifecycle, hummingbird, httpClient, nio,
         ]),
     tests(

@@ -18,10 +18,15 @@ from selenium.webdriver.common.keys import Keys
 
 import axe_playwright_python
 
+import hostile
+
 programs, screenshots = pathlib.Path(sys.argv[1]), sys.argv[2]
 axe = (pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 postgres = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin"))[-1]
 problems = []
+started = time.monotonic()
+REPORTS = """window.policyReports = []; document.addEventListener("securitypolicyviolation", (event) =>
+window.policyReports.push(`${event.violatedDirective} ${event.blockedURI}`))"""
 
 
 def say(text):
@@ -54,6 +59,7 @@ class Development:
 
     def environment(self):
         file = wait_until("no file of variables", 120, lambda: self.said(r"another terminal: \. (\S+)")).group(1)
+        self.directory = pathlib.Path(file).parent
         lines = re.findall(r"^export (\w+)='(.*)'$", pathlib.Path(file).read_text(), re.MULTILINE)
         return {**os.environ, **{name: value.replace("'\\''", "'") for name, value in lines}}
 
@@ -86,6 +92,8 @@ class Browser:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
         self.driver.set_page_load_timeout(30)
+        # The browser's own reports of what the policy of a page forbade. A script of the driver is not the page's.
+        self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": REPORTS})
         self.requests = []
         self.sizes = {}
 
@@ -94,7 +102,9 @@ class Browser:
         self.look()
 
     def look(self):
-        """Errors of the page, and what it asked for."""
+        """Errors of the page, what its policy forbade, and what it asked for."""
+        for report in self.driver.execute_script("return window.policyReports ?? []"):
+            problems.append(f"{self.driver.current_url}: Content-Security-Policy: {report}")
         for entry in self.driver.get_log("browser"):
             if entry["level"] in ("SEVERE", "WARNING"):
                 problems.append(f"{self.driver.current_url}: {entry['message']}")
@@ -240,31 +250,74 @@ def fixtures(database):
         "from generate_series(1, 5000) n")
 
 
+AXE = """const [rules, done] = arguments; axe.run(document, {resultTypes: ['violations'], runOnly: rules}).then(r => done(
+r.violations.map(v => v.id + ': ' + v.nodes.map(n => n.target.join(' ') + ' ' + n.failureSummary).slice(0, 3).join(' | '))))"""
+EVERYTHING = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+# All else is the same in the other scheme: the style sheet changes colours alone.
+COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
+
+
 def examined(browser, address, pages):
-    """axe-core on every page; it needs what the pages' own policy forbids them."""
+    """axe-core on every page, with the page's own scripts and without; it needs what the pages' own policy forbids them."""
     driver = browser.driver
+    for path in pages:
+        # The browser itself complains of a page that is not there.
+        if path != "/nothing":
+            browser.open(address + path)
     driver.execute_cdp_cmd("Page.setBypassCSP", {"enabled": True})
     count = 0
     for path in pages:
-        for scheme in ("light", "dark"):
-            driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
-                "features": [{"name": "prefers-color-scheme", "value": scheme}]})
+        for scripts in (True, False):
             for width in (360, 1280):
                 driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
                     "width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False})
+                driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not scripts})
                 driver.get(address + path)
+                # The page was read without scripts, and only the driver's run from here on.
+                driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
                 driver.execute_script(axe)
-                found = driver.execute_async_script(
-                    "const done = arguments[0]; axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', "
-                    "'wcag22aa', 'best-practice']}).then(r => done(r.violations.map(v => v.id + ': ' + v.nodes.map(n => "
-                    "n.target.join(' ') + ' ' + n.failureSummary).slice(0, 3).join(' | '))))")
-                problems.extend(f"axe: {path} {scheme} {width}: {each}" for each in found)
-                wide = driver.execute_script("return document.documentElement.scrollWidth - window.innerWidth")
-                if wide > 0:
-                    problems.append(f"{path} {scheme}: {wide} px wider than a window of {width}")
-                count += 1
+                for scheme in ("light", "dark"):
+                    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+                        "features": [{"name": "prefers-color-scheme", "value": scheme}]})
+                    found = driver.execute_async_script(AXE, EVERYTHING if scheme == "light" else COLOURS)
+                    place = f"{path[:80]} {scheme} {width}{'' if scripts else ' without scripts'}"
+                    problems.extend(f"axe: {place}: {each}" for each in found)
+                    wide = driver.execute_script("return document.documentElement.scrollWidth - window.innerWidth")
+                    if wide > 0:
+                        problems.append(f"{place}: {wide} px wider than the window")
+                    count += 1
     driver.execute_cdp_cmd("Page.setBypassCSP", {"enabled": False})
     return count
+
+
+def hostile_pages(browser, address, database):
+    """What came in through ingest with markup in it: every page with it runs none of it."""
+    # One is too long for a key of the database, and one holds a NUL.
+    wait_until("the hostile notifications do not arrive", 60, lambda: database.value(
+        "select count(distinct reason) from rejected where reason in ('unstorable', 'body')") == "2")
+    purchases = database.value(
+        "select string_agg('/purchases/' || environment || '/' || original_transaction_id, ' ') from subscription "
+        "where product_id like '%<script>%' or product_id like '%' || u&'\\202e' || '%'").split()
+    if len(purchases) != 2:
+        problems.append(f"of two purchases with hostile texts there are {len(purchases)}")
+    notifications = database.value(
+        "select string_agg('/notifications/' || notification_uuid, ' ') from notification "
+        "where subtype like '%<script>%' or subtype like '%' || u&'\\202e' || '%'").split()
+    driver = browser.driver
+    for path in purchases + notifications + [
+            "/notifications", "/dead-letters", "/dead-letters/list?reason=unstorable", "/insight/renewals",
+            "/insight/win-back", "/notifications?type=" + urllib.parse.quote(hostile.MARKUP),
+            "/search?q=" + urllib.parse.quote(hostile.MARKUP)]:
+        browser.open(address + path)
+        text = browser.text()
+        for character in "\u202e\u2066":
+            if character in text:
+                problems.append(f"{path}: changes the direction of text")
+        made = driver.execute_script(
+            "return document.querySelectorAll('main script, main img, [onmouseover]').length")
+        if made:
+            problems.append(f"{path}: {made} elements were made of what came in")
+    return purchases[:1] + notifications[:1]
 
 
 def pictures(browser, address, path, directory):
@@ -291,6 +344,10 @@ def main(directory):
         browser.tab_to("Sign in")
         browser.press(Keys.ENTER)
         wait_until("signing in does not lead to the overview", 20, lambda: browser.driver.current_url == address + "/")
+        ingest = next(development.directory.glob("ingest*.port")).read_text().strip()
+        taken = hostile.send(
+            programs, development.directory / "authority", f"http://127.0.0.1:{ingest}/v1/notifications")
+        say(f"ingest took {taken} notifications with hostile texts")
         account = tasks(browser, database)
         purchase = database.value(
             "select original_transaction_id from subscription where environment = 'Production' and status = 1 and "
@@ -302,8 +359,10 @@ def main(directory):
             "/", "/help", "/search", "/search?q=none", f"/purchases/Production/{purchase}",
             f"/accounts/Production/{account}", "/notifications", f"/notifications/{notification}", "/dead-letters",
             "/dead-letters/list?reason=unreadable", f"/dead-letters/selections/{selection}", "/coverage",
-            "/coverage/recover", "/pipeline", "/audit", "/insight/win-back", "/insight/loyalty", "/nothing",
-        ]
+            "/coverage/recover", "/pipeline", "/audit", "/insight/cancellations", "/insight/ends",
+            "/insight/price-consents", "/insight/win-back", "/insight/loyalty", "/insight/renewals", "/nothing",
+        ] + hostile_pages(browser, address, database)
+        say(f"{len(pages)} pages for axe, {time.monotonic() - started:.0f} s after the start")
         count = examined(browser, address, pages)
         hosts = {urllib.parse.urlsplit(each).netloc for each in browser.requests if not each.startswith("data:")}
         if hosts != {urllib.parse.urlsplit(address).netloc}:
@@ -319,10 +378,13 @@ def main(directory):
         print(f"console: {problem}", file=sys.stderr)
     if problems:
         raise SystemExit(f"console: FAILED: {len(problems)} problems")
-    say("the main tasks by keyboard alone, no violation of WCAG 2.2 AA that axe finds, no error, no request to elsewhere")
+    say(f"{time.monotonic() - started:.0f} s: the main tasks by keyboard alone, no violation of WCAG 2.2 AA that axe finds, no error, no request to elsewhere")
 
 
 with tempfile.TemporaryDirectory() as work:
     # Postgres runs as another user where this one is root.
     os.chmod(work, 0o755)
-    main(pathlib.Path(work))
+    try:
+        main(pathlib.Path(work))
+    except KeyboardInterrupt:
+        raise SystemExit("console: FAILED: stopped") from None

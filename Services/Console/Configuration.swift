@@ -1,5 +1,6 @@
 import Bootstrap
 import Chassis
+import OpenIDConnect
 import Pipeline
 
 /// The variables of the console.
@@ -26,6 +27,33 @@ struct Configuration: KafkaVariables, DatabaseVariables {
         "roles of people whom a proxy signs in, NAME=ROLE separated by commas; *=ROLE for all others, who are rejected without it",
         default: "*=viewer", expected: "NAME=ROLE separated by commas, with the roles viewer, support, operator, admin",
         parse: Role.table)
+    let issuer = Variable<String>.parsed(
+        "STOREKEEPER_CONSOLE_OIDC_ISSUER",
+        "issuer of the OpenID provider that signs people in, exactly as its tokens name it",
+        expected: "an https address", parse: { ProviderAddress.isSafe($0) ? $0 : nil }
+    ).optional
+    let clientId = Variable.string(
+        "STOREKEEPER_CONSOLE_OIDC_CLIENT_ID",
+        "the console's client id at the provider; its redirect address is STOREKEEPER_CONSOLE_URL and /sign-in/callback"
+    ).optional
+    let clientSecretFile = Variable.path(
+        "STOREKEEPER_CONSOLE_OIDC_CLIENT_SECRET_FILE", "file that holds the client's secret, for clients that have one"
+    ).optional
+    let scopes = Variable.string(
+        "STOREKEEPER_CONSOLE_OIDC_SCOPES", "scopes to ask the provider for", default: "openid email")
+    let nameClaim = Variable.string(
+        "STOREKEEPER_CONSOLE_OIDC_NAME_CLAIM", "claim of the ID token with the person's name for the audit log",
+        default: "email")
+    let roleClaim = Variable.string(
+        "STOREKEEPER_CONSOLE_OIDC_ROLE_CLAIM",
+        "claim of the ID token that decides the role, a text or a list; a path such as realm_access.roles",
+        default: "groups")
+    let providerRoles = Variable<[String: Role]>.parsed(
+        "STOREKEEPER_CONSOLE_OIDC_ROLES",
+        "roles of the values of that claim, VALUE=ROLE separated by commas; the highest counts, *=ROLE is for all others, who are "
+            + "refused without it",
+        expected: "VALUE=ROLE separated by commas, with the roles viewer, support, operator, admin", parse: Role.table
+    ).optional
     let session = Variable.duration(
         "STOREKEEPER_CONSOLE_SESSION", "how long a person stays signed in", default: "12h")
     let database = Variable.databaseURL

@@ -14,6 +14,8 @@ struct Console: Sendable {
     let tokens: FormTokens
     let origin: Origin
     let session: Duration
+    /// Nil where no OpenID provider signs people in.
+    let provider: ProviderSettings?
     let status: StatusWatch
     let trust: TrustStore
     /// Nil where there are no keys for Apple's API.

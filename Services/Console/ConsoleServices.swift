@@ -46,9 +46,11 @@ struct ConsoleServices: Sendable {
         let tokens = FormTokens(
             database: database, isRead: context.health.readinessCheck("secret", waitingFor: "the secret of the forms"),
             logger: context.logger)
+        let provider = try ProviderSettings(settings, now: context.clock.now)
         let console = Console(
             database: database, templates: try Templates(), tokens: tokens, origin: settings.origin,
-            session: settings.session, status: status, trust: trusted?.trust ?? .apple, apple: apple?.clients,
+            session: settings.session, provider: provider, status: status, trust: trusted?.trust ?? .apple,
+            apple: apple?.clients,
             clock: context.clock, newId: { UUID() }, newSecret: Self.secret,
             sleep: { try await Task.sleep(for: $0) }, logger: context.logger)
         guard let userHeader = HTTPField.Name(settings.userHeader) else {
@@ -70,7 +72,7 @@ struct ConsoleServices: Sendable {
                 WarmUp(producer: producer.producer) { [logger = context.logger] error in
                     logger.warning("Kafka unavailable; replays wait and retry", metadata: ["error": "\(error)"])
                 },
-                tokens, status, replays,
+                tokens, status, replays, ProviderConnections(provider: provider?.provider),
                 Housekeeping(database: database, clock: context.clock, logger: context.logger), server,
             ]
     }

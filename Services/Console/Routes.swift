@@ -2,6 +2,7 @@
 enum Routes {
     static func all(_ console: Console) -> [Route] {
         let signIn = SignInHandlers(console: console)
+        let provider = ProviderSignIn(console: console)
         let overview = OverviewScreen(console: console)
         let search = SearchScreen(console: console)
         let purchases = PurchaseScreen(console: console)
@@ -23,6 +24,8 @@ enum Routes {
         } + [
             Route("GET", "/sign-in", nil, signIn.show),
             Route("POST", "/sign-in", nil, signIn.signIn),
+            Route("GET", "/sign-in/callback", nil, provider.show),
+            Route("POST", "/sign-in/callback", nil, provider.signIn),
             Route("POST", "/sign-out", .viewer, signIn.signOut),
             Route("GET", "/help", .viewer) { console.page("help", "Help", HelpPage(), $0) },
             Route("GET", "/", .viewer, overview.show),

@@ -73,6 +73,9 @@
     });
   }
 
+  // Of the step back from the provider: nothing is left for the person to decide.
+  document.querySelector("form[data-submit]")?.requestSubmit();
+
   const reload = document.querySelector("[data-reload]");
   if (reload) window.setTimeout(() => window.location.reload(), 2000);
 })();

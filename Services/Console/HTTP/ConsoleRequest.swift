@@ -16,6 +16,8 @@ struct ConsoleRequest: Sendable {
     let identity: Identity?
     /// For forms.
     let token: String
+    /// Of a sign-in by the provider that this browser began.
+    let attempt: String?
 
     var role: Role { identity?.role ?? .viewer }
     var name: String { identity?.name ?? "" }

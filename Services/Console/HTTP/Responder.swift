@@ -53,12 +53,14 @@ struct Responder: Sendable {
         var form: [String: String] = [:]
         if method == "POST" {
             form = try await self.form(of: request)
-            try check(request, form, identity)
+            // Who signs in anew has a session perhaps, and not the token of a page for it.
+            try check(request, form, route.role == nil ? nil : identity)
         }
         return try await route.handler(
             ConsoleRequest(
                 path: "/" + segments.joined(separator: "/"), parameters: parameters, query: query, form: form,
-                identity: identity, token: identity.map(console.tokens.token) ?? ""))
+                identity: identity, token: identity.map(console.tokens.token) ?? "",
+                attempt: Authenticator.cookie(ProviderSignIn.cookie, in: request.headers)))
     }
 
     private func match(_ method: String, _ path: [String]) throws -> (Route, [String: String]) {

@@ -1,4 +1,5 @@
 import Chassis
+import OpenIDConnect
 import Pipeline
 import Signatures
 import Storage
@@ -47,6 +48,14 @@ final class FormTokens: Service {
             let code = Base64.decode(Array(token.utf8)[...], .url)
         else { return false }
         return authentication.isValid(code, of: Self.pieces(identity))
+    }
+
+    /// What one sign-in by the provider sends and expects, made from the secret of the browser.
+    func attempt(_ secret: String) throws -> Attempt {
+        guard let authentication = authentication.withLock({ $0 }) else {
+            throw Fault(503, "The console has just started.", "Try again in a few seconds.")
+        }
+        return Attempt(secret: secret, key: authentication)
     }
 
     private static func pieces(_ identity: Identity) -> [ArraySlice<UInt8>] {

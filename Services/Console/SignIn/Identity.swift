@@ -29,7 +29,7 @@ struct Authenticator: Sendable {
         {
             return Identity(name: String(name.prefix(200)), role: role, session: nil)
         }
-        guard let secret = Self.cookie(headers), let digest = Self.digest(secret) else { return nil }
+        guard let secret = Self.cookie(Self.cookie, in: headers), let digest = Self.digest(secret) else { return nil }
         let person = try await database.withConnection { connection in
             try await ConsoleSessions(connection).person(of: digest, at: now)
         }
@@ -44,11 +44,12 @@ struct Authenticator: Sendable {
         return SHA256Hash.digest(bytes)
     }
 
-    private static func cookie(_ headers: HTTPFields) -> String? {
+    /// The value of a cookie; nil where it is missing, or there twice.
+    static func cookie(_ name: String, in headers: HTTPFields) -> String? {
         let pairs = headers[values: .cookie].flatMap { $0.split(separator: ";") }
         let values = pairs.compactMap { pair -> String? in
             let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
-            return parts.count == 2 && parts[0] == cookie ? String(parts[1]) : nil
+            return parts.count == 2 && parts[0] == name ? String(parts[1]) : nil
         }
         return single(values)
     }

@@ -39,6 +39,17 @@ package struct ConsoleSessions: Sendable {
         try await connection.execute(Self.begin, link, session, now, end).first.map(Self.person)
     }
 
+    /// Begins the session of a person whom a provider signed in, and writes it down: all or nothing.
+    /// - Parameter attempt: of the sign-in; it serves once.
+    /// - Returns: whether it had not served before.
+    package func begin(
+        attempt: [UInt8], as person: Person, session: [UInt8], at now: Date, until end: Date, note: String
+    ) async throws -> Bool {
+        try await !connection.execute(
+            Self.beginAttempt, attempt, person.name, person.role, session, now, end, note
+        ).isEmpty
+    }
+
     /// The person of a session; nil where there is none, or it is over.
     package func person(of session: [UInt8], at now: Date) async throws -> Person? {
         try await connection.execute(Self.find, session, now).first.map(Self.person)
@@ -65,7 +76,9 @@ package struct ConsoleSessions: Sendable {
         Person(name: try row.value("name"), role: try row.value("role"))
     }
 
-    static let statements = [insertLink, begin, find, end, forgetLinks, forgetSessions, forgetSelections, secret]
+    static let statements = [
+        insertLink, begin, beginAttempt, find, end, forgetLinks, forgetSessions, forgetSelections, secret,
+    ]
 
     private static let insertLink = Statement(
         "console-link-insert",
@@ -87,6 +100,26 @@ package struct ConsoleSessions: Sendable {
         select $2::bytea, name, role, $3::timestamptz, $4::timestamptz
         from used
         returning name, role
+        """)
+
+    private static let beginAttempt = Statement(
+        "console-session-begin-attempt",
+        """
+        with used as (
+            insert into console_login (digest, name, role, created_at, expires_at, used_at)
+            values ($1::bytea, $2::text, $3::text, $5::timestamptz, $5::timestamptz, $5::timestamptz)
+            on conflict do nothing
+            returning name, role
+        ), begun as (
+            insert into console_session (digest, name, role, created_at, expires_at)
+            select $4::bytea, name, role, $5::timestamptz, $6::timestamptz
+            from used
+            returning name, role
+        )
+        insert into operator_action (acted_at, actor, action, subject, note)
+        select $5::timestamptz, name, 'console sign-in', role, $7::text
+        from begun
+        returning id
         """)
 
     private static let find = Statement(

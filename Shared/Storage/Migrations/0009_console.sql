@@ -1,12 +1,13 @@
 -- What the console keeps: who is signed in, one-time links to sign in with, and selections of dead letters that were frozen
 -- before anything was done with them. What people did there stands in operator_action, as what they did by command.
 
--- Links of storekeeper console login. The secret itself is printed once and stored nowhere.
+-- Links of storekeeper console login, and sign-ins by an OpenID provider, which serve once as well. The secret itself is printed
+-- once, or is in the browser alone, and stored nowhere.
 create table console_login (
     created_at timestamptz not null,
     expires_at timestamptz not null,
     used_at timestamptz, -- a link serves once
-    digest bytea primary key check (length(digest) = 32), -- SHA-256 of the secret
+    digest bytea primary key check (length(digest) = 32), -- SHA-256 of the secret, or of a sign-in's state
     name text not null, -- of the person, for the audit log
     role text not null check (role in ('viewer', 'support', 'operator', 'admin'))
 );

@@ -41,7 +41,7 @@ struct RunningConsole: Sendable {
     private let client: HTTPClient
 
     static func with<Value>(
-        proxies: Set<String> = [], isolation: isolated (any Actor)? = #isolation,
+        proxies: Set<String> = [], provider: ProviderSettings? = nil, isolation: isolated (any Actor)? = #isolation,
         _ body: (RunningConsole) async throws -> Value
     ) async throws -> Value {
         try await TestDatabase.use { configuration in
@@ -61,7 +61,7 @@ struct RunningConsole: Sendable {
             let kafka = KafkaConfiguration(bootstrapServers: "127.0.0.1:1", overrides: [:])
             let console = Console(
                 database: pool, templates: templates, tokens: tokens, origin: try #require(Origin(Self.origin)),
-                session: .seconds(3600),
+                session: .seconds(3600), provider: provider,
                 status: StatusWatch(
                     reader: StatusReader(database: own, kafka: kafka, sample: 10), interval: .seconds(3600),
                     clock: clock),
