@@ -2,12 +2,12 @@ import Contracts
 import Kafka
 import Logging
 
-@testable import Storekeeper
-
 /// All records of a topic.
-enum WrittenRecords {
-    static func of(_ route: Route, at configuration: KafkaConfiguration) async throws -> [ConsumerRecord] {
-        let consumer = try Consumer(configuration, group: "test", logger: .silent)
+package enum WrittenRecords {
+    /// Those that it has now, partition by partition.
+    package static func of(_ route: Route, at configuration: KafkaConfiguration) async throws -> [ConsumerRecord] {
+        let consumer = try Consumer(
+            configuration, group: "test", logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         var expected: Int64 = 0
         var start: [TopicPartitionOffset] = []
         for partition in 0..<Int32(route.partitions) {

@@ -1,0 +1,150 @@
+import Chassis
+import Contracts
+import Development
+import Foundation
+import Kafka
+import Operations
+import Pipeline
+import Storage
+import TestSupport
+import Testing
+
+@testable import Console
+
+@Suite(.timeLimit(.minutes(3))) struct ReplayTests {
+    private static let payload = Array("aGVhZA.e30.c2ln".utf8)
+
+    @Test func `A replay sends exactly the frozen list once, and the audit log names the operator and the reason`()
+        async throws
+    {
+        try await Self.with { console, broker, service in
+            let cluster = try await Self.cluster(broker)
+            try await Self.reject(["early", "early", "late"], at: broker, in: cluster, console)
+            let id = try await Self.freeze(reason: "early", console)
+            // What is rejected later is not of the list.
+            try await Self.reject(["early"], at: broker, in: cluster, console)
+            let turns = [try await service.turn()]
+            #expect(turns == [false], "no person has asked for it")
+            try await Self.request(id, console)
+            let (first, second) = (try await service.turn(), try await service.turn())
+            #expect(first && !second)
+            let received = try await Self.received(broker)
+            #expect(received.count == 2)
+            #expect(received.allSatisfy { $0.source == .replay && $0.signedPayload == Self.payload })
+            let selection = try await console.withOwner { try await DeadLetterSelections($0).find(id) }
+            #expect(selection?.sent == 2)
+            #expect(selection?.error == nil)
+            let actions = try await console.withOwner { try await OperatorActionStore($0).newest(10) }
+            #expect(actions.filter { $0.action == DeadLetterActions.replayed }.count == 2)
+            #expect(actions.allSatisfy { $0.actor == "olga" && $0.note == "the app is configured now" })
+        }
+    }
+
+    @Test func `A replay of another cluster's dead letters sends nothing and says why`() async throws {
+        try await Self.with { console, broker, service in
+            try await Self.reject(["early"], at: broker, in: "another", console)
+            let id = try await Self.freeze(reason: "early", console)
+            try await Self.request(id, console)
+            let isDone = try await service.turn()
+            let received = try await Self.received(broker)
+            #expect(isDone && received.isEmpty)
+            let selection = try await console.withOwner { try await DeadLetterSelections($0).find(id) }
+            #expect(selection?.error?.contains("another") ?? false)
+            #expect(selection?.finishedAt != nil)
+        }
+    }
+
+    @Test func `A replay of what the topic no longer holds ends with its reason`() async throws {
+        try await Self.with { console, broker, service in
+            let cluster = try await Self.cluster(broker)
+            try await console.withOwner { connection in
+                _ = try await RejectedStore(connection).record([Self.row("early", 0, 4711, cluster)])
+            }
+            let id = try await Self.freeze(reason: "early", console)
+            try await Self.request(id, console)
+            let isDone = try await service.turn()
+            #expect(isDone)
+            let selection = try await console.withOwner { try await DeadLetterSelections($0).find(id) }
+            #expect(selection?.error?.contains("no dead letter 0/4711") ?? false)
+        }
+    }
+
+    private static func with(
+        _ body: (RunningConsole, DevelopmentBroker, ReplayService) async throws -> Void
+    ) async throws {
+        let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, $0.partitions) }, logger: .silent)
+        defer { withExtendedLifetime(broker) {} }
+        try await RunningConsole.with { console in
+            let producer = try Producer(broker.configuration, logger: .silent)
+            let pool = ConnectionPool([TestDatabase.connection(console.database)])
+            let service = ReplayService(
+                database: pool, kafka: broker.configuration, producer: producer, seal: RecordSeal(),
+                clock: ProcessClock(now: { RunningConsole.now }, instant: { .now }), logger: .silent)
+            try await body(console, broker, service)
+            await producer.close(deadline: .seconds(5))
+            await pool.close()
+        }
+    }
+
+    private static func cluster(_ broker: DevelopmentBroker) async throws -> String {
+        let log = try await DeadLetterLog(broker.configuration)
+        await log.close()
+        return log.cluster
+    }
+
+    /// Dead letters in the topic and, by their places there, in the index.
+    private static func reject(
+        _ reasons: [String], at broker: DevelopmentBroker, in cluster: String, _ console: RunningConsole
+    ) async throws {
+        let producer = try Producer(broker.configuration, logger: .silent)
+        try await producer.send(
+            reasons.map { reason in
+                let received = ReceivedNotification(
+                    signedPayload: payload, source: .webhook, receivedAt: RunningConsole.now)
+                return ProducerRecord(
+                    Topics.rejected,
+                    DeadLetter(
+                        original: received.record(), stage: "verifier", reason: reason, message: "it is so",
+                        position: LogPosition(topic: Topics.received.name, partition: 0, offset: 1),
+                        rejectedAt: RunningConsole.now, attempts: 1, build: "test"))
+            })
+        await producer.close(deadline: .seconds(5))
+        let log = try await DeadLetterLog(broker.configuration)
+        let letters = try await log.letters()
+        await log.close()
+        try await console.withOwner { connection in
+            _ = try await RejectedStore(connection).record(
+                letters.map { row($0.letter.reason, $0.id.partition, $0.id.offset, cluster) })
+        }
+    }
+
+    private static func row(_ reason: String, _ partition: Int32, _ offset: Int64, _ cluster: String) -> RejectedRow {
+        RejectedRow(
+            cluster: cluster, position: LogPosition(topic: Topics.rejected.name, partition: partition, offset: offset),
+            stage: "verifier", reason: reason, message: "it is so", rejectedAt: RunningConsole.now)
+    }
+
+    private static func freeze(reason: String, _ console: RunningConsole) async throws -> UUID {
+        let id = UUID()
+        try await console.withOwner { connection in
+            try await DeadLetterSelections(connection).freeze(
+                DeadLetterGroups.Criteria(reason: reason), id: id, by: "olga", in: "words", command: "command",
+                at: RunningConsole.now)
+        }
+        return id
+    }
+
+    private static func request(_ id: UUID, _ console: RunningConsole) async throws {
+        try await console.withOwner { connection in
+            let isRequested = try await DeadLetterSelections(connection).requestReplay(
+                id, by: "olga", note: "the app is configured now", at: RunningConsole.now)
+            #expect(isRequested)
+        }
+    }
+
+    private static func received(_ broker: DevelopmentBroker) async throws -> [ReceivedNotification] {
+        try await WrittenRecords.of(Topics.received.route, at: broker.configuration).map {
+            try ReceivedNotification(WireRecord($0))
+        }
+    }
+}
