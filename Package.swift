@@ -225,7 +225,7 @@ let tests: [Target] = [
         "ConsoleTests", "Services/Console",
         [
             "Console", "Operations", "Chassis", "Contracts", "Kafka", "Pipeline", "Subscriptions", "Storage",
-            "Postgres", "OpenIDConnect", "StrictJSON", "COpenSSL",
+            "Postgres", "OpenIDConnect", "StrictJSON", "COpenSSL", "Development",
             "AppStore", "Signatures", "TestSupport", logging, lifecycle, hummingbird, httpClient, nio,
         ]),
     tests(

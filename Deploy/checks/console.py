@@ -233,6 +233,16 @@ def tasks(browser, database):
     browser.go("a", "Audit")
     browser.shows("outage of yesterday")
     say("by keyboard: access for a week, with its reason in the audit log")
+
+    purchase = database.value(
+        "select original_transaction_id from subscription where environment = 'Production' and status = 1 and "
+        "expires_at > now() + interval '1 day' and is_auto_renewing and bundle_id = 'com.example.app' limit 1")
+    browser.search(purchase)
+    browser.shows(purchase)
+    browser.tab_to("Reason", within="section[aria-labelledby='extend-title']")
+    browser.press("apology for the outage", Keys.ENTER)
+    browser.shows("Apple has extended the subscription.")
+    say("by keyboard: a subscription has more days from Apple")
     return account
 
 

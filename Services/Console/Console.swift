@@ -17,6 +17,7 @@ struct Console: Sendable {
     /// Nil where no OpenID provider signs people in.
     let provider: ProviderSettings?
     let status: StatusWatch
+    let insight: InsightReports
     let trust: TrustStore
     /// Nil where there are no keys for Apple's API.
     let apple: APIClients?

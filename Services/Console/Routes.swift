@@ -33,6 +33,7 @@ enum Routes {
             Route("GET", "/purchases/by/{uuid}", .viewer, purchases.showByNotification),
             Route("GET", "/purchases/{environment}/{id}", .support, purchases.show),
             Route("POST", "/purchases/{environment}/{id}/refresh", .support, purchases.refresh),
+            Route("POST", "/purchases/{environment}/{id}/extend", .support, ExtensionAction(console: console).extend),
             Route("GET", "/accounts/{environment}/{account}", .support, accounts.show),
             Route("GET", "/accounts/{environment}/{account}/export", .support, accounts.export),
             Route("POST", "/accounts/{environment}/{account}/grants", .support, accountActions.grant),

@@ -11,6 +11,8 @@ final class StatusWatch: Service {
         var report: StatusReport?
         /// Of each stage the latest lags in seconds, the oldest first.
         var lags: [String: [Double]]
+        /// Of each stage the records per second between the last two looks; none where one of them failed.
+        var rates: [String: Double] = [:]
     }
 
     private static let history = 60
@@ -40,9 +42,24 @@ final class StatusWatch: Service {
         looks.cancel()
     }
 
+    static func rates(from old: StatusReport, to new: StatusReport) -> [String: Double] {
+        let seconds = new.at.timeIntervalSince(old.at)
+        guard seconds > 0 else { return [:] }
+        let before = Dictionary(
+            (old.stages.value ?? []).map { ($0.name, $0.settled) }, uniquingKeysWith: { first, _ in first })
+        return (new.stages.value ?? []).reduce(into: [:]) { rates, stage in
+            // Offsets that an operator reset to the past are no rate.
+            guard let settled = stage.settled, let earlier = before[stage.name] ?? nil, settled >= earlier else {
+                return
+            }
+            rates[stage.name] = Double(settled - earlier) / seconds
+        }
+    }
+
     func look() async {
         let report = await reader.report(at: clock.now())
         view.withLock { view in
+            view.rates = view.report.map { Self.rates(from: $0, to: report) } ?? [:]
             view.report = report
             for stage in report.stages.value ?? [] {
                 let lag = stage.behindSeconds ?? 0

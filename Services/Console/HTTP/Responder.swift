@@ -53,7 +53,7 @@ struct Responder: Sendable {
         var form: [String: String] = [:]
         if method == "POST" {
             form = try await self.form(of: request)
-            // Who signs in anew has a session perhaps, and not the token of a page for it.
+            // A person who signs in again may have a session, but the page has no token of it.
             try check(request, form, route.role == nil ? nil : identity)
         }
         return try await route.handler(

@@ -52,9 +52,19 @@ struct CoverageScreens: Sendable {
         let error: String?
     }
 
+    /// An app with days that are not proven and will not be without help.
+    struct Other: Sendable {
+        let sentence: String
+        let address: String
+    }
+
     struct Page: Sendable {
-        let apps: [App]
-        let isEmpty: Bool
+        let app: App?
+        let choices: [Scope.Choice]
+        let hasChoices: Bool
+        /// Of the other apps, those with days that need help.
+        let others: [Other]
+        let hasOthers: Bool
         let windows: [Window]
         let hasWindows: Bool
         let mayRecover: Bool
@@ -98,14 +108,27 @@ struct CoverageScreens: Sendable {
         let apps = Set(coverage.map { CoverageStore.App($0.environment, $0.bundleId) })
             .union(days.map { CoverageStore.App($0.environment, $0.bundleId) })
             .sorted { ($0.environment.rawValue, $0.bundleId) < ($1.environment.rawValue, $1.bundleId) }
+        let wrong = days.filter(Self.needsHelp).reduce(into: [CoverageStore.App: Int]()) { wrong, day in
+            wrong[CoverageStore.App(day.environment, day.bundleId), default: 0] += 1
+        }
+        // The first one that needs help, unless another is asked for.
+        let scope = Scope(apps.filter { wrong[$0] != nil } + apps.filter { wrong[$0] == nil }, request)
         return console.page(
             "coverage", "Coverage",
             Page(
-                apps: apps.map { app in
+                app: scope.app.map { app in
                     Self.app(
                         app, days.filter { CoverageStore.App($0.environment, $0.bundleId) == app }, mayRecover, now)
                 },
-                isEmpty: apps.isEmpty, windows: windows.map { Self.window($0, now) }, hasWindows: !windows.isEmpty,
+                choices: scope.choices, hasChoices: !apps.isEmpty,
+                others: apps.filter { wrong[$0] != nil && $0 != scope.app }.map { app in
+                    Other(
+                        sentence: "\(app.bundleId), \(app.environment.rawValue): "
+                            + "\((wrong[app] ?? 0).counted("day")) not proven",
+                        address: "/coverage" + FormFields.query([("scope", Scope.value(app))]))
+                },
+                hasOthers: wrong.contains { $0.key != scope.app }, windows: windows.map { Self.window($0, now) },
+                hasWindows: !windows.isEmpty,
                 mayRecover: mayRecover),
             request)
     }
@@ -180,7 +203,7 @@ struct CoverageScreens: Sendable {
         _ app: CoverageStore.App, _ days: [CoverageDay], _ mayRecover: Bool, _ now: Date
     ) -> App {
         let proven = days.count { $0.provenAt != nil }
-        let wrong = days.count { state($0) == "missing" || state($0) == "given up" }
+        let wrong = days.count(where: needsHelp)
         // Columns are weeks, rows are days of the week.
         let origin = (now.timeIntervalSince1970 / 86_400).rounded(.down) - Double(Self.days - 1)
         let shift = (Int(origin) + 3) % 7
@@ -228,6 +251,8 @@ struct CoverageScreens: Sendable {
         if day.givenUp != nil { return "given up" }
         return day.counts.stillMissing > 0 ? "missing" : "in progress"
     }
+
+    private static func needsHelp(_ day: CoverageDay) -> Bool { ["missing", "given up"].contains(state(day)) }
 
     private static func sign(_ state: String) -> String {
         switch state {

@@ -32,6 +32,8 @@ struct DeadLetterScreens: Sendable {
         let isEmpty: Bool
         let days: Int
         let spike: String?
+        /// Where there are more than were grouped.
+        let cut: String?
     }
 
     struct Letter: Sendable {
@@ -68,7 +70,9 @@ struct DeadLetterScreens: Sendable {
             "dead-letters", "Dead letters",
             Page(
                 groups: groups.map { Self.group($0, now) }, isEmpty: groups.isEmpty, days: Self.days,
-                spike: Self.spike(groups, now)),
+                spike: Self.spike(groups, now),
+                cut: groups.reduce(0) { $0 + $1.count } < DeadLetterGroups.look
+                    ? nil : "Only the newest \(Figures.grouped(Int64(DeadLetterGroups.look))) are counted here."),
             request)
     }
 

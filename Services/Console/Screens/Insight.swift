@@ -33,9 +33,11 @@ struct InsightScreen: Sendable {
         let isCut: Bool
         let limit: Int
         let csv: String
+        /// When the figures were computed; nil while they are.
+        let computed: Moment?
+        let isWaiting: Bool
     }
 
-    private static let shown = 100
     private static let exported = 10_000
 
     let console: Console
@@ -56,7 +58,9 @@ struct InsightScreen: Sendable {
     }
 
     private func page(_ report: InsightStore.Report, _ request: ConsoleRequest) async throws -> ConsoleResponse {
-        let (scope, table) = try await read(report, limit: Self.shown, request)
+        let scope = try await scope(request)
+        let answer = try await answer(report, scope)
+        let table = answer?.table ?? .empty(report)
         let query = FormFields.query([("scope", scope.app.map(Scope.value))])
         let shownColumns = table.columns.indices.filter { table.columns[$0] != "notification" }
         return console.page(
@@ -72,13 +76,18 @@ struct InsightScreen: Sendable {
                 rows: table.rows.map { row in
                     Line(cells: shownColumns.map { Self.cell($0, row, table, scope, request.masking) })
                 },
-                isEmpty: table.rows.isEmpty, isCut: table.isCut, limit: Self.shown,
-                csv: "/insight/\(report.rawValue).csv" + query),
+                isEmpty: answer != nil && table.rows.isEmpty, isCut: table.isCut, limit: InsightReports.rows,
+                csv: "/insight/\(report.rawValue).csv" + query,
+                computed: answer.map { Moment($0.at, now: console.clock.now()) }, isWaiting: answer == nil),
             request)
     }
 
     private func csv(_ report: InsightStore.Report, _ request: ConsoleRequest) async throws -> ConsoleResponse {
-        let (_, table) = try await read(report, limit: Self.exported, request)
+        let scope = try await scope(request)
+        let table =
+            if let app = scope.app {
+                try await console.insight.table(InsightReports.Key(report: report, app: app), limit: Self.exported)
+            } else { InsightStore.Table.empty(report) }
         let masking = request.masking
         let lines =
             [table.columns]
@@ -91,19 +100,15 @@ struct InsightScreen: Sendable {
         return .download(text, type: "text/csv", as: "\(report.rawValue).csv")
     }
 
-    private func read(
-        _ report: InsightStore.Report, limit: Int, _ request: ConsoleRequest
-    ) async throws -> (Scope, InsightStore.Table) {
-        let now = console.clock.now()
-        return try await console.database.withConnection { connection in
-            let scope = Scope(try await ConsolePages(connection).apps(), request)
-            guard let app = scope.app else { return (scope, .empty(report)) }
-            return (
-                scope,
-                try await InsightStore(connection).table(
-                    report, app.bundleId, in: app.environment, at: now, limit: limit)
-            )
+    private func scope(_ request: ConsoleRequest) async throws -> Scope {
+        try await console.database.withConnection { Scope(try await ConsolePages($0).apps(), request) }
+    }
+
+    private func answer(_ report: InsightStore.Report, _ scope: Scope) async throws -> InsightReports.Answer? {
+        guard let app = scope.app else {
+            return InsightReports.Answer(table: .empty(report), at: console.clock.now())
         }
+        return try await console.insight.answer(InsightReports.Key(report: report, app: app))
     }
 
     private static func cell(
@@ -143,14 +148,15 @@ struct InsightScreen: Sendable {
                 + "after a refund is not counted."
         case .ends: "Every EXPIRED notification of the last 30 days, by its subtype."
         case .priceConsents:
-            "The newest answer of each customer whom a price increase of the last 90 days asked for consent. A renewal or an end "
+            "The newest answer of the customers whom a price increase of the last 90 days asked for consent last. A renewal or an end "
                 + "closes the matter."
         case .loyalty:
             "Of subscriptions that run, those that end first: since when the service is unbroken, how many days of it were paid, and when "
                 + "a paid year is complete, after which Apple takes 15 % instead of 30 %. Gaps of up to 60 days break nothing."
         case .winBack:
             "Auto-renew is off and the period still runs: the customers to win back, the first to leave first."
-        case .renewals: "Renewals due within ten days, those that something may stop first."
+        case .renewals:
+            "Renewals due within ten days, those that something may stop first. Of the thousand that are due next of each state."
         }
     }
 }

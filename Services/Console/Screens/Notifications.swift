@@ -26,6 +26,8 @@ struct NotificationScreens: Sendable {
         let isEmpty: Bool
         let count: String
         let next: String?
+        /// How far was looked, where the page is short because of it.
+        let looked: String?
         let type: String
         let app: String
         let production: Bool
@@ -48,23 +50,28 @@ struct NotificationScreens: Sendable {
         let now = console.clock.now()
         let filter = Self.filter(request)
         let after = request.text("after").flatMap { UUID(uuidString: $0) }
-        let (lines, apps, count) = try await console.database.withConnection { connection in
+        let (found, apps, count) = try await console.database.withConnection { connection in
             let pages = ConsolePages(connection)
             return (
-                try await pages.notifications(filter, after: after, limit: Self.size + 1), try await pages.apps(),
+                try await pages.notifications(filter, after: after, limit: Self.size), try await pages.apps(),
                 try await pages.estimatedNotifications()
             )
         }
         let query: [(String, String?)] = [
             ("type", filter.notificationType), ("app", filter.bundleId), ("environment", filter.environment?.rawValue),
         ]
-        let last = lines.prefix(Self.size).last?.notificationUUID.uuidString.lowercased()
         return console.page(
             "notifications", "Notifications",
             Page(
-                rows: lines.prefix(Self.size).map { Self.row($0, now) }, isEmpty: lines.isEmpty,
+                rows: found.lines.map { Self.row($0, now) }, isEmpty: found.lines.isEmpty,
                 count: Figures.about(count),
-                next: lines.count > Self.size ? "/notifications" + FormFields.query(query + [("after", last)]) : nil,
+                next: found.last.map {
+                    "/notifications" + FormFields.query(query + [("after", $0.uuidString.lowercased())])
+                },
+                looked: found.looked.map { looked in
+                    let until = found.lastRecordedAt.map { ", recorded until \(Moment($0, now: now).text)" } ?? ""
+                    return "These match of the \(Figures.grouped(Int64(looked))) notifications looked at\(until)."
+                },
                 type: filter.notificationType ?? "", app: filter.bundleId ?? "",
                 production: filter.environment == .production, sandbox: filter.environment == .sandbox,
                 apps: Set(apps.map(\.bundleId)).sorted(), types: Self.types,
@@ -90,7 +97,7 @@ struct NotificationScreens: Sendable {
                     var recent = filter
                     recent.from = since.addingTimeInterval(-5)
                     let lines = try await console.database.withConnection { connection in
-                        try await ConsolePages(connection).notifications(recent, after: nil, limit: 500)
+                        try await ConsolePages(connection).notifications(recent, after: nil, limit: 500).lines
                     }
                     let new = lines.filter { !known.contains($0.notificationUUID) }
                     known = Set(lines.map(\.notificationUUID))

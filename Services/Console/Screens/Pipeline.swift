@@ -8,6 +8,7 @@ struct PipelineScreen: Sendable {
     struct Stage: Sendable {
         let name: String
         let does: String
+        let rate: String?
         let waiting: String
         let lag: String
         let trouble: String?
@@ -41,7 +42,8 @@ struct PipelineScreen: Sendable {
         let attention = report?.attention ?? []
         let stages = (report?.stages.value ?? []).map { stage in
             Stage(
-                name: stage.name, does: Self.does(stage.name), waiting: Figures.grouped(stage.waiting),
+                name: stage.name, does: Self.does(stage.name), rate: view.rates[stage.name].map(Self.rate),
+                waiting: Figures.grouped(stage.waiting),
                 lag: stage.behindSeconds.map { TimeSpan.age($0) } ?? "0 s",
                 trouble: attention.first { $0.hasPrefix("\(stage.name) ") },
                 sparkline: Sparkline(view.lags[stage.name] ?? [], "Lag of \(stage.name) in seconds"))
@@ -68,6 +70,12 @@ struct PipelineScreen: Sendable {
         else { return nil }
         return
             "From webhook to state: half within \(Int(p50)) ms, 99 % within \(Int(p99)) ms, of the last \(ledger.sample) notifications."
+    }
+
+    /// Small rates with a digit behind the point.
+    private static func rate(_ perSecond: Double) -> String {
+        let tenths = Int64((perSecond * 10).rounded())
+        return tenths < 100 ? "\(tenths / 10).\(tenths % 10)" : Figures.grouped(tenths / 10)
     }
 
     private static func does(_ name: String) -> String {

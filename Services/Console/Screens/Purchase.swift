@@ -137,7 +137,10 @@ struct PurchaseScreen: Sendable {
                 facts: Self.facts(subscription, masking, now), odd: odd, hasOdd: !odd.isEmpty,
                 isCut: timeline.count > Self.limit || lines.count > Self.limit,
                 refreshed: refresh.map { Self.refreshed($0, now) },
-                forms: masking.isOn ? [] : [Self.refreshForm(subscription, request)]),
+                forms: masking.isOn
+                    ? []
+                    : [Self.refreshForm(subscription, request)]
+                        + (ExtensionAction(console: console).form(subscription, request).map { [$0] } ?? [])),
             request)
     }
 

@@ -56,7 +56,7 @@ package struct StageLag: Sendable {
         }
         return StatusReport.Stage(
             name: reader.name, topic: reader.topic, waiting: lags.reduce(0) { $0 + $1.records }, behindSeconds: behind,
-            isStalled: isStalled)
+            isStalled: isStalled, settled: lags.reduce(0) { $0 + ($1.committed ?? $1.low) })
     }
 
     private func lags(_ reader: Reader, _ admin: KafkaAdmin) async throws -> [PartitionLag] {

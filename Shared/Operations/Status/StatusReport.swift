@@ -12,6 +12,8 @@ package struct StatusReport: Sendable, Encodable {
         package var behindSeconds: Double?
         /// Far behind, and not one record was settled while status looked.
         package var isStalled = false
+        /// Records that it has settled since the topic began; the difference of two looks is its rate.
+        package var settled: Int64?
     }
 
     /// The newest notifications of the ledger.

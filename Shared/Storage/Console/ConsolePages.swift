@@ -8,9 +8,15 @@ import struct Foundation.UUID
 /// What the console lists, page by page; every page is read along an index.
 package struct ConsolePages: Sendable {
     private let connection: PostgresConnection
+    private let look: Int
 
     /// All statements run on this connection.
-    package init(_ connection: PostgresConnection) { self.connection = connection }
+    /// - Parameter look: how many notifications one page looks at, so that a filter that matches few does not read the whole
+    ///   ledger.
+    package init(_ connection: PostgresConnection, look: Int = 10_000) {
+        self.connection = connection
+        self.look = look
+    }
 
     /// The apps that the ledger has anything of, Production first. As many look-ups as there are apps.
     package func apps() async throws -> [CoverageStore.App] {
@@ -30,13 +36,41 @@ package struct ConsolePages: Sendable {
         package init() {}
     }
 
+    /// Notifications of the ledger, and where the next page begins.
+    package struct Notifications: Sendable {
+        /// The ones recorded last first.
+        package var lines: [LedgerLine]
+        /// The last one that was looked at; nil where nothing is left.
+        package var last: UUID?
+        /// When that one was recorded.
+        package var lastRecordedAt: Date?
+        /// How many were looked at, if the page is short because the rest of them did not match.
+        package var looked: Int?
+    }
+
     /// The ones recorded last first.
-    /// - Parameter uuid: the last one of the page before.
-    package func notifications(_ filter: Filter, after uuid: UUID?, limit: Int) async throws -> [LedgerLine] {
-        try await connection.execute(
-            Self.notifications, filter.notificationType, filter.environment?.rawValue, filter.bundleId, filter.from,
-            uuid, Int64(limit)
+    /// - Parameter uuid: the last one that the page before looked at.
+    package func notifications(_ filter: Filter, after uuid: UUID?, limit: Int) async throws -> Notifications {
+        let isOfApp = filter.environment != nil && filter.bundleId != nil
+        let lines = try await connection.execute(
+            isOfApp ? Self.ofApp.page : Self.ofAll.page, filter.from, uuid, Int64(look),
+            filter.environment?.rawValue, filter.bundleId, filter.notificationType, Int64(limit + 1)
         ).map { row in try LedgerLine.read(row) }
+        if lines.count > limit {
+            let last = lines[limit - 1]
+            return Notifications(
+                lines: Array(lines.prefix(limit)), last: last.notificationUUID, lastRecordedAt: last.recordedAt)
+        }
+        let place = Int64(look - 1)
+        let end =
+            try await isOfApp
+            ? connection.execute(
+                Self.ofApp.end, filter.from, uuid, place, filter.environment?.rawValue, filter.bundleId)
+            : connection.execute(Self.ofAll.end, filter.from, uuid, place)
+        let last = end.first
+        return Notifications(
+            lines: lines, last: try last?.value("notification_uuid"), lastRecordedAt: try last?.value("recorded_at"),
+            looked: last == nil ? nil : look)
     }
 
     /// About how many notifications the ledger has: what the database's statistics say, at no cost.
@@ -66,7 +100,7 @@ package struct ConsolePages: Sendable {
         }
     }
 
-    static let statements = [apps, notifications, estimate, actions, perMinute]
+    static let statements = [apps, ofAll.page, ofAll.end, ofApp.page, ofApp.end, estimate, actions, perMinute]
 
     private static let apps = Statement(
         "console-apps",
@@ -87,22 +121,53 @@ package struct ConsolePages: Sendable {
         select environment::text as environment, bundle_id from app
         """)
 
-    private static let notifications = Statement(
-        "console-notifications",
-        unsafeSQL: """
-            select \(LedgerLine.columns.selected())
+    private typealias Look = (page: Statement, end: Statement)
+
+    /// An app's notifications have an index of their own.
+    private static let ofApp = look(
+        "console-notifications-app", "console-notifications-app-end",
+        where: "environment = $4::text::store_environment and bundle_id = $5::text and ")
+    private static let ofAll = look("console-notifications", "console-notifications-end", where: "")
+
+    private static func look(_ page: StaticString, _ end: StaticString, where condition: String) -> Look {
+        // Without "or": a general plan finds the beginning by the index as well.
+        let rows = """
             from notification
-            where ($1::text is null or notification_type = $1::text)
-                and ($2::text is null or environment = $2::text::store_environment)
-                and ($3::text is null or bundle_id = $3::text)
-                and recorded_at >= coalesce($4::timestamptz, '-infinity')
-                and ($5::uuid is null or (recorded_at, notification_uuid) < (
-                    select last.recorded_at, last.notification_uuid
-                    from notification last
-                    where last.notification_uuid = $5::uuid))
-            order by recorded_at desc, notification_uuid desc
-            limit $6::bigint
-            """)
+                where \(condition)recorded_at >= coalesce($1::timestamptz, '-infinity')
+                    and (recorded_at, notification_uuid) < (
+                        coalesce((
+                            select last.recorded_at
+                            from notification last
+                            where last.notification_uuid = $2::uuid), 'infinity'),
+                        coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+                order by recorded_at desc, notification_uuid desc
+            """
+        return (
+            Statement(
+                page,
+                unsafeSQL: """
+                    select \(LedgerLine.columns.selected())
+                    from (
+                        select *
+                        \(rows)
+                        limit $3::bigint
+                    ) as notification
+                    where ($4::text is null or environment = $4::text::store_environment)
+                        and ($5::text is null or bundle_id = $5::text)
+                        and ($6::text is null or notification_type = $6::text)
+                    order by recorded_at desc, notification_uuid desc
+                    limit $7::bigint
+                    """),
+            Statement(
+                end,
+                unsafeSQL: """
+                    select notification_uuid, recorded_at
+                    \(rows)
+                    limit 1
+                    offset $3::bigint
+                    """)
+        )
+    }
 
     private static let estimate = Statement(
         "console-estimate",

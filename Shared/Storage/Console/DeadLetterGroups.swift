@@ -43,11 +43,14 @@ package struct DeadLetterGroups: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
+    /// How many letters are grouped, the newest of them.
+    package static let look = 20_000
+
     /// The groups since a time, those with open letters first, then the newest.
     package func groups(_ criteria: Criteria, from start: Date, to end: Date, days: Int) async throws -> [Group] {
         let rows = try await connection.execute(
             Self.groups, criteria.stage, criteria.reason, criteria.environment, criteria.bundleId, criteria.build,
-            start, end, Int32(days))
+            start, end, Int32(days), Int64(Self.look))
         var groups: [Criteria: Group] = [:]
         for row in rows {
             let key = Criteria(
@@ -140,8 +143,13 @@ package struct DeadLetterGroups: Sendable {
                 count(*) as count, min(rejected_at) as first_at, max(rejected_at) as last_at,
                 count(*) filter (where not exists (
                     select from operator_action where operator_action.subject = \(subject))) as open
-            from rejected
-            where rejected_at >= $6::timestamptz and \(matches)
+            from (
+                select *
+                from rejected
+                where rejected_at >= $6::timestamptz and \(matches)
+                order by rejected_at desc
+                limit $9::bigint
+            ) as rejected
             group by 1, 2, 3, 4, 5, 6
             """)
 
@@ -171,12 +179,14 @@ package struct DeadLetterGroups: Sendable {
             select \(columns)
             from rejected
             where \(matches)
-                and ($6::integer is null or (rejected_at, kafka_partition, kafka_offset) < (
-                    select last.rejected_at, last.kafka_partition, last.kafka_offset
-                    from rejected last
-                    where last.kafka_partition = $6::integer and last.kafka_offset = $7::bigint
-                    order by last.rejected_at desc
-                    limit 1))
+                and (rejected_at, kafka_partition, kafka_offset) < (
+                    coalesce((
+                        select last.rejected_at
+                        from rejected last
+                        where last.kafka_partition = $6::integer and last.kafka_offset = $7::bigint
+                        order by last.rejected_at desc
+                        limit 1), 'infinity'),
+                    coalesce($6::integer, 2147483647), coalesce($7::bigint, 9223372036854775807))
             order by rejected_at desc, kafka_partition desc, kafka_offset desc
             limit $8::bigint
             """)

@@ -104,7 +104,8 @@ package struct InsightStore: Sendable {
         limit $4::bigint
         """)
 
-    /// Of the last 90 days. Apple waits for an answer no longer than that.
+    /// The ones asked last within 90 days; Apple waits for an answer no longer than that. Without "offset 0" the view would be
+    /// computed for all purchases.
     private static let priceConsents = Statement(
         "insight-price-consents",
         """
@@ -112,18 +113,23 @@ package struct InsightStore: Sendable {
             asked.original_transaction_id, asked.notification_uuid::text
         from (
             select distinct on (original_transaction_id) original_transaction_id, notification_uuid
-            from notification
-            where environment = $1::text::store_environment and bundle_id = $2::text
-                and notification_type = 'PRICE_INCREASE' and signed_at >= $3::timestamptz - interval '2160 hours'
-                and original_transaction_id is not null
+            from (
+                select original_transaction_id, notification_uuid
+                from notification
+                where environment = $1::text::store_environment and bundle_id = $2::text
+                    and notification_type = 'PRICE_INCREASE' and signed_at >= $3::timestamptz - interval '2160 hours'
+                    and original_transaction_id is not null
+                order by signed_at desc
+                limit 2 * $4::bigint
+            ) as newest
             order by original_transaction_id
-            limit 5000
         ) as asked
         cross join lateral (
             select consent, signed_at
             from price_consent
             where price_consent.environment = $1::text::store_environment
                 and price_consent.original_transaction_id = asked.original_transaction_id
+            offset 0
         ) as answer
         order by answer.signed_at desc, asked.original_transaction_id
         limit $4::bigint
@@ -167,7 +173,7 @@ package struct InsightStore: Sendable {
         limit $4::bigint
         """)
 
-    /// Of the next ten days, with what may stop them; those at risk first.
+    /// Of the next ten days, with what may stop them; those at risk first. Of each status those that are due first.
     private static let renewals = Statement(
         "insight-renewals",
         """
@@ -179,11 +185,16 @@ package struct InsightStore: Sendable {
                 case when status = 3 then 'the charge failed' end,
                 case when price_increase_status = 0 then 'consent to the new price is pending' end,
                 case when not is_auto_renewing then 'auto-renew is off' end), '') as risk
-            from subscription
-            where environment = $1::text::store_environment and bundle_id = $2::text and status in (1, 3, 4)
-                and expires_at > $3::timestamptz and expires_at <= $3::timestamptz + interval '240 hours'
-            order by expires_at
-            limit 20000
+            from unnest(array[1, 3, 4]) as asked (asked_status)
+            cross join lateral (
+                select *
+                from subscription
+                where environment = $1::text::store_environment and bundle_id = $2::text and status = asked_status
+                    and status in (1, 3, 4) and expires_at > $3::timestamptz
+                    and expires_at <= $3::timestamptz + interval '240 hours'
+                order by expires_at
+                limit greatest(1000, $4::bigint)
+            ) as due
         ) as coming
         order by risk is null, expires_at, original_transaction_id
         limit $4::bigint

@@ -166,8 +166,35 @@ import Testing
         }
     }
 
+    @Test
+    func `An extension is refused with a reason where days, Apple's reason or the key of Apple's API are missing`()
+        async throws
+    {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            let cookie = try await console.signedIn(role: "support")
+            let path = "/purchases/Production/\(SampleContents.purchase)"
+            let page = try await console.get(path, cookie: cookie)
+            #expect(!page.text.contains("Extend the subscription"), "there is no key of Apple's API")
+            let token = try #require(page.field("token"))
+            let good = ["token": token, "days": "7", "code": "outage", "reason": "outage of Friday"]
+            for (change, words) in [
+                (["days": "91"], "1 to 90"), (["days": ""], "1 to 90"), (["code": "kindness"], "satisfaction"),
+                (["reason": ""], "reason is missing"), ([:], "no key of Apple&#39;s API"),
+            ] {
+                let answer = try await console.post(path + "/extend", cookie: cookie, good.merging(change) { $1 })
+                #expect([409, 422].contains(answer.status))
+                #expect(answer.text.contains("Nothing was done"))
+                #expect(answer.text.contains(words), "\(answer.text)")
+            }
+            let actions = try await console.withOwner { try await OperatorActionStore($0).newest(10) }
+            #expect(!actions.contains { $0.action.hasPrefix("extend") })
+        }
+    }
+
     @Test(arguments: [
-        ("viewer", "/purchases/Production/1/refresh"), ("viewer", "\(account)/grants"),
+        ("viewer", "/purchases/Production/1/refresh"), ("viewer", "/purchases/Production/1/extend"),
+        ("viewer", "\(account)/grants"),
         ("support", "/dead-letters/selections"), ("support", "/coverage/recover"), ("support", "\(account)/choose"),
     ])
     func `A role may not do what the next one may`(role: String, path: String) async throws {

@@ -65,6 +65,7 @@ struct RunningConsole: Sendable {
                 status: StatusWatch(
                     reader: StatusReader(database: own, kafka: kafka, sample: 10), interval: .seconds(3600),
                     clock: clock),
+                insight: InsightReports(database: pool, patience: .seconds(60), now: clock.now),
                 trust: .apple, apple: nil, clock: clock, newId: { UUID() },
                 newSecret: {
                     var text: [UInt8] = []

@@ -11,7 +11,7 @@ import Testing
 
 @testable import Console
 
-/// An OpenID provider: signs whoever asks in, as its claims say. Codes serve once, for the client that proves to have asked.
+/// An OpenID provider: signs every browser in as the person of its claims. Codes serve once, for the client that proves to have asked.
 final class TestIssuer: Sendable {
     /// What the tokens of this provider are like; a test changes what an attacker would.
     struct Behaviour: Sendable {

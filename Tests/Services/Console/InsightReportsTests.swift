@@ -1,0 +1,44 @@
+import Foundation
+import Storage
+import TestSupport
+import Testing
+
+@testable import Console
+
+@Suite(.timeLimit(.minutes(2))) struct InsightReportsTests {
+    private static let key = InsightReports.Key(
+        report: .ends, app: CoverageStore.App(.production, SampleContents.app))
+
+    @Test func `A request does not wait for a report that takes long, and a later one has it`() async throws {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            let pool = ConnectionPool([TestDatabase.connection(console.database)])
+            let reports = InsightReports(database: pool, patience: .milliseconds(1), now: { RunningConsole.now })
+            // The report has no connection until this one is given back.
+            let early = try await pool.withConnection { _ in try await reports.answer(Self.key)?.table }
+            #expect(early == nil)
+            var late: InsightStore.Table?
+            while late == nil { late = try await reports.answer(Self.key)?.table }
+            #expect(late?.rows == [["voluntary", "1"]])
+            await pool.close()
+        }
+    }
+
+    @Test func `A report is computed once for all who ask for it meanwhile, and kept`() async throws {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            let pool = ConnectionPool([TestDatabase.connection(console.database)])
+            let reports = InsightReports(database: pool, patience: .seconds(60), now: { RunningConsole.now })
+            let rows = try await withThrowingTaskGroup(of: [[String?]]?.self) { group in
+                for _ in 0..<20 { group.addTask { try await reports.answer(Self.key)?.table.rows } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(rows == Array(repeating: [["voluntary", "1"]], count: 20))
+            // Kept: what happens to the ledger meanwhile is in the next one.
+            try await SampleContents.fill(console)
+            let kept = try await reports.answer(Self.key)?.table.rows
+            #expect(kept == [["voluntary", "1"]])
+            await pool.close()
+        }
+    }
+}
