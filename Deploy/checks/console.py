@@ -2,6 +2,7 @@
 
 Arguments: directory of the programs, directory for the pictures of the documentation (empty: none).
 """
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -268,12 +269,25 @@ COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 
 
 def examined(browser, address, pages):
-    """axe-core on every page, with the page's own scripts and without; it needs what the pages' own policy forbids them."""
-    driver = browser.driver
+    """axe-core on every page, by two browsers at a time."""
     for path in pages:
         # The browser itself complains of a page that is not there.
         if path != "/nothing":
             browser.open(address + path)
+    second = Browser()
+    try:
+        for cookie in browser.driver.execute_cdp_cmd("Network.getCookies", {"urls": [address]})["cookies"]:
+            second.driver.execute_cdp_cmd("Network.setCookie", {
+                "url": address, **{name: cookie[name] for name in ("name", "value", "path", "secure", "httpOnly")}})
+        with concurrent.futures.ThreadPoolExecutor(2) as both:
+            return sum(both.map(lambda part: examined_by(part[0].driver, address, part[1]), [
+                (browser, pages[::2]), (second, pages[1::2])]))
+    finally:
+        second.driver.quit()
+
+
+def examined_by(driver, address, pages):
+    """With the pages' own scripts and without; axe needs what the pages' own policy forbids them."""
     driver.execute_cdp_cmd("Page.setBypassCSP", {"enabled": True})
     count = 0
     for path in pages:
