@@ -47,7 +47,7 @@ class Development:
     """`storekeeper dev`, with what it printed."""
 
     def __init__(self, directory):
-        self.log = directory / "dev.log"
+        self.log, self.paused = directory / "dev.log", []
         self.process = subprocess.Popen(
             [programs / "storekeeper", "dev", "--keep", directory / "kept", "--rate", "40", "--subscriptions", "80",
              "--tampered", "0.05", "--seed", "7"],
@@ -64,7 +64,19 @@ class Development:
         lines = re.findall(r"^export (\w+)='(.*)'$", pathlib.Path(file).read_text(), re.MULTILINE)
         return {**os.environ, **{name: value.replace("'\\''", "'") for name, value in lines}}
 
+    def simulators(self):
+        found = subprocess.run(["pgrep", "-P", str(self.process.pid), "-x", "simulator"], capture_output=True, text=True)
+        return [int(each) for each in found.stdout.split()]
+
+    def pause(self):
+        """No more notifications: the browser needs the processor for itself."""
+        self.paused = self.simulators()
+        for each in self.paused:
+            os.kill(each, signal.SIGSTOP)
+
     def stop(self):
+        for each in self.paused:
+            os.kill(each, signal.SIGCONT)
         self.process.send_signal(signal.SIGINT)
         try:
             self.process.wait(60)
@@ -387,6 +399,7 @@ def main(directory):
             "/insight/price-consents", "/insight/win-back", "/insight/loyalty", "/insight/renewals", "/nothing",
         ] + hostile_pages(browser, address, database)
         say(f"{len(pages)} pages for axe, {time.monotonic() - started:.0f} s after the start")
+        development.pause()
         count = examined(browser, address, pages)
         hosts = {urllib.parse.urlsplit(each).netloc for each in browser.requests if not each.startswith("data:")}
         if hosts != {urllib.parse.urlsplit(address).netloc}:
