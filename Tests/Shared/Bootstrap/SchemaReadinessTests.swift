@@ -35,17 +35,23 @@ import Testing
         try await run
     }
 
+    /// Ends with the test's time limit.
+    private static func until(_ health: Health, _ isSo: ([String]) -> Bool) async throws {
+        while !isSo(health.notReady) {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     @Test func `a process is ready when setup has made what its build needs, and says until then what is missing`()
         async throws
     {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             try await Self.running(database.url) { health in
-                while !health.notReady.contains(where: { $0.contains("run setup of the same build") }) {
-                    await Task.yield()
-                }
+                try await Self.until(health) { $0.contains { $0.contains("run setup of the same build") } }
                 let connection = TestDatabase.connection(database)
                 _ = try await Migrator(connection).migrate()
-                while !health.notReady.isEmpty { await Task.yield() }
+                try await Self.until(health) { $0.isEmpty }
                 // What goes away later is tried again, and takes nothing back.
                 try await connection.run(unsafeScript: "drop table schema_migration")
                 #expect(health.notReady.isEmpty)
@@ -56,9 +62,7 @@ import Testing
     @Test func `SchemaReadiness is not ready without a server, says so, and stops`() async throws {
         try await Self.running("postgres://none@127.0.0.1:1/nothing") { health in
             #expect(health.notReady.count == 1)
-            while !health.notReady.contains(where: { $0.hasPrefix("database: ") && $0.contains("refused") }) {
-                await Task.yield()
-            }
+            try await Self.until(health) { $0.contains { $0.hasPrefix("database: ") && $0.contains("refused") } }
         }
     }
 }

@@ -103,6 +103,7 @@ import Testing
         let span = try await bench.whileWorking(Even()) {
             while true {
                 if let span = bench.tracer.take(10).spans.first { return span }
+                try Task.checkCancellation()
                 await Task.yield()
             }
         }
