@@ -1,3 +1,5 @@
+import Contracts
+
 import struct Foundation.Date
 import struct Foundation.TimeInterval
 
@@ -11,7 +13,8 @@ import struct Foundation.TimeInterval
 /// more than a millisecond rank by that date, not by their age.
 ///
 /// Apple dates a renewal at the beginning of its period and may charge it a day before; it dates a purchase at its charge.
-/// So a renewal counts as a day older than its date: an upgrade within that day is the later purchase.
+/// So a renewal counts as a day older than its date: an upgrade within that day is the later purchase. Seats that are added
+/// within that day count as a day older, too: they end where the renewal begins.
 ///
 /// This is a total order over versions, so that the greatest is the same in any order and with any repetition.
 public struct TransactionOrder: Sendable, Comparable {
@@ -22,10 +25,12 @@ public struct TransactionOrder: Sendable, Comparable {
     /// - Parameters:
     ///   - transaction: one without a purchase date ranks below all that have one.
     ///   - version: the version of the event that held the transaction.
-    public init(_ transaction: TransactionFacts, version: EventVersion) {
+    ///   - environment: where the purchase was made.
+    public init(_ transaction: TransactionFacts, version: EventVersion, in environment: StoreEnvironment) {
+        let early = BillingRules.earlyRenewal(in: environment)
         let date = transaction.purchaseDate.flatMap { $0.isPlausible ? $0.wholeMilliseconds : nil }
         purchase = Purchase(
-            date: date?.addingTimeInterval(-transaction.earlyCharge) ?? .distantPast,
+            date: date?.addingTimeInterval(transaction.isDatedAhead(early) ? -early : 0) ?? .distantPast,
             transactionId: transaction.transactionId)
         signedDate = transaction.signedDate
         self.version = version
@@ -54,18 +59,22 @@ public struct TransactionOrder: Sendable, Comparable {
 
 extension TransactionFacts {
     /// Whether it was bought before another transaction, by the dates as signed; never true in both directions.
-    func isEarlierPurchase(than other: TransactionFacts) -> Bool { purchase < other.purchase }
-
-    private var purchase: TransactionOrder.Purchase {
-        TransactionOrder.Purchase(
-            date: purchaseDate?.addingTimeInterval(-earlyCharge) ?? .distantPast, transactionId: transactionId)
+    /// - Parameter early: how long before a period Apple may charge for it.
+    func isEarlierPurchase(than other: TransactionFacts, early: TimeInterval) -> Bool {
+        purchase(early) < other.purchase(early)
     }
 
-    /// How long before its date a renewal may have been charged. No production period is shorter than two days, and no
-    /// sandbox period is longer: its years are hours.
-    fileprivate var earlyCharge: TimeInterval {
-        guard reason == "RENEWAL", let purchaseDate, let expiresDate, purchaseDate < expiresDate else { return 0 }
-        let isSandbox = expiresDate.timeIntervalSince(purchaseDate) < 2 * BillingRules.day
-        return BillingRules.earlyRenewal(in: isSandbox ? .sandbox : .production)
+    private func purchase(_ early: TimeInterval) -> TransactionOrder.Purchase {
+        TransactionOrder.Purchase(
+            date: purchaseDate?.addingTimeInterval(isDatedAhead(early) ? -early : 0) ?? .distantPast,
+            transactionId: transactionId)
+    }
+
+    /// Whether Apple may have charged it before a purchase of an earlier date: a renewal, and the seats that were added on
+    /// the last day before one. No period is as short as that.
+    fileprivate func isDatedAhead(_ early: TimeInterval) -> Bool {
+        guard let purchaseDate, let expiresDate, purchaseDate < expiresDate else { return false }
+        return reason == "RENEWAL"
+            || (additionalTransactionReason != nil && expiresDate.timeIntervalSince(purchaseDate) <= early)
     }
 }

@@ -55,7 +55,8 @@ extension Subscription {
 
     private func isSuperseded(by transaction: TransactionFacts, version: EventVersion) -> Bool {
         guard let known = self.transaction, let knownVersion = transactionVersion else { return true }
-        return TransactionOrder(known, version: knownVersion) < TransactionOrder(transaction, version: version)
+        return TransactionOrder(known, version: knownVersion, in: key.environment)
+            < TransactionOrder(transaction, version: version, in: key.environment)
     }
 
     /// By its own `signedDate`, because Apple may sign a notification again around an older renewal info.

@@ -49,7 +49,7 @@ struct AccessScheduleBuilder {
     /// other.
     private mutating func addOneTimePurchases() {
         var covered = Date.distantPast
-        for version in versions.sorted(by: { $0.facts.isEarlierPurchase(than: $1.facts) }) {
+        for version in versions.sorted(by: { $0.facts.isEarlierPurchase(than: $1.facts, early: early) }) {
             let facts = version.facts
             guard let (end, reason) = oneTimeEnd(facts) else { continue }
             let ends = [end, facts.revokedAt, revokedByStatus(version)].compactMap(\.self).min()

@@ -64,6 +64,7 @@ extension EntitlementDecision {
     /// Whether it wins over another one of the same scope.
     func isBetter(than other: EntitlementDecision) -> Bool {
         guard let mine = transaction, let others = other.transaction else { return transaction != nil }
+        let early = BillingRules.earlyRenewal(in: key.environment)
         switch mine.kind {
         case .autoRenewable:
             let (level, otherLevel) = (level ?? .max, other.level ?? .max)
@@ -71,13 +72,15 @@ extension EntitlementDecision {
             if isFamilyShared != other.isFamilyShared { return !isFamilyShared }
             if until != other.until { return (until ?? .forever) > (other.until ?? .forever) }
         case .nonRenewing:
-            if mine.purchaseDate != other.transaction?.purchaseDate { return others.isEarlierPurchase(than: mine) }
+            if mine.purchaseDate != other.transaction?.purchaseDate {
+                return others.isEarlierPurchase(than: mine, early: early)
+            }
             if isFamilyShared != other.isFamilyShared { return !isFamilyShared }
         default:
             if isFamilyShared != other.isFamilyShared { return !isFamilyShared }
         }
-        if others.isEarlierPurchase(than: mine) { return true }
-        if mine.isEarlierPurchase(than: others) { return false }
+        if others.isEarlierPurchase(than: mine, early: early) { return true }
+        if mine.isEarlierPurchase(than: others, early: early) { return false }
         return key > other.key
     }
 }

@@ -1,3 +1,4 @@
+import Contracts
 import Foundation
 import Subscriptions
 import TestSupport
@@ -37,6 +38,32 @@ import Testing
         let replaced = Sample.event(
             "REFUND", signed: 11, status: 1, transaction: Sample.period("1", signed: 11, revoked: 11, isUpgraded: true))
         #expect(Self.current(upgrade, replaced)?.transactionId == "2")
+    }
+
+    @Test(arguments: [StoreEnvironment.production, .sandbox])
+    func `A renewal replaces the seats that were added shortly before it, and the seats the period that they end with`(
+        environment: StoreEnvironment
+    ) {
+        let (length, early) = environment == .production ? (3.0, 0.9) : (180 / 86_400, 50 / 86_400)
+        func event(_ name: String, _ transaction: TransactionFacts) -> PurchaseEvent {
+            var event = Sample.event(name, signed: transaction.signedDate.timeIntervalSince(Sample.day(0)) / 86_400)
+            event.key.environment = environment
+            event.transaction = transaction
+            return event
+        }
+        var bought = Sample.period("1", to: length)
+        bought.reason = "PURCHASE"
+        bought.additionalTransactionReason = "QUANTITY_INCREASE"
+        var seats = Sample.period("2", from: length - early, to: length)
+        (seats.reason, seats.additionalTransactionReason) = ("PURCHASE", bought.additionalTransactionReason)
+        var renewed = Sample.period("3", from: length, to: 2 * length, signed: length - early / 2)
+        renewed.reason = "RENEWAL"
+        let events = (
+            event("SUBSCRIBED/INITIAL_BUY", bought), event("DID_CHANGE_RENEWAL_PREF/INCREASE_QUANTITY", seats),
+            event("DID_RENEW", renewed)
+        )
+        #expect(Self.current(events.0, events.1)?.transactionId == "2")
+        #expect(Self.current(events.1, events.2)?.transactionId == "3")
     }
 
     @Test func `An extension moves the end of the same transaction`() {
