@@ -9,17 +9,27 @@ struct Audit: Subcommand {
         discussion: """
             Every command that changes something records who ran it, on what and why; records cannot be changed.
 
-            Example: storekeeper audit --limit 20 --json
+            Examples:
+              storekeeper audit --limit 20 --json
+              storekeeper audit --from 7d --to 1d
             """)
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
+    @Option(help: "Only at or after this time: \(TimeArgument.help).")
+    var from: TimeArgument?
+
+    @Option(help: "Only before this time.")
+    var to: TimeArgument?
+
     @OptionGroup var limits: LimitOptions
 
     func run(in context: CommandContext) async throws {
+        let range = try DateRange(from: from, to: to, now: context.now())
         let store = OperatorActionStore(try database.connection(for: "audit", in: context))
         try output.list(
-            try await store.newest(limits.limit).map(ActionRow.init), none: "No operator actions.",
+            try await store.newest(limits.limit, from: range.from, to: range.to).map(ActionRow.init),
+            none: "No operator actions.",
             in: context)
     }
 }

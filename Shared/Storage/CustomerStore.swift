@@ -48,11 +48,14 @@ public struct CustomerStore: Sendable {
     }
 
     /// All shared Apple accounts, with the accounts that may use their purchases.
-    /// - Parameter bundleId: nil means all apps.
+    /// - Parameters:
+    ///   - bundleId: nil means all apps.
+    ///   - limit: Maximum number of the app's accounts in all of them together.
     public func sharedAccounts(
-        of bundleId: String? = nil, in environment: StoreEnvironment
+        of bundleId: String? = nil, in environment: StoreEnvironment, limit: Int = .max
     ) async throws -> [SharedAccount] {
-        try await connection.execute(Self.shared, environment.rawValue, bundleId).reduce(into: []) { found, row in
+        let rows = try await connection.execute(Self.shared, environment.rawValue, bundleId, Int64(limit))
+        return try rows.reduce(into: []) { found, row in
             let account = SharedAccount.Account(
                 appAccountToken: try row.value("app_account_token"), since: try row.value("since"),
                 isServed: try row.value("is_served"))
@@ -81,6 +84,7 @@ public struct CustomerStore: Sendable {
         from shared_account
         where environment = $1::text::store_environment and ($2::text is null or bundle_id = $2::text)
         order by bundle_id, customer, since, signed_at desc, shared_account.app_account_token
+        limit $3::bigint
         """)
 }
 

@@ -50,9 +50,9 @@ public struct OperatorActionStore: Sendable {
         return try await connection.execute(Self.bySubject, subjects).map { row in try Self.action(row) }
     }
 
-    /// The latest entries, newest first.
-    public func newest(_ limit: Int) async throws -> [OperatorAction] {
-        try await connection.execute(Self.newest, Int64(limit)).map { row in try Self.action(row) }
+    /// The latest entries within a range of time, newest first; nil leaves that end open.
+    public func newest(_ limit: Int, from: Date? = nil, to: Date? = nil) async throws -> [OperatorAction] {
+        try await connection.execute(Self.newest, Int64(limit), from, to).map { row in try Self.action(row) }
     }
 
     private static func action(_ row: Row) throws -> OperatorAction {
@@ -85,6 +85,8 @@ public struct OperatorActionStore: Sendable {
         """
         select acted_at, actor, action, subject, note
         from operator_action
+        where ($2::timestamptz is null or acted_at >= $2::timestamptz)
+            and ($3::timestamptz is null or acted_at < $3::timestamptz)
         order by id desc
         limit $1::bigint
         """)

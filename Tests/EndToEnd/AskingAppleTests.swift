@@ -88,6 +88,8 @@ extension EndToEnd {
             let outcome = try await apple.storekeeper(command)
             let rows = try JSONDecoder().decode([Row].self, from: Data(outcome.text.utf8))
             #expect(!rows.isEmpty && rows.allSatisfy { $0.isRecorded == true && $0.notificationUUID != nil })
+            let earlier = try await apple.storekeeper(command + ["--from", "2d", "--to", "1d"])
+            #expect(earlier.text.filter { !$0.isWhitespace } == "[]" && earlier.ending == .exit(1), "\(earlier.log)")
             let unknown = try await apple.storekeeper(["notifications", "history", "--transaction", "404"] + options)
             #expect(unknown.ending == .exit(1), "\(unknown.log)")
         }

@@ -18,6 +18,7 @@ struct Choose: Subcommand {
             """)
 
     @OptionGroup var database: DatabaseOptions
+    @OptionGroup var output: OutputOptions
     @OptionGroup var audit: AuditOptions
 
     @Option(help: "Environment: Production or Sandbox.")
@@ -46,10 +47,23 @@ struct Choose: Subcommand {
         try await audit.record(
             undo ? "customers choose --undo" : "customers choose", on: ["\(app) \(environment.rawValue) \(account)"],
             to: OperatorActionStore(connection), in: context)
+        guard !output.json else {
+            return try output.print(
+                json: Page(
+                    app: app, environment: environment.rawValue, appAccountToken: account, isChosen: !undo), in: context
+            )
+        }
         context.print(
             undo
                 ? "The policy applies to \(account) again."
                 : "\(account) is entitled on every Apple account that it shares.")
+    }
+
+    private struct Page: Encodable {
+        var app: String
+        var environment: String
+        var appAccountToken: String
+        var isChosen: Bool
     }
 
     private static func token(_ text: String) throws -> String {

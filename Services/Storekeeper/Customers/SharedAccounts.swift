@@ -19,12 +19,15 @@ struct SharedAccounts: Subcommand {
     @Option(help: "Bundle id of the app (default: all apps).")
     var app: String?
 
+    @OptionGroup var limits: LimitOptions
+
     func run(in context: CommandContext) async throws {
         let connection = try database.connection(for: "customers", in: context)
         let policies = try await SharingStore(connection).policies()
         var rows: [Row] = []
         for environment in environment.map({ [$0] }) ?? StoreEnvironment.allCases {
-            let shared = try await CustomerStore(connection).sharedAccounts(of: app, in: environment)
+            let shared = try await CustomerStore(connection).sharedAccounts(
+                of: app, in: environment, limit: limits.limit - rows.count)
             rows += Self.rows(of: shared, in: environment, under: policies)
         }
         let place = environment.map { " in \($0.rawValue)" } ?? ""

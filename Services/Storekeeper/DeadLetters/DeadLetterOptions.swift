@@ -1,4 +1,5 @@
 import ArgumentParser
+import Contracts
 import Foundation
 import Operations
 
@@ -10,6 +11,12 @@ struct DeadLetterQueryOptions: ParsableArguments {
     @Option(help: "Only this reason, such as app-unknown.")
     var reason: String?
 
+    @Option(help: "Bundle id in the payload, which may be unproven (default: all).")
+    var app: String?
+
+    @Option(help: "Environment in the payload: Production or Sandbox (default: all).")
+    var environment: StoreEnvironment?
+
     @Option(help: "Only rejected at or after this time: \(TimeArgument.help).")
     var from: TimeArgument?
 
@@ -17,11 +24,14 @@ struct DeadLetterQueryOptions: ParsableArguments {
     var to: TimeArgument?
 
     /// Whether any filter was given.
-    var isGiven: Bool { stage != nil || reason != nil || from != nil || to != nil }
+    var isGiven: Bool {
+        stage != nil || reason != nil || app != nil || environment != nil || from != nil || to != nil
+    }
 
     func query(now: Date) throws -> DeadLetterQuery {
         let range = try DateRange(from: from, to: to, now: now)
-        return DeadLetterQuery(stage: stage, reason: reason, from: range.from, to: range.to)
+        return DeadLetterQuery(
+            stage: stage, reason: reason, app: app, environment: environment, from: range.from, to: range.to)
     }
 }
 

@@ -1,3 +1,4 @@
+import Contracts
 import Foundation
 import Operations
 
@@ -5,12 +6,17 @@ import Operations
 struct DeadLetterQuery: Sendable {
     var stage: String?
     var reason: String?
+    /// As the payload says, which may be unproven.
+    var app: String?
+    var environment: StoreEnvironment?
     var from: Date?
     var to: Date?
 
-    var isRestricted: Bool { stage != nil || reason != nil || from != nil || to != nil }
+    var isRestricted: Bool {
+        stage != nil || reason != nil || app != nil || environment != nil || from != nil || to != nil
+    }
 
-    /// A warning where no dead letter has this stage or reason: an empty list looks like good news and is mostly a
+    /// A warning where no dead letter has this stage, reason or app: an empty list looks like good news and is mostly a
     /// typo.
     func warning(among letters: [StoredDeadLetter]) -> String? {
         func unknown(_ wanted: String?, _ noun: String, _ all: Set<String>) -> String? {
@@ -20,11 +26,14 @@ struct DeadLetterQuery: Sendable {
         }
         return unknown(stage, "stage", Set(letters.map(\.letter.stage)))
             ?? unknown(reason, "reason", Set(letters.map(\.letter.reason)))
+            ?? unknown(app, "app", Set(letters.compactMap(\.contents.bundleId)))
     }
 
     func accepts(_ logged: StoredDeadLetter) -> Bool {
         (stage ?? logged.letter.stage) == logged.letter.stage
             && (reason ?? logged.letter.reason) == logged.letter.reason
+            && (app == nil || app == logged.contents.bundleId)
+            && (environment == nil || environment?.rawValue == logged.contents.environment)
             && (from ?? .distantPast) <= logged.letter.rejectedAt && logged.letter.rejectedAt < (to ?? .distantFuture)
     }
 }

@@ -13,7 +13,7 @@ struct DeadLettersList: Subcommand {
             database is unavailable, lists all of them with state unknown.
 
             Examples:
-              storekeeper dead-letters list --stage verifier --from 6h
+              storekeeper dead-letters list --stage verifier --from 6h --app com.example.app
               storekeeper dead-letters list --handled --json
             """)
 

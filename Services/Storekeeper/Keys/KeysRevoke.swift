@@ -14,6 +14,7 @@ struct KeysRevoke: Subcommand {
             """)
 
     @OptionGroup var database: DatabaseOptions
+    @OptionGroup var output: OutputOptions
     @OptionGroup var audit: AuditOptions
 
     @Argument(help: "Id of the key, from storekeeper keys list.", transform: Self.id)
@@ -26,6 +27,7 @@ struct KeysRevoke: Subcommand {
             throw CommandError("there is no key \(name) that could be revoked; storekeeper keys list shows all")
         }
         try await audit.record("keys revoke", on: [name], to: OperatorActionStore(connection), in: context)
+        guard !output.json else { return try output.print(json: ["revoked": name], in: context) }
         context.print("\(name) is revoked; every instance refuses it within 5 seconds.")
     }
 

@@ -35,6 +35,9 @@ struct NotificationsHistory: Subcommand {
     @Option(help: "First day or time: \(TimeArgument.help) (default: as far back as Apple remembers).")
     var from: TimeArgument?
 
+    @Option(help: "End (default: now).")
+    var to: TimeArgument?
+
     func validate() throws {
         guard transaction.isTransactionId else {
             throw ValidationError(
@@ -44,11 +47,13 @@ struct NotificationsHistory: Subcommand {
 
     func run(in context: CommandContext) async throws {
         let now = context.now()
+        let range = try DateRange(from: from, to: to, now: now)
         let items = try await apple.withClient(in: context) { client in
             let environment = StoreEnvironment(rawValue: client.environment.rawValue) ?? .production
             let earliest = environment.earliestHistory(at: now)
             let request = NotificationHistoryRequest(
-                startDate: max(from?.date(now: now) ?? earliest, earliest), endDate: now, transactionId: transaction)
+                startDate: max(range.from ?? earliest, earliest), endDate: range.to ?? now,
+                transactionId: transaction)
             var items: [NotificationHistoryItem] = []
             for try await page in client.notificationHistory(request) { items += page.items }
             return items

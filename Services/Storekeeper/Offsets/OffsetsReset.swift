@@ -19,6 +19,7 @@ struct OffsetsReset: Subcommand {
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var kafka: KafkaOptions
+    @OptionGroup var output: OutputOptions
     @OptionGroup var audit: AuditOptions
 
     @Flag(help: "Print the number of stored offsets; change nothing.")
@@ -39,12 +40,26 @@ struct OffsetsReset: Subcommand {
                 "no stored offset for \(topic) in cluster \(cluster.escaped): is this the cluster that the state-updater "
                     + "reads? If so, it starts at the earliest record anyway")
         }
+        if !dryRun {
+            try await audit.record(
+                "offsets reset", on: ["\(topic) of cluster \(cluster)"], to: OperatorActionStore(connection),
+                in: context)
+        }
+        guard !output.json else {
+            return try output.print(
+                json: Page(cluster: cluster, topic: topic, storedOffsets: stored, isDeleted: !dryRun), in: context)
+        }
         let positions = stored.counted("stored offset")
         guard !dryRun else { return context.print("\(topic): \(positions) would be deleted.") }
-        try await audit.record(
-            "offsets reset", on: ["\(topic) of cluster \(cluster)"], to: OperatorActionStore(connection), in: context)
         context.print(
             "\(topic): \(positions) deleted; start the state-updater. An instance that still runs also reads "
                 + "the topic again, which changes nothing.")
+    }
+
+    private struct Page: Encodable {
+        var cluster: String
+        var topic: String
+        var storedOffsets: Int
+        var isDeleted: Bool
     }
 }

@@ -55,8 +55,11 @@ import Testing
             #expect(lines.count == 3)
             #expect(lines[1].contains(Self.tokens[0]) && lines[1].hasSuffix("firstWins  entitled"), "\(lines)")
             #expect(lines[2].contains(Self.tokens[1]) && lines[2].hasSuffix("firstWins  denied"), "\(lines)")
+            let first = await CommandOutcome.of(["customers", "shared", "--limit", "1"], environment: environment)
+            #expect(first.text.split(separator: "\n").map(String.init) == Array(lines.prefix(2)))
             let sandbox = await CommandOutcome.of(
                 ["customers", "shared", "--environment", "Sandbox"], environment: environment)
+
             #expect(sandbox.text == "No Apple account is shared in Sandbox.")
         }
     }
@@ -108,8 +111,14 @@ import Testing
             let chosen = await CommandOutcome.of(choose, environment: environment)
             #expect(chosen.code == 0, "\(chosen.errorOutput)")
             #expect(try await Self.shared(environment).map(\.isServed) == [false, true])
-            let undone = await CommandOutcome.of(choose + ["--undo"], environment: environment)
+            struct Page: Decodable {
+                var appAccountToken: String
+                var isChosen: Bool
+            }
+            let undone = await CommandOutcome.of(choose + ["--undo", "--json"], environment: environment)
             #expect(undone.code == 0)
+            let page: Page = try undone.json()
+            #expect(page.appAccountToken == Self.tokens[1] && !page.isChosen)
             #expect(try await Self.shared(environment).map(\.isServed) == [true, false])
             #expect(await CommandOutcome.of(choose + ["--undo"], environment: environment).code == 1)
             let withoutAccount = await CommandOutcome.of(

@@ -27,6 +27,14 @@ struct DeadLettersTests {
             #expect(all.allSatisfy { $0.state == "open" })
             #expect(try await fixture.list("--stage", "verifier").map(\.reason) == ["app-unknown", "signature"])
             #expect(try await fixture.list("--reason", "signature").count == 1)
+            #expect(
+                try await fixture.list("--app", "com.example.app", "--environment", "Production").map(\.reason) == [
+                    "app-unknown"
+                ])
+            #expect(
+                try await fixture.list("--app", "com.example.app", "--environment", "Production").map(\.reason)
+                    == ["undecodable", "app-unknown"])
+            #expect(try await fixture.list("--environment", "Sandbox").map(\.reason) == ["signature"])
             #expect(try await fixture.list("--limit", "1").map(\.reason) == ["undecodable"])
             #expect(try await fixture.list("--from", "90m").map(\.reason) == ["undecodable", "app-unknown"])
 
@@ -64,6 +72,9 @@ struct DeadLettersTests {
             let auditLog = await fixture.run(["audit"])
             let lines = auditLog.text.split(separator: "\n")
             #expect(lines.count == 3)
+            #expect(await fixture.run(["audit", "--from", "1h"]).text == auditLog.text)
+            #expect(await fixture.run(["audit", "--to", "1h"]).text == "No operator actions.")
+            #expect(await fixture.run(["audit", "--from", "1h", "--to", "2h"]).code == 64)
             #expect(
                 lines[1].contains("peter") && lines[1].contains("dead-letters dismiss") && lines[1].contains("forged"))
             #expect(lines[2].contains("olga") && lines[2].contains("dead-letters replay") && lines[2].contains(ours.id))
@@ -172,11 +183,13 @@ struct DeadLettersTests {
             return try outcome.json()
         }
 
-        /// A forged JWS.
+        /// A forged JWS. The one with a wrong signature names another app.
         static func payload(_ name: String) -> [UInt8] {
+            let (app, environment) =
+                name == "signature" ? ("com.example.other", "Sandbox") : ("com.example.app", "Production")
             let json = """
                 {"notificationUUID":"\(UUID(uuid: (9, 9, 9, 9, 9, 9, 0x49, 9, 0x89, 9, 9, 9, 9, 9, 9, 9)).uuidString)",\
-                "notificationType":"DID_RENEW","data":{"bundleId":"com.example.app","environment":"Production",\
+                "notificationType":"DID_RENEW","data":{"bundleId":"\(app)","environment":"\(environment)",\
                 "name":"\(name)"}}
                 """
             return Array("aGVhZA.\(base64URL(json)).c2ln".utf8)

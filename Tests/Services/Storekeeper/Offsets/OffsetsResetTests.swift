@@ -26,6 +26,15 @@ struct OffsetsResetTests {
             let environment = broker.environment.merging(database.environment) { _, new in new }
             let dry = await CommandOutcome.of(["offsets", "reset", "--dry-run"], environment: environment)
             #expect(dry.text == "notifications.unique: 2 stored offsets would be deleted.")
+            struct Page: Decodable, Equatable {
+                var cluster: String
+                var topic: String
+                var storedOffsets: Int
+                var isDeleted: Bool
+            }
+            let json = await CommandOutcome.of(["offsets", "reset", "--dry-run", "--json"], environment: environment)
+            let page = Page(cluster: cluster, topic: Topics.unique.name, storedOffsets: 2, isDeleted: false)
+            #expect(try json.json() == page)
             #expect(try await positions.all(cluster: cluster, group: group).count == 2)
             #expect(try await OperatorActionStore(connection).newest(10).isEmpty)
             let outcome = await CommandOutcome.of(["offsets", "reset"], environment: environment)
