@@ -146,6 +146,17 @@ extension AccessScheduleTests {
                     unshared(bought("2", "gold", 30, 60, signed: 29.8, reason: "RENEWAL", revoked: 29.8))),
             ], access: [(29.7, "gold"), (29.8, nil), (29.9, nil), (30, nil)]),
         Case(
+            name: "the buyer who shares it got a refund of an old period: the running one stays",
+            events: [
+                start,
+                event(
+                    "DID_RENEW", 30, 1, bought("2", "gold", 30, 60, signed: 30, reason: "RENEWAL"),
+                    renewal("gold", 60, signed: 30)),
+                event(
+                    "REVOKE", 40, 1, unshared(bought("1", "gold", 0, 30, signed: 40, revoked: 40)),
+                    renewal("gold", 60, signed: 40)),
+            ], access: [(41, "gold"), (59, "gold")]),
+        Case(
             name: "family sharing ended, and the family shares the next purchase",
             events: [
                 start, event("REVOKE", 10, 5, unshared(bought("1", "gold", 0, 30, signed: 10, revoked: 10))),

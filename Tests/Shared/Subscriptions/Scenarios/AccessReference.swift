@@ -99,7 +99,8 @@ struct AccessReference {
     /// Sharing that ended ends each shared period that had begun, unless Apple signed it again since.
     private func isUnshared(_ one: TransactionFacts) -> Bool {
         transactions.contains { other in
-            guard ["FAMILY_REVOKE", "ASSIGNMENT_REVOKE"].contains(other.revocationType), let end = other.revocationDate
+            guard ["FAMILY_REVOKE", "ASSIGNMENT_REVOKE"].contains(other.revocationType), let end = other.revocationDate,
+                end < other.expiresDate ?? .distantFuture  // Otherwise a refund of an old period.
             else { return false }
             return one.signedDate <= end && one.purchaseDate.map { $0 <= end } ?? true
         }
