@@ -41,6 +41,7 @@ enum Handlers {
             "putCustomer": customers.put,
             "getCustomer": customers.get,
             "deleteCustomer": customers.delete,
+            "eraseCustomer": ErasureHandler(dependencies).erase,
             "createGrant": grants.create,
             "listGrants": grants.list,
             "revokeGrant": grants.revoke,

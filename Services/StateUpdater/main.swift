@@ -32,7 +32,9 @@ await ServiceProcess(
     var services = connection.services(running: update, settlement: settlement, startingAt: positions)
     let recalculation = RecalculateAccess(
         recalculation: AccessRecalculation(background), now: context.clock.now, logger: context.logger)
+    let announcement = AnnounceTransfers(
+        transfers: TransferStore(background), now: context.clock.now, logger: context.logger)
     // After the producer that they need, and before the worker, so that they stop after it.
-    services.insert(contentsOf: [publisher, recalculation] as [any Service], at: 1)
+    services.insert(contentsOf: [publisher, recalculation, announcement] as [any Service], at: 1)
     return [SchemaReadiness(context, service: "state-updater")] + services
 }

@@ -1,10 +1,10 @@
 import AppStore
 import Chassis
 
-/// Watches the file of API keys, so that a key rotation needs no restart.
+/// Watches the file of API keys, so that a key rotation or a new app needs no restart.
 actor APIKeysWatcher {
     private let path: String
-    private let apps: AppRegistry
+    private var apps: [AcceptedApp]
     private var fingerprint: [UInt8]
     /// The problems of the last reload, to log them once.
     private var fault: APIKeysFileFault?
@@ -12,17 +12,17 @@ actor APIKeysWatcher {
 
     init(path: String, apps: AppRegistry, first: APIKeysFile) {
         self.path = path
-        self.apps = apps
+        self.apps = apps.all
         fingerprint = first.fingerprint
     }
 
-    /// - Returns: the new contents; nil where nothing changed.
-    func reload() -> APIKeysFile? {
+    /// - Returns: the new contents; nil where neither keys nor apps changed.
+    func reload(apps: AppRegistry) -> APIKeysFile? {
         do throws(APIKeysFileFault) {
             let file = try APIKeysFile(contentsOf: path, apps: apps)
             fault = nil
-            guard file.fingerprint != fingerprint else { return nil }
-            fingerprint = file.fingerprint
+            guard file.fingerprint != fingerprint || apps.all != self.apps else { return nil }
+            (fingerprint, self.apps) = (file.fingerprint, apps.all)
             Metric.trustReloads.counter("used").increment()
             logger.notice("App Store Server API keys reloaded")
             return file

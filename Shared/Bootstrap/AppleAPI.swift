@@ -10,15 +10,19 @@ package struct AppleAPI: Service {
     package let clients: APIClients
     private let transport: APITransport
     private let keys: APIKeysWatcher
+    private let apps: @Sendable () -> AppRegistry
 
     /// - Parameters:
     ///   - trusted: the trusted roots and the configured apps.
     ///   - keys: the value of `STOREKEEPER_APP_STORE_API_KEYS_FILE`.
     ///   - url: the value of `STOREKEEPER_APP_STORE_API_URL`; nil is Apple.
     ///   - limitShare: share of Apple's rate limits to use.
+    ///   - apps: the configured apps of the moment, where their file is reloaded.
     /// - Throws: `ConfigurationProblems` with all problems of keys and URL.
     package init(
-        _ trusted: TrustSettings, keys: String, url: String?, limitShare: Double, developmentMode: Bool, clock: APIClock
+        _ trusted: TrustSettings, keys: String, url: String?, limitShare: Double, developmentMode: Bool,
+        clock: APIClock,
+        following apps: (@Sendable () -> AppRegistry)? = nil
     ) throws(ConfigurationProblems) {
         var problems = url.flatMap { Self.objection(to: $0, developmentMode: developmentMode) }.map { [$0] } ?? []
         let file: APIKeysFile
@@ -32,6 +36,7 @@ package struct AppleAPI: Service {
         }
         guard problems.isEmpty else { throw ConfigurationProblems(problems) }
         transport = APITransport()
+        self.apps = apps ?? { trusted.apps }
         self.keys = APIKeysWatcher(path: keys, apps: trusted.apps, first: file)
         clients = APIClients(
             apps: trusted.apps, keys: file, verifier: SignedDataVerifier(trust: trusted.trust, apps: trusted.apps),
@@ -54,9 +59,10 @@ package struct AppleAPI: Service {
         try await close()
     }
 
-    /// Reloads the keys if they have changed. An invalid file changes nothing.
+    /// Reloads the keys if they or the apps have changed. An invalid file changes nothing.
     package func reloadKeys() async {
-        if let changed = await keys.reload() { await clients.use(changed) }
+        let apps = apps()
+        if let changed = await keys.reload(apps: apps) { await clients.use(changed, apps: apps) }
     }
 
     /// Closes the connections; call once, where this is not run as a service.

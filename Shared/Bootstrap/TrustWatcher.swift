@@ -7,13 +7,13 @@ import Synchronization
 ///
 /// A file with a mistake changes nothing: the former content stays in effect, and the log has the problem.
 package final class TrustWatcher: Service {
-    private let apps: String
+    private let appsFile: String
     private let roots: [String]
     private let developmentMode: Bool
     private let clock: any Clock<Duration>
     private let logger: Logger
     private let revocations: RevocationRegister
-    private let current: Mutex<SignedDataVerifier>
+    private let current: Mutex<(verifier: SignedDataVerifier, apps: AppRegistry)>
     /// Taken before the first read: a change in between is noticed.
     private let firstSeen: [String]
 
@@ -26,7 +26,7 @@ package final class TrustWatcher: Service {
         apps: String, roots: [String], developmentMode: Bool, revocations: RevocationRegister = RevocationRegister(),
         logger: Logger, clock: any Clock<Duration> = ContinuousClock()
     ) throws {
-        self.apps = apps
+        appsFile = apps
         self.roots = roots
         self.developmentMode = developmentMode
         self.revocations = revocations
@@ -35,7 +35,9 @@ package final class TrustWatcher: Service {
         firstSeen = Self.fingerprint(of: [apps] + roots)
         let trusted = try TrustSettings(apps: apps, roots: roots, developmentMode: developmentMode)
         current = Mutex(
-            SignedDataVerifier(trust: trusted.trust, apps: trusted.apps, revocations: revocations))
+            (
+                SignedDataVerifier(trust: trusted.trust, apps: trusted.apps, revocations: revocations), trusted.apps
+            ))
         guard developmentMode else { return }
         logger.warning(
             "DEVELOPMENT MODE: free test purchases are accepted. Never run this in production.",
@@ -43,14 +45,17 @@ package final class TrustWatcher: Service {
     }
 
     /// Of the last valid content of the files.
-    package var verifier: SignedDataVerifier { current.withLock { $0 } }
+    package var verifier: SignedDataVerifier { current.withLock { $0.verifier } }
+
+    /// Of the last valid content of the file.
+    package var apps: AppRegistry { current.withLock { $0.apps } }
 
     package func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
             var seen = firstSeen
             while !Task.isCancelled {
                 try? await clock.sleep(for: .seconds(2))
-                let found = Self.fingerprint(of: [apps] + roots)
+                let found = Self.fingerprint(of: [appsFile] + roots)
                 if found != seen { reload() }
                 seen = found
             }
@@ -59,9 +64,9 @@ package final class TrustWatcher: Service {
 
     private func reload() {
         do throws(ConfigurationProblems) {
-            let trusted = try TrustSettings(apps: apps, roots: roots, developmentMode: developmentMode)
+            let trusted = try TrustSettings(apps: appsFile, roots: roots, developmentMode: developmentMode)
             let verifier = SignedDataVerifier(trust: trusted.trust, apps: trusted.apps, revocations: revocations)
-            current.withLock { $0 = verifier }
+            current.withLock { $0 = (verifier, trusted.apps) }
             Metric.trustReloads.counter("used").increment()
             logger.notice("Roots and apps reloaded")
         } catch {

@@ -2,7 +2,7 @@ import StrictJSON
 
 /// A change of one fact of a purchase.
 public struct FactChange: Sendable, Hashable {
-    /// Which fact, by Apple's name for it; the project's own are ``accessUntil``, ``sharedAccount`` and those that begin with `earlier`.
+    /// Which fact, by Apple's name for it; the project's own are ``accessUntil``, ``sharedAccount``, ``account`` and those that begin with `earlier`.
     public var fact: String
     /// The value before; nil where the fact was unknown.
     public var from: String?
@@ -21,6 +21,9 @@ public struct FactChange: Sendable, Hashable {
 
     /// The fact that an account of the app (`to`) was found on the Apple account of another one (`from`).
     public static let sharedAccount = "sharedAccount"
+
+    /// The fact that a restore moved the purchase from an account of the app to another.
+    public static let account = "account"
 
     /// The fact that access ends at another moment, which ``SubscriptionChanged/State/accessUntil`` explains: `none`
     /// without access, `open` where it does not end.

@@ -7,7 +7,7 @@ import struct Foundation.UUID
 /// The effects of a batch on the stored state: the part of `LedgerStore.apply` that needs no database.
 struct LedgerBatch: Sendable {
     /// The first entry of each uuid, in batch order, with dates at the precision of Postgres.
-    let entries: [LedgerEntry]
+    private(set) var entries: [LedgerEntry]
     /// Entries whose uuid occurs earlier in the batch.
     let copies: [LedgerEntry]
 
@@ -25,6 +25,15 @@ struct LedgerBatch: Sendable {
         self.entries = entries
         self.copies = copies
         lifecycleEvents = entries.compactMap { entry in entry.event.flatMap { $0.isLifecycleEvent ? $0 : nil } }
+    }
+
+    /// The accounts that the entries name.
+    var accounts: Set<ErasedAccounts.Account> { entries.reduce(into: []) { $0.formUnion($1.accounts) } }
+
+    /// Removes erased accounts from the entries.
+    mutating func remove(_ erased: ErasedAccounts) {
+        guard !erased.isEmpty else { return }
+        for index in entries.indices { erased.remove(from: &entries[index]) }
     }
 
     var uuids: [UUID] { entries.map(\.uuid) }

@@ -12,6 +12,8 @@ public struct LedgerEntry: Sendable {
     public var event: PurchaseEvent?
     /// Topic, partition and offset of its record.
     public var position: LogPosition
+    /// Whether the ledger keeps its payload; false where it names an erased account.
+    var keepsPayload = true
 
     /// - Parameter event: the event of this notification; nil where it is about no single purchase.
     public init(_ notification: VerifiedNotification, event: PurchaseEvent?, position: LogPosition) {

@@ -142,7 +142,8 @@ enum LedgerStatements {
     }
 
     /// Inserts the headers first, because the payloads refer to them.
-    static func commands(insertingPayloadsOf entries: [LedgerEntry], recordedAt: Date) -> [Command] {
+    static func commands(insertingPayloadsOf all: [LedgerEntry], recordedAt: Date) -> [Command] {
+        let entries = all.filter(\.keepsPayload)
         let originals = entries.map { SignedOriginal(encoding: $0.notification.signedPayload) }
         let headers = SignedOriginal.distinctHeaders(of: originals)
         let places = originals.map { original in

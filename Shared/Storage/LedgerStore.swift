@@ -75,25 +75,32 @@ public struct LedgerStore: Sendable {
     private static func apply(
         _ batch: LedgerBatch, moving moves: [PositionMove], recordedAt: Date, in transaction: PostgresTransaction
     ) throws -> Attempt {
+        var batch = batch
         let keys = batch.keys
+        // Erased accounts before any row is locked, because an erasure waits for the batches that have read them.
         try transaction.send(
-            [PositionStore.command(moving: moves), Command(LedgerStatements.recorded, batch.uuids)]
+            [
+                ErasedAccounts.command(among: batch.accounts), PositionStore.command(moving: moves),
+                Command(LedgerStatements.recorded, batch.uuids),
+            ]
                 + PurchaseInBatch.commands(reading: keys) + [
                     LedgerStatements.command(neighboursOf: batch.lifecycleEvents),
                     Command(LedgerStatements.transactionId),
                 ])
-        // Almost always no uuid is recorded, so the additions are computed while the server executes the reads.
+        // Almost always no uuid is recorded and no account erased, so the additions are computed while the server executes the reads.
         var additions = batch.additions(recorded: [])
         let read = try transaction.receive()
-        try check(moves, moved: read[0])
-        let recorded = try Set(read[1].map { row in try row.value(at: 0, as: UUID.self) })
-        if !recorded.isEmpty { additions = batch.additions(recorded: recorded) }
+        try check(moves, moved: read[1])
+        let erased = try ErasedAccounts(read[0])
+        batch.remove(erased)
+        let recorded = try Set(read[2].map { row in try row.value(at: 0, as: UUID.self) })
+        if !recorded.isEmpty || !erased.isEmpty { additions = batch.additions(recorded: recorded) }
         var writing = LedgerWriting(transaction)
         try writing.add(additions)
-        let (known, durations) = try PurchaseInBatch.read(read[2...])
+        let (known, durations) = try PurchaseInBatch.read(read[3...])
         var effects = try batch.effects(
             of: additions, known: known, durations: durations,
-            neighbours: try read[6].compactMap { row in try LedgerLine.read(row).event }, at: recordedAt)
+            neighbours: try read[7].compactMap { row in try LedgerLine.read(row).event }, at: recordedAt)
         try writing.write(effects, of: additions, recordedAt: recordedAt)
         try writing.keepConflicts(
             of: batch.entries.filter { recorded.contains($0.uuid) } + batch.copies, recordedAt: recordedAt)
@@ -105,7 +112,7 @@ public struct LedgerStore: Sendable {
         else { throw PostgresError.overtaken }
         effects.applied.conflicting = written[LedgerStatements.keepConflicts]?.affected ?? 0
         effects.applied.shared = try written[ClaimStatements.notice]?.map { row in try SharedAccountNotice(row) } ?? []
-        return Attempt(transactionId: try read[7][0].value("id"), applied: effects.applied)
+        return Attempt(transactionId: try read[8][0].value("id"), applied: effects.applied)
     }
 
     private static func check(_ moves: [PositionMove], moved: Rows) throws {

@@ -23,5 +23,6 @@ public struct Migration: Sendable, Equatable {
         Migration(7, "insight", PackageResources._007_insight_sql),
         Migration(8, "api", PackageResources._008_api_sql),
         Migration(9, "console", PackageResources._009_console_sql),
+        Migration(10, "erasure", PackageResources._010_erasure_sql),
     ]
 }

@@ -35,7 +35,7 @@ public struct PrivilegeAudit: Sendable {
         "privileges-open",
         unsafeSQL: """
             with routine as (
-                select p.oid, p.oid::regprocedure::text as name, p.prosecdef,
+                select p.oid, p.proname, p.oid::regprocedure::text as name, p.prosecdef,
                     coalesce(p.proacl, acldefault('f', p.proowner)) as acl,
                     coalesce((select array_agg(setting) from unnest(p.proconfig) setting where setting ~ '^search_path='),
                         '{}') as paths
@@ -65,6 +65,7 @@ public struct PrivilegeAudit: Sendable {
                 'revoke execute on function ' || name || ' from ' || role.rolname
             from routine cross join role
             where prosecdef and rolname <> 'storekeeper_scheduler' and has_function_privilege(role.oid, routine.oid, 'execute')
+                and (rolname <> 'storekeeper_api' or proname not in ('erase_account', 'sweep_erased_account'))
             union all
             select 'PUBLIC has privileges on ' || name, 'revoke all on ' || name || ' from public'
             from relation where exists (select from aclexplode(acl) where grantee = 0)

@@ -85,6 +85,15 @@ struct PurchaseInBatch: Sendable {
         return row(AccessRecalculation.eventName, version, [change], subscription, traceparent: nil, at: now)
     }
 
+    /// Tells that a restore moved the purchase between accounts of the app.
+    mutating func transferred(from: String, to: String, version: EventVersion, at now: Date) -> TimelineRow? {
+        guard let subscription else { return nil }
+        revision += 1
+        return row(
+            TransferStore.eventName, version, [FactChange(fact: FactChange.account, from: from, to: to)], subscription,
+            traceparent: nil, at: now)
+    }
+
     /// Keeps a version of a transaction unless a newer one is there.
     private mutating func keep(_ version: TransactionVersion?) -> Bool {
         guard let version else { return false }

@@ -9,27 +9,35 @@ import struct Foundation.UUID
 ///
 /// Stored in the database and not in a file, so that every process and every query uses them at once.
 public struct SharingStore: Sendable {
-    private let connection: PostgresConnection
+    let connection: PostgresConnection
 
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// The configured policies, by bundle identifier; other apps have `SharingPolicy.standard`.
-    public func policies() async throws -> [String: SharingPolicy] {
+    /// The configured policies; other apps have `SharingPolicy.standard`.
+    public func policies() async throws -> [CoverageStore.App: SharingPolicy] {
         try Self.policies(try await connection.execute(Self.policies))
     }
 
-    static func policies(_ rows: Rows) throws -> [String: SharingPolicy] {
+    static func policies(_ rows: Rows) throws -> [CoverageStore.App: SharingPolicy] {
         try rows.reduce(into: [:]) { policies, row in
+            let environment = try StoreEnvironment(stored: row.value("environment"))
             let policy: String = try row.value("policy")
-            policies[try row.value("bundle_id")] = SharingPolicy(rawValue: policy)
+            policies[CoverageStore.App(environment, try row.value("bundle_id"))] = SharingPolicy(rawValue: policy)
         }
     }
 
-    /// Sets the policy of an app; every later query uses it.
-    public func setPolicy(_ policy: SharingPolicy, of bundleId: String, at time: Date) async throws {
+    /// Selects the policy of one app in one environment; no row where none is configured.
+    static func command(policyOf app: CoverageStore.App) -> Command {
+        Command(Self.policy, app.environment.rawValue, app.bundleId)
+    }
+
+    /// Sets the policy of an app in an environment; every later query uses it.
+    public func setPolicy(
+        _ policy: SharingPolicy, of bundleId: String, in environment: StoreEnvironment, at time: Date
+    ) async throws {
         _ = try await repeating {
-            try await connection.execute(Self.setPolicy, bundleId, policy.rawValue, time)
+            try await connection.execute(Self.setPolicy, environment.rawValue, bundleId, policy.rawValue, time)
         }
     }
 
@@ -62,14 +70,23 @@ public struct SharingStore: Sendable {
         }.affected > 0
     }
 
-    static let policies = Statement("sharing-policies", "select bundle_id, policy from sharing_policy")
+    static let policies = Statement(
+        "sharing-policies", "select environment::text as environment, bundle_id, policy from sharing_policy")
+
+    static let policy = Statement(
+        "sharing-policy",
+        """
+        select environment::text as environment, bundle_id, policy
+        from sharing_policy
+        where environment = $1::text::store_environment and bundle_id = $2::text
+        """)
 
     static let setPolicy = Statement(
         "sharing-set-policy",
         """
-        insert into sharing_policy (bundle_id, policy, decided_at)
-        values ($1::text, $2::text, $3::timestamptz)
-        on conflict (bundle_id) do update
+        insert into sharing_policy (environment, bundle_id, policy, decided_at)
+        values ($1::text::store_environment, $2::text, $3::text, $4::timestamptz)
+        on conflict (environment, bundle_id) do update
         set policy = excluded.policy, decided_at = excluded.decided_at
         """)
 

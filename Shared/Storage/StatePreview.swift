@@ -28,6 +28,10 @@ public struct StatePreview: Sendable {
     public let purchases: [SubscriptionKey: Purchase]
     /// The claims of the uploading account. The caller writes them with `CustomerStore`; the pipeline does not.
     public let claims: [AccountClaim]
+    /// The purchases that these claims move to the uploading account, by the app's policy.
+    package let transfers: [TransferStore.Transfer]
+    /// Whether the account of the preview was erased: it gets no claims again.
+    public let isAccountErased: Bool
 
     private let bundleId: String
     private let accounts: [AppleAccount]
@@ -62,14 +66,15 @@ public struct StatePreview: Sendable {
     init(
         of entries: LedgerBatch, claiming claim: UploadClaim?, known: [SubscriptionKey: PurchaseInBatch],
         durations: ProductDurations, claims stored: [AccountClaim], in app: CoverageStore.App, policy: SharingPolicy,
-        chosen: Set<String>, at now: Date
+        chosen: Set<String>, isAccountErased: Bool, at now: Date
     ) throws {
+        self.isAccountErased = isAccountErased
         let additions = entries.additions(recorded: [])
-        let after = try entries.effects(
+        let states = try entries.effects(
             of: additions, known: known, durations: durations, neighbours: [], at: now
         ).purchases
         let named = Set(entries.keys)
-        purchases = after.reduce(into: [:]) { purchases, one in
+        purchases = states.reduce(into: [:]) { purchases, one in
             guard let subscription = one.value.subscription else { return }
             purchases[one.key] = Purchase(
                 subscription: subscription, transactions: one.value.versions,
@@ -81,9 +86,20 @@ public struct StatePreview: Sendable {
         claims = made
         let all = (stored + additions.claims + made).filter { $0.bundleId == app.bundleId }
         claimants = all.reduce(into: [:]) { $0[$1.key, default: []].insert($1.appAccountToken) }
-        accounts = AppleAccount.all(
-            in: all,
-            purchases: ofApp.map { OwnedPurchase($0.subscription) })
+        let owned = ofApp.map { OwnedPurchase($0.subscription) }
+        let after = AppleAccount.all(in: all, purchases: owned)
+        accounts = after
+        let before = made.isEmpty ? [] : AppleAccount.all(in: all.filter { !made.contains($0) }, purchases: owned)
+        transfers = made.compactMap { made in
+            func holders(_ accounts: [AppleAccount]) -> [String] {
+                accounts.first { $0.keys.contains(made.key) }?.entitledTokens(to: made.key, policy, chosen: chosen)
+                    ?? []
+            }
+            let (old, new) = (holders(before), holders(after))
+            guard old.count == 1, new == [made.appAccountToken], old != new else { return nil }
+            return TransferStore.Transfer(
+                key: made.key, bundleId: made.bundleId, from: old[0], to: made.appAccountToken)
+        }
         bundleId = app.bundleId
         self.policy = policy
         self.chosen = chosen
@@ -138,13 +154,20 @@ public struct StatePreviewStore: Sendable {
         of entries: [LedgerEntry], in app: CoverageStore.App, account: UUID? = nil, claiming claim: UploadClaim? = nil,
         at now: Date
     ) async throws -> StatePreview {
-        let batch = try LedgerBatch(entries)
+        let entries = try LedgerBatch(entries)
+        let asked = account.map {
+            ErasedAccounts.Account(environment: app.environment, bundleId: app.bundleId, token: $0)
+        }
         return try await connection.transaction(isolation: .repeatableRead) { transaction in
+            var batch = entries
             let first = try transaction.pipeline([
                 Command(Self.withoutCompiling), Self.command(reachedFrom: batch, in: app, account: account),
-                Command(SharingStore.policies),
+                SharingStore.command(policyOf: app),
                 Command(SharingStore.chosen, app.environment.rawValue, app.bundleId),
+                ErasedAccounts.command(among: batch.accounts.union(asked.map { [$0] } ?? [])),
             ])
+            let erased = try ErasedAccounts(first[4])
+            batch.remove(erased)
             let reached = try first[1].map { row in
                 SubscriptionKey(
                     environment: app.environment, originalTransactionId: try row.value("original_transaction_id"))
@@ -158,8 +181,9 @@ public struct StatePreviewStore: Sendable {
             return try StatePreview(
                 of: batch, claiming: claim, known: known, durations: durations,
                 claims: try second[4].map { row in try AccountClaim(row, of: app.bundleId, in: app.environment) },
-                in: app, policy: try SharingStore.policies(first[2])[app.bundleId] ?? .standard,
-                chosen: try Set(first[3].map { row in try row.value("app_account_token") }), at: now)
+                in: app, policy: try SharingStore.policies(first[2])[app] ?? .standard,
+                chosen: try Set(first[3].map { row in try row.value("app_account_token") }),
+                isAccountErased: asked.map(erased.contains) ?? false, at: now)
         }
     }
 

@@ -29,8 +29,9 @@ public enum StorageStatements {
             ProductStore.levels, ProductStore.setLevels, ProductStore.lock, ProductStore.setDurations,
             ProductStore.configured, ProductStore.durations,
             CustomerStore.claims, CustomerStore.shared, ClaimStatements.upsert, ClaimStatements.notice,
-            SharingStore.policies, SharingStore.setPolicy, SharingStore.chosen, SharingStore.choose,
-            SharingStore.unchoose,
+            SharingStore.policies, SharingStore.policy, SharingStore.setPolicy, SharingStore.chosen,
+            SharingStore.choose,
+            SharingStore.unchoose, SharingStore.contested,
             NotificationStore.page, NotificationStore.ofPurchase, NotificationStore.decoded, NotificationStore.original,
             NotificationStore.conflicts,
             RejectedStore.insert, RejectedStore.newest, RejectedStore.counts, RejectedStore.delete,
@@ -45,7 +46,7 @@ public enum StorageStatements {
         ClientKeyStore.statements + IdempotencyStore.statements + EntitlementStore.statements
         + PurchasePages.statements + EventFeed.statements + CustomerRecords.statements + SearchStore.statements
         + RefreshStore.statements + EntitlementDefinitionStore.statements + ConsentStore.statements
-        + AccountAppStore.statements
+        + AccountAppStore.statements + ErasureStore.statements + TransferStore.statements
 
     private static let console =
         ConsoleSessions.statements + ConsolePages.statements + DeadLetterGroups.statements

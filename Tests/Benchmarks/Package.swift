@@ -10,6 +10,7 @@ let package = Package(
         .package(name: "storekeeper", path: "../.."),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1", traits: []),
     ],
     targets: [
         .executableTarget(
@@ -44,6 +45,14 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Ledger",
+            swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]),
+        .executableTarget(
+            name: "http-load",
+            dependencies: [
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "HTTP", exclude: ["subscriptions.sql"],
             swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]),
     ]
 )

@@ -66,7 +66,7 @@ struct CustomerHandlers: Sendable {
         return customer
     }
 
-    private static func unknown(_ request: APIRequest) -> Problem {
+    static func unknown(_ request: APIRequest) -> Problem {
         Problem(
             .notFound,
             "No customer \(request.parameter("customerId")) of this app is known in \(request.key.environment.rawValue); "

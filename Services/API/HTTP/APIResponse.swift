@@ -1,17 +1,12 @@
+import Chassis
 import Hummingbird
 import StrictJSON
 
 /// The answer to a request.
 struct APIResponse: Sendable {
-    enum Body: Sendable {
-        case bytes([UInt8])
-        /// Written piece by piece until the closure returns.
-        case stream(@Sendable (inout any ResponseBodyWriter) async throws -> Void)
-    }
-
     var status: Int
     var headers: HTTPFields
-    var body: Body
+    var body: HTTPBody
 
     /// JSON, not to be cached unless a header says otherwise.
     init(status: Int = 200, json: [UInt8]) {

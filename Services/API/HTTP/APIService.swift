@@ -114,6 +114,9 @@ struct APIService: Sendable {
                 .unavailable, "The database does not answer; send it again in a few seconds.",
                 headers: [.retryAfter: "5"])
         }
+        if let error = error as? PostgresError, error.sqlState == ErasureStore.rejectedState {
+            return .erased
+        }
         if error is CancellationError {
             return Problem(.unavailable, "The service is stopping; send it again.", headers: [.retryAfter: "1"])
         }

@@ -20,6 +20,7 @@ struct Problem: Error, Sendable {
         case requestInProgress = "request-in-progress"
         case conflict
         case outcomeUnknown = "outcome-unknown"
+        case tooManyTransfers = "too-many-transfers"
         case bodyTooLarge = "body-too-large"
         case unsupportedMediaType = "unsupported-media-type"
         case idempotencyMismatch = "idempotency-mismatch"
@@ -56,7 +57,7 @@ extension Problem.Kind {
         case .missingScope, .appNotAllowed, .wrongEnvironment: 403
         case .noSuchPath, .notFound: 404
         case .methodNotAllowed: 405
-        case .requestInProgress, .conflict, .outcomeUnknown: 409
+        case .requestInProgress, .conflict, .outcomeUnknown, .tooManyTransfers: 409
         case .bodyTooLarge: 413
         case .unsupportedMediaType: 415
         case .idempotencyMismatch: 422
@@ -83,6 +84,7 @@ extension Problem.Kind {
         case .requestInProgress: "The first request with this Idempotency-Key is in progress"
         case .conflict: "The request contradicts what is stored"
         case .outcomeUnknown: "Apple did not say whether it has done it"
+        case .tooManyTransfers: "The purchase has moved between accounts too often"
         case .bodyTooLarge: "The body is too large"
         case .unsupportedMediaType: "The body has another media type"
         case .idempotencyMismatch: "The Idempotency-Key was used for another request"
@@ -102,6 +104,11 @@ extension Problem.Kind {
 }
 
 extension Problem {
+    /// The request names an account that was erased.
+    static let erased = Problem(
+        .conflict, "The account was erased on the customer's request; PUT the customer again for a new appAccountToken."
+    )
+
     /// `application/problem+json`.
     var response: APIResponse {
         var json = JSONWriter()

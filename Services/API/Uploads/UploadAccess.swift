@@ -39,7 +39,7 @@ struct UploadAccess: Sendable {
             try AppleAPI(
                 trusted, keys: keys, url: settings.apiURL, limitShare: settings.apiLimitShare,
                 developmentMode: settings.developmentMode,
-                clock: APIClock(now: context.clock.now, random: { .random(in: 0..<1) }))
+                clock: APIClock(now: context.clock.now, random: { .random(in: 0..<1) }), following: { watcher.apps })
         }
         services = UploadServices(
             verifier: { watcher.verifier },

@@ -52,12 +52,14 @@ struct UploadRecorder: Sendable {
             ])
             return (preview, try EntitlementStore.lines(rows[0]).filter { [.grant, .app].contains($0.source) })
         }
+        guard !preview.isAccountErased else { throw Problem.erased }
+        try await rejectTransfers(preview.transfers, at: upload.now, isDryRun: isDryRun)
         let answer = UploadAnswer(
             upload, preview, given: given, account: account, definitions: definitions.current)
         if isDryRun || upload.accepted.isEmpty { return answer.response(isRecorded: false) }
         if !preview.claims.isEmpty {
             try await database.withConnection { connection in
-                try await CustomerStore(connection).add(preview.claims, from: .upload)
+                try await TransferStore(connection).add(preview.claims, moving: preview.transfers, at: upload.now)
             }
         }
         do {
@@ -68,6 +70,23 @@ struct UploadRecorder: Sendable {
         }
         if let account { previews.expect(answer.promise(to: account)) }
         return answer.response(isRecorded: true)
+    }
+
+    /// A purchase that goes from account to account is shared by customers of whom one has paid.
+    private func rejectTransfers(_ transfers: [TransferStore.Transfer], at now: Date, isDryRun: Bool) async throws {
+        guard !transfers.isEmpty else { return }
+        let exhausted = try await database.withConnection { connection in
+            let store = TransferStore(connection)
+            let exhausted = Set(try await store.exhausted(among: transfers, at: now))
+            let rejected = transfers.filter { exhausted.contains($0.key) }
+            if !isDryRun, !rejected.isEmpty { try await store.reject(rejected, at: now) }
+            return rejected.map(\.key.originalTransactionId)
+        }
+        guard let first = exhausted.first else { return }
+        throw Problem(
+            .tooManyTransfers,
+            "Purchase \(first) has moved between accounts \(TransferStore.limit) times within 30 days and stays where it is; "
+                + "an operator can choose the account with storekeeper customers choose.")
     }
 
     /// What version of the app the account's customer first got. It is no purchase, so no state is made of it.

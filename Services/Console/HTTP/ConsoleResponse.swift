@@ -1,16 +1,11 @@
+import Chassis
 import Hummingbird
 
 /// The answer to a request.
 struct ConsoleResponse: Sendable {
-    enum Body: Sendable {
-        case bytes([UInt8])
-        /// Written piece by piece until the closure returns.
-        case stream(@Sendable (inout any ResponseBodyWriter) async throws -> Void)
-    }
-
     var status = 200
     var headers = HTTPFields()
-    var body: Body = .bytes([])
+    var body: HTTPBody = .bytes([])
 
     static func html(_ text: String, status: Int = 200) -> ConsoleResponse {
         ConsoleResponse(

@@ -16,25 +16,10 @@ struct ConsoleServer: Service {
         let responder = responder
         try await listener.run(
             CallbackResponder<PeerContext> { request, context in
-                Self.response(await responder.answer(request, peer: context.peer), to: request)
+                let answer = await responder.answer(request, peer: context.peer)
+                return answer.body.response(status: answer.status, headers: answer.headers, to: request)
             },
             server: .http1(configuration: .init(idleTimeout: .seconds(120))), maximumConnections: 512)
-    }
-
-    private static func response(_ answer: ConsoleResponse, to request: Request) -> Response {
-        let status = HTTPResponse.Status(code: answer.status)
-        switch answer.body {
-        case .stream(let write):
-            return Response(
-                status: status, headers: answer.headers,
-                body: ResponseBody { writer in
-                    try await write(&writer)
-                    try await writer.finish(nil)
-                })
-        case .bytes(let bytes):
-            let buffer = request.method == .head ? ByteBuffer() : ByteBuffer(bytes: bytes)
-            return Response(status: status, headers: answer.headers, body: ResponseBody(byteBuffer: buffer))
-        }
     }
 }
 

@@ -24,39 +24,17 @@ struct Backfill: Subcommand {
               storekeeper backfill customers.txt --app com.example.app --environment Production
             """)
 
-    @OptionGroup var apple: AppleOptions
-    @OptionGroup var kafka: KafkaOptions
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var audit: AuditOptions
-    @OptionGroup var output: OutputOptions
-
-    @Argument(help: "File of original transaction ids and receipts.")
-    var file: String
-
-    @Option(help: "Progress file (default: FILE.progress).")
-    var progress: String?
-
-    @Option(help: "Number of customers to fetch in parallel, 1 to 200.")
-    var parallel = 20
+    @OptionGroup var customers: CustomerFileOptions
 
     @Flag(help: "Print the number of customers, total and remaining; import nothing.")
     var dryRun = false
 
-    func validate() throws {
-        guard (1...200).contains(parallel) else {
-            throw ValidationError("--parallel \(parallel) is out of range: 1 to 200")
-        }
-    }
-
     func run(in context: CommandContext) async throws {
-        guard let content = FileManager.default.contents(atPath: file) else {
-            throw ValidationError("\(file.escaped) cannot be read")
-        }
-        let list = try CustomerList(String(decoding: content, as: UTF8.self))
-        let kafka = dryRun ? nil : try kafka.configuration(in: context)
-        let summary = try await apple.withClient(in: context) { client in
+        let list = try CustomerList(try customers.content())
+        let kafka = dryRun ? nil : try customers.kafka.configuration(in: context)
+        let summary = try await customers.apple.withClient(in: context) { client in
             let book = try BackfillJournal(
-                at: progress ?? file + ".progress", of: "\(client.app.bundleId) \(client.environment.rawValue)")
+                at: customers.progressFile, of: "\(client.app.bundleId) \(client.environment.rawValue)")
             let strangers = list.customers.filter { ($0.bundleId ?? client.app.bundleId) != client.app.bundleId }
             let ids = list.customers.filter { !strangers.contains($0) }.map(\.id)
             let left = ids.filter { !book.done.contains($0) }
@@ -66,15 +44,16 @@ struct Backfill: Subcommand {
                 strangers: strangers.count)
             guard let kafka else { return summary }
             // Recorded first, so that an interrupted run is in the audit log, too.
-            if database.isGiven(in: context) {
-                let connection = try database.connection(for: "backfill", in: context)
-                try await audit.record(
-                    "backfill", on: ["\(book.place), \(left.count) customers of \(file)"],
+            if customers.database.isGiven(in: context) {
+                let connection = try customers.database.connection(for: "backfill", in: context)
+                try await customers.audit.record(
+                    "backfill", on: ["\(book.place), \(left.count) customers of \(customers.file)"],
                     to: OperatorActionStore(connection), in: context)
             }
             let producer = try Producer(kafka, logger: .silent)
             let run = BackfillRun(
-                client: client, producer: producer, seal: try RecordSeal(context), book: book, parallel: parallel,
+                client: client, producer: producer, seal: try RecordSeal(context), book: book,
+                parallel: customers.parallel,
                 now: context.now)
             let tally: BackfillRun.Counts
             do {
@@ -90,8 +69,8 @@ struct Backfill: Subcommand {
         for (id, reason) in summary.rejected.sorted(by: { $0.key < $1.key }) {
             context.warn("\(id): \(reason)".escaped)
         }
-        if output.json {
-            try output.print(json: summary, in: context)
+        if customers.output.json {
+            try customers.output.print(json: summary, in: context)
         } else {
             context.print(summary.sentence)
         }

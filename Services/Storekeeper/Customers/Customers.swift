@@ -20,7 +20,8 @@ struct Customers: ParsableCommand {
               storekeeper customers policy --app com.example.app refuse
             """,
         subcommands: [
-            ShowCustomer.self, AddCustomer.self, RemoveCustomer.self, GrantCustomer.self, RevokeGrant.self,
+            ShowCustomer.self, AddCustomer.self, RemoveCustomer.self, DetachCustomer.self, EraseCustomer.self,
+            GrantCustomer.self, RevokeGrant.self,
             SharedAccounts.self, Policy.self, Choose.self,
         ])
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Contracts
 import Storage
 import Subscriptions
 
@@ -7,9 +8,12 @@ struct Policy: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "policy", abstract: "Show or set the policy for shared Apple accounts.",
         discussion: """
-            Stored in the database; effective at once.
+            Stored in the database; effective at once. With --dry-run nothing is set: it counts the purchases that other \
+            accounts would have.
 
-            Example: storekeeper customers policy --app com.example.app firstWins
+            Examples:
+              storekeeper customers policy --app com.example.app
+              storekeeper customers policy --app com.example.app --environment Production lastRestoreWins --dry-run
             """)
 
     @OptionGroup var database: DatabaseOptions
@@ -19,29 +23,68 @@ struct Policy: Subcommand {
     @Option(help: "Bundle id of the app.")
     var app: String
 
+    @Option(help: "Environment: Production or Sandbox (default: both).")
+    var environment: StoreEnvironment?
+
     @Argument(help: "New policy: \(SharingPolicy.allCases.map(\.rawValue).joined(separator: ", ")).")
     var policy: SharingPolicy?
+
+    @Flag(help: "Count the purchases that would change hands; set nothing.")
+    var dryRun = false
+
+    func validate() throws {
+        if dryRun, policy == nil { throw ValidationError("--dry-run needs the policy to try") }
+    }
 
     func run(in context: CommandContext) async throws {
         let connection = try database.connection(for: "customers", in: context)
         try await KnownAppsWarning(connection: connection).warn(about: app, in: context)
         let store = SharingStore(connection)
-        if let policy {
-            try await store.setPolicy(policy, of: app, at: context.now())
-            try await audit.record(
-                "customers policy \(policy.rawValue)", on: [app], to: OperatorActionStore(connection),
-                in: context)
+        var answers: [Answer] = []
+        for environment in environment.map({ [$0] }) ?? [.production, .sandbox] {
+            var answer = Answer(app: app, environment: environment.rawValue, policy: "", isDefault: false)
+            if let policy, dryRun {
+                let trial = try await store.trial(of: policy, for: app, in: environment)
+                answer.trial = Answer.Trial(
+                    policy: policy.rawValue, moved: trial.moved.count, shared: trial.shared,
+                    examples: trial.moved.prefix(5).map(\.originalTransactionId))
+            } else if let policy {
+                try await store.setPolicy(policy, of: app, in: environment, at: context.now())
+                try await audit.record(
+                    "customers policy \(policy.rawValue)", on: ["\(app) \(environment.rawValue)"],
+                    to: OperatorActionStore(connection), in: context)
+            }
+            let stored = try await store.policies()[CoverageStore.App(environment, app)]
+            (answer.policy, answer.isDefault) = ((stored ?? .standard).rawValue, stored == nil)
+            answers.append(answer)
         }
-        let stored = try await store.policies()[app]
-        let answer = Answer(app: app, policy: (stored ?? .standard).rawValue, isDefault: stored == nil)
-        guard !output.json else { return try output.print(json: answer, in: context) }
-        context.print("\(answer.app.escaped): \(answer.policy)\(answer.isDefault ? " (the default)" : "")")
+        guard !output.json else { return try output.print(json: answers, in: context) }
+        answers.map(\.text).forEach(context.print)
     }
 
     struct Answer: Encodable {
+        struct Trial: Encodable {
+            var policy: String
+            var moved: Int
+            var shared: Int
+            /// Some of the purchases that would change hands.
+            var examples: [String]
+        }
+
         var app: String
+        var environment: String
         var policy: String
         var isDefault: Bool
+        var trial: Trial?
+
+        var text: String {
+            let now = "\(app.escaped) \(environment): \(policy)\(isDefault ? " (the default)" : "")"
+            guard let trial else { return now }
+            let examples = trial.examples.isEmpty ? "" : ", such as \(trial.examples.joined(separator: ", "))"
+            return
+                "\(now); with \(trial.policy) \(trial.moved) of \(trial.shared) purchases on shared Apple accounts would "
+                + "change hands\(examples)"
+        }
     }
 }
 

@@ -36,14 +36,15 @@ struct SharedAccounts: Subcommand {
 
     private static func rows(
         of shared: [CustomerStore.SharedAccount], in environment: StoreEnvironment,
-        under policies: [String: SharingPolicy]
+        under policies: [CoverageStore.App: SharingPolicy]
     ) -> [Row] {
         shared.flatMap { customer in
             customer.accounts.map { account in
                 Row(
                     app: customer.bundleId, environment: environment.rawValue, customer: customer.customer,
                     account: account.appAccountToken,
-                    since: account.since, policy: (policies[customer.bundleId] ?? .standard).rawValue,
+                    since: account.since,
+                    policy: (policies[CoverageStore.App(environment, customer.bundleId)] ?? .standard).rawValue,
                     isServed: account.isServed)
             }
         }

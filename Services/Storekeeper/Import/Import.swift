@@ -25,52 +25,32 @@ struct Import: Subcommand {
             Example: storekeeper import customers.jsonl --app com.example.app --environment Production --dry-run
             """)
 
-    @OptionGroup var apple: AppleOptions
-    @OptionGroup var kafka: KafkaOptions
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var audit: AuditOptions
-    @OptionGroup var output: OutputOptions
-
-    @Argument(help: "File of customers.")
-    var file: String
-
-    @Option(help: "Progress file (default: FILE.progress).")
-    var progress: String?
+    @OptionGroup var customers: CustomerFileOptions
 
     @Option(help: "File for the outcome of each row (default: FILE.outcomes).")
     var outcomes: String?
 
-    @Option(help: "Number of customers to fetch from Apple in parallel, 1 to 200.")
-    var parallel = 20
-
     @Flag(help: "Say what would become of each row; change nothing and ask Apple nothing.")
     var dryRun = false
 
-    func validate() throws {
-        guard (1...200).contains(parallel) else {
-            throw ValidationError("--parallel \(parallel) is out of range: 1 to 200")
-        }
-    }
-
     func run(in context: CommandContext) async throws {
-        guard let content = FileManager.default.contents(atPath: file) else {
-            throw ValidationError("\(file.escaped) cannot be read")
-        }
-        let connection = try database.connection(for: "import", in: context)
-        let kafka = dryRun ? nil : try kafka.configuration(in: context)
-        let summary = try await apple.withClient(in: context) { client in
+        let content = try customers.content()
+        let connection = try customers.database.connection(for: "import", in: context)
+        let kafka = dryRun ? nil : try customers.kafka.configuration(in: context)
+        let summary = try await customers.apple.withClient(in: context) { client in
             guard let environment = StoreEnvironment(rawValue: client.environment.rawValue) else {
                 throw ValidationError("--environment \(client.environment.rawValue) is not known to this build")
             }
             let bundleId = client.app.bundleId
-            let list = ImportList(String(decoding: content, as: UTF8.self), of: bundleId)
+            let list = ImportList(content, of: bundleId)
             let run = ImportRun(
                 records: CustomerRecords(connection), claims: CustomerStore(connection), bundleId: bundleId,
                 environment: environment, context: context)
             if !dryRun {
                 // First, so that an interrupted run is in the audit log, too.
-                try await audit.record(
-                    "import", on: ["\(bundleId) \(environment.rawValue), \(list.rows.count) customers of \(file)"],
+                try await customers.audit.record(
+                    "import",
+                    on: ["\(bundleId) \(environment.rawValue), \(list.rows.count) customers of \(customers.file)"],
                     to: OperatorActionStore(connection), in: context)
             }
             var results = list.faults.map { ImportResult(line: $0.line, outcome: "invalid", reason: $0.reason) }
@@ -92,8 +72,8 @@ struct Import: Subcommand {
             try write(results)
             return summary
         }
-        if output.json {
-            try output.print(json: summary, in: context)
+        if customers.output.json {
+            try customers.output.print(json: summary, in: context)
         } else {
             context.print(summary.sentence)
         }
@@ -106,7 +86,7 @@ struct Import: Subcommand {
         in context: CommandContext, _ summary: inout ImportSummary
     ) async throws -> [Int: String] {
         let book = try BackfillJournal(
-            at: progress ?? file + ".progress", of: "\(client.app.bundleId) \(client.environment.rawValue)")
+            at: customers.progressFile, of: "\(client.app.bundleId) \(client.environment.rawValue)")
         // One purchase brings the customer's whole history, of which the others are a part: but a row may be wrong.
         let ids = Array(Set(rows.flatMap(\.originalTransactionIds))).sorted()
         let left = ids.filter { !book.done.contains($0) }
@@ -114,7 +94,7 @@ struct Import: Subcommand {
         summary.fetchedBefore = ids.count - left.count
         let producer = try Producer(kafka, logger: .silent)
         let run = BackfillRun(
-            client: client, producer: producer, seal: try RecordSeal(context), book: book, parallel: parallel,
+            client: client, producer: producer, seal: try RecordSeal(context), book: book, parallel: customers.parallel,
             now: context.now)
         let counts: BackfillRun.Counts
         do {
@@ -135,7 +115,7 @@ struct Import: Subcommand {
     }
 
     private func write(_ results: [ImportResult]) throws {
-        let path = outcomes ?? file + ".outcomes"
+        let path = outcomes ?? customers.file + ".outcomes"
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var data = Data()

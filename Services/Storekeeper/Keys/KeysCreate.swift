@@ -25,7 +25,9 @@ struct KeysCreate: Subcommand {
     @Option(help: "Environment: Production or Sandbox.")
     var environment: StoreEnvironment
 
-    @Option(name: .customLong("scope"), help: "Scope; repeat for several (default: all).")
+    @Option(
+        name: .customLong("scope"),
+        help: "Scope; repeat for several (default: all but \(APIScope.customersErase.rawValue)).")
     var scopes: [APIScope] = []
 
     @Option(name: .customLong("app"), help: "Bundle id of an app; repeat for several (default: all apps).")
@@ -48,7 +50,7 @@ struct KeysCreate: Subcommand {
         let now = context.now()
         let key = ClientKey(
             id: context.id(), name: name, environment: environment,
-            scopes: scopes.isEmpty ? Set(APIScope.allCases) : Set(scopes), bundleIds: Set(apps).sorted(),
+            scopes: scopes.isEmpty ? APIScope.usual : Set(scopes), bundleIds: Set(apps).sorted(),
             digest: secret.digest, createdAt: now, expiresAt: days.map { now.addingTimeInterval(Double($0) * 86_400) })
         try await ClientKeyStore(connection).add(key)
         try await audit.record(

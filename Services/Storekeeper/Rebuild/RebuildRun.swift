@@ -26,7 +26,7 @@ struct RebuildRun: Sendable {
         // Fail before hours of work.
         try await repair?.check(comparison)
         let schema = FreshSchema(named: fresh.schema, PostgresConnection(fresh, logger: .silent))
-        try await schema.create(withProductsOf: live.schema)
+        try await schema.create(withSettingsOf: live.schema)
         let result: Result<RebuildReport, any Error>
         do {
             var report = try await replayAndCompare(comparison)

@@ -1,7 +1,20 @@
+import Synchronization
+
 /// The clients of all apps for which there are keys, one for each environment that the app accepts.
+///
+/// A value whose copies share the clients, so that all of them follow reloaded keys and apps.
 public struct APIClients: Sendable {
+    private final class Current: Sendable {
+        let clients: Mutex<[AppStoreServerAPI]>
+
+        init(_ clients: [AppStoreServerAPI]) { self.clients = Mutex(clients) }
+    }
+
+    private let current: Current
+    private let client: @Sendable (AcceptedApp, AppStoreEnvironment, APICredentials) -> AppStoreServerAPI
+
     /// Every client, in the order of bundle ids, production first.
-    public let all: [AppStoreServerAPI]
+    public var all: [AppStoreServerAPI] { current.clients.withLock { $0 } }
 
     /// - Parameters:
     ///   - baseURL: In the place of Apple's two addresses, for a simulator: it has `/production` and `/sandbox` below one.
@@ -11,26 +24,48 @@ public struct APIClients: Sendable {
         baseURL: String? = nil, limitScale: Double = 1, retry: APIRetryPolicy = APIRetryPolicy(),
         observe: @escaping @Sendable (APIAttempt) -> Void = { _ in }
     ) {
-        all = apps.all.flatMap { app -> [AppStoreServerAPI] in
-            guard let credentials = keys.credentials[app.bundleId] else { return [] }
-            return [AppStoreEnvironment.production, .sandbox].filter { apps.accepts($0, for: app) }.map { environment in
-                AppStoreServerAPI(
-                    app: app, environment: environment, credentials: credentials, verifier: verifier,
-                    transport: transport, clock: clock,
-                    baseURL: baseURL.map { "\($0)\($0.hasSuffix("/") ? "" : "/")\(environment.rawValue.lowercased())" },
-                    limits: APIRateLimits(environment: environment, scale: limitScale, clock: clock), retry: retry,
-                    observe: observe)
-            }
+        let client: @Sendable (AcceptedApp, AppStoreEnvironment, APICredentials) -> AppStoreServerAPI = {
+            app, environment, credentials in
+            AppStoreServerAPI(
+                app: app, environment: environment, credentials: credentials, verifier: verifier,
+                transport: transport, clock: clock,
+                baseURL: baseURL.map { "\($0)\($0.hasSuffix("/") ? "" : "/")\(environment.rawValue.lowercased())" },
+                limits: APIRateLimits(environment: environment, scale: limitScale, clock: clock), retry: retry,
+                observe: observe)
         }
+        self.client = client
+        current = Current(
+            Self.places(apps, keys).map { app, environment, credentials in client(app, environment, credentials) })
     }
 
-    /// Applies the keys of a reloaded file. An app that had none before needs new clients.
+    /// Applies the keys of a reloaded file. An app that had none before gets clients with ``use(_:apps:)``.
     public func use(_ keys: APIKeysFile) async {
         for client in all { await client.use(keys.credentials[client.app.bundleId] ?? APICredentials(keys: [])) }
+    }
+
+    /// Applies reloaded keys and apps. Clients of apps as before stay, with what they have used of Apple's limits.
+    public func use(_ keys: APIKeysFile, apps: AppRegistry) async {
+        let before = all
+        let after = Self.places(apps, keys).map { app, environment, credentials in
+            before.first { $0.app == app && $0.environment == environment } ?? client(app, environment, credentials)
+        }
+        current.clients.withLock { $0 = after }
+        await use(keys)
     }
 
     /// Nil where the app is unknown, has no key, or does not accept the environment.
     public subscript(bundleId: String, environment: AppStoreEnvironment) -> AppStoreServerAPI? {
         all.first { $0.app.bundleId == bundleId && $0.environment == environment }
+    }
+
+    private static func places(
+        _ apps: AppRegistry, _ keys: APIKeysFile
+    ) -> [(AcceptedApp, AppStoreEnvironment, APICredentials)] {
+        apps.all.flatMap { app -> [(AcceptedApp, AppStoreEnvironment, APICredentials)] in
+            guard let credentials = keys.credentials[app.bundleId] else { return [] }
+            return [AppStoreEnvironment.production, .sandbox].filter { apps.accepts($0, for: app) }.map {
+                (app, $0, credentials)
+            }
+        }
     }
 }

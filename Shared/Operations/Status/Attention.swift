@@ -14,7 +14,7 @@ package struct Attention: Sendable {
     /// Most urgent first: unreadable sections, lost notifications, delays, rejections.
     package func sentences(on report: StatusReport) -> [String] {
         unreadable(report) + (report.recovery.value.map { $0.attention(at: report.at) } ?? []) + receivers(report)
-            + report.topicProblems + behind(report) + rejections(report) + products(report)
+            + report.topicProblems + behind(report) + rejections(report) + products(report) + transfers(report)
     }
 
     private func unreadable(_ report: StatusReport) -> [String] {
@@ -63,6 +63,16 @@ package struct Attention: Sendable {
             \(unknown.purchases) purchases of \(unknown.product.escaped) give access without an end, because Apple tells no \
             duration of a non-renewing product: storekeeper products durations --app \(unknown.app.escaped) \
             \(unknown.product.escaped)=P1M
+            """
+        }
+    }
+
+    private func transfers(_ report: StatusReport) -> [String] {
+        report.rejectedTransfers.map { rejected in
+            """
+            restores of \(rejected.purchases) purchases of \(rejected.app.escaped) in \(rejected.environment) were rejected \
+            within 24 hours, because they had moved between accounts too often: storekeeper customers shared --app \
+            \(rejected.app.escaped)
             """
         }
     }

@@ -30,6 +30,7 @@ package struct StatusReader: Sendable {
         var report = StatusReport(
             at: now, stages: await stages, ledger: ledger, rejected: rejected, receivers: receivers, recovery: recovery)
         report.unknownDurations = (try? await self.unknownDurations(connection)) ?? []
+        report.rejectedTransfers = (try? await self.rejectedTransfers(connection, now)) ?? []
         report.isYoung = (try? await isYoung(connection, now)) ?? false
         report.topicProblems = await topics
         report.attention = Attention().sentences(on: report)
@@ -47,6 +48,15 @@ package struct StatusReader: Sendable {
     private func unknownDurations(_ connection: PostgresConnection) async throws -> [StatusReport.UnknownDuration] {
         try await ProductStore(connection).durations().filter { $0.endless > 0 }.map {
             StatusReport.UnknownDuration(app: $0.bundleId, product: $0.productId, purchases: $0.endless)
+        }
+    }
+
+    private func rejectedTransfers(
+        _ connection: PostgresConnection, _ now: Date
+    ) async throws -> [StatusReport.RejectedTransfers] {
+        try await TransferStore(connection).rejected(since: now.addingTimeInterval(-86_400)).map {
+            StatusReport.RejectedTransfers(
+                app: $0.bundleId, environment: $0.environment.rawValue, purchases: $0.purchases)
         }
     }
 

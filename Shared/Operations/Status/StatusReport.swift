@@ -51,6 +51,13 @@ package struct StatusReport: Sendable, Encodable {
         package var purchases: Int
     }
 
+    /// Restores of an app that were rejected within 24 hours, because their purchases had moved too often.
+    package struct RejectedTransfers: Sendable, Encodable, Equatable {
+        package var app: String
+        package var environment: String
+        package var purchases: Int
+    }
+
     package var at: Date
     package var stages: Section<[Stage]>
     package var ledger: Section<Ledger>
@@ -62,6 +69,7 @@ package struct StatusReport: Sendable, Encodable {
     /// Topics that are not as meant, one sentence each.
     package var topicProblems: [String] = []
     package var unknownDurations: [UnknownDuration] = []
+    package var rejectedTransfers: [RejectedTransfers] = []
     /// Problems, most urgent first; filled by ``Attention``.
     package var attention: [String] = []
 }

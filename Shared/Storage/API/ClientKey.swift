@@ -61,8 +61,13 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
     case customersRead = "customers:read"
     /// Change customers, their grants and consents.
     case customersWrite = "customers:write"
+    /// Detach and erase customers, which cannot be undone.
+    case customersErase = "customers:erase"
     /// Sign offers.
     case offersSign = "offers:sign"
     /// Read the feed of changes.
     case eventsRead = "events:read"
+
+    /// The scopes of a key for which none was named.
+    package static let usual = Set(allCases).subtracting([.customersErase])
 }

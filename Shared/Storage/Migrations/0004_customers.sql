@@ -36,13 +36,33 @@ create index account_claim_by_account on account_claim (app_account_token, envir
 create index account_claim_by_customer on account_claim (app_transaction_id, environment, bundle_id)
     where app_transaction_id is not null;
 
--- The policy of an app whose accounts share Apple accounts. No row: firstWins.
+-- The policy of an app, in one environment, whose accounts share Apple accounts. No row: firstWins.
 create table sharing_policy (
     decided_at timestamptz not null,
-    bundle_id text primary key,
+    environment store_environment not null,
+    bundle_id text not null,
     policy text not null check (
-        policy in ('firstWins', 'refuse', 'allow', 'lastRestoreWins', 'lastRestoreWinsIfLapsed'))
+        policy in ('firstWins', 'refuse', 'allow', 'lastRestoreWins', 'lastRestoreWinsIfLapsed')),
+    primary key (environment, bundle_id)
 );
+
+-- Purchases that a restore moved from one account of the app to another, and moves that were rejected because there had been too
+-- many. The API adds rows; the state-updater tells of them in the timeline. Of the last 30 days they count.
+create table purchase_transfer (
+    id bigint generated always as identity primary key,
+    moved_at timestamptz not null,
+    announced_at timestamptz, -- in the timeline
+    transfer_uuid uuid not null unique, -- of its event
+    from_account_token uuid, -- null: the purchase had no account, or the account was erased
+    to_account_token uuid, -- null: the account was erased
+    environment store_environment not null,
+    is_rejected boolean not null,
+    bundle_id text not null,
+    original_transaction_id text not null
+);
+create index purchase_transfer_by_purchase on purchase_transfer (environment, original_transaction_id, moved_at);
+create index purchase_transfer_to_announce on purchase_transfer (id) where announced_at is null and not is_rejected;
+create index purchase_transfer_by_time on purchase_transfer (moved_at);
 
 -- The accounts that operators chose: on their Apple accounts only they are entitled, and the policy does not count.
 create table chosen_account (
@@ -117,7 +137,11 @@ begin atomic
             count(*) filter (where claimant.is_chosen) over () as chosen,
             row_number() over (
                 order by claimant.since, claimant.signed_at desc, claimant.app_account_token) as place,
-            (select p.policy from sharing_policy p where p.bundle_id = asked_bundle_id) as policy
+            (
+                select p.policy
+                from sharing_policy p
+                where p.environment = asked_environment and p.bundle_id = asked_bundle_id
+            ) as policy
         from (
             select claim.app_account_token, min(claim.since) as since,
                 (array_agg(claim.signed_at order by claim.since, claim.signed_at desc))[1] as signed_at,
@@ -153,7 +177,7 @@ begin atomic
         join account_claim claim
             on claim.environment = asked_environment and claim.bundle_id = policy.bundle_id
             and claim.original_transaction_id = asked_purchase
-        where policy.bundle_id = asked_bundle_id
+        where policy.environment = asked_environment and policy.bundle_id = asked_bundle_id
             and policy.policy in ('lastRestoreWins', 'lastRestoreWinsIfLapsed')
     ) as restore
     where restore.moved_at is not null
@@ -244,7 +268,8 @@ where not exists (
         -- The function is asked only where a policy lets restores move purchases.
         not exists (
             select from sharing_policy
-            where sharing_policy.bundle_id = owned.bundle_id and sharing_policy.policy like 'lastRestore%')
+            where sharing_policy.environment = owned.environment and sharing_policy.bundle_id = owned.bundle_id
+                and sharing_policy.policy like 'lastRestore%')
         or coalesce(restored_to(owned.environment, owned.bundle_id, owned.original_transaction_id), owned.app_account_token)
             = owned.app_account_token
         or exists (
@@ -293,7 +318,8 @@ where account.app_account_token = claim.app_account_token
             -- As above: elsewhere the function is not asked.
             when exists (
                 select from sharing_policy
-                where sharing_policy.bundle_id = claim.bundle_id and sharing_policy.policy like 'lastRestore%')
+                where sharing_policy.environment = claim.environment and sharing_policy.bundle_id = claim.bundle_id
+                    and sharing_policy.policy like 'lastRestore%')
                 then restored_to(claim.environment, claim.bundle_id, claim.original_transaction_id) is not null
                     and not exists (
                         select
@@ -315,7 +341,8 @@ where account.app_account_token = claim.app_account_token
             and (claim.owner_account_token is null
                 or exists (
                     select from sharing_policy
-                    where sharing_policy.bundle_id = claim.bundle_id and sharing_policy.policy = 'allow')
+                    where sharing_policy.environment = claim.environment
+                        and sharing_policy.bundle_id = claim.bundle_id and sharing_policy.policy = 'allow')
                 or exists (
                     select from chosen_account chosen
                     where chosen.environment = claim.environment and chosen.bundle_id = claim.bundle_id

@@ -17,13 +17,13 @@ declare
         'schema_migration', 'api_key', 'api_cursor_secret', 'certificate_chain', 'notification', 'notification_payload',
         'transaction', 'subscription', 'access_period', 'anomaly', 'lifecycle_gap', 'timeline', 'account_claim', 'sharing_policy',
         'chosen_account', 'product', 'recovery_request', 'recovery_answer', 'purchase_owner', 'owned_access', 'account_access', 'price_consent',
-        'renewal_switch', 'subscription_end'];
+        'renewal_switch', 'subscription_end', 'erased_account'];
     -- Everything but the keys and stored answers of the API, and what is between services only.
     console_reads constant text[] := array_remove(array_remove(api_reads, 'api_key'), 'api_cursor_secret') || array[
         'consumer_position', 'rejected', 'ingest_heartbeat', 'operator_action', 'conflicting_notification', 'recovery_request',
         'coverage', 'coverage_day', 'recovery_window', 'recovery_page', 'recovery_item', 'canary', 'send_attempt',
         'send_attempt_result', 'recovery_answer', 'postponed_request', 'customer', 'manual_grant', 'cancellation', 'loyalty',
-        'entitlement_definition', 'account_app', 'customer_consent',
+        'entitlement_definition', 'account_app', 'customer_consent', 'purchase_transfer',
         'console_secret'];
     ours constant name := current_schema();
     role_name text;
@@ -45,14 +45,17 @@ begin
         end if;
         for object in
             select p.oid::regprocedure as name,
-                p.prosecdef and role_name not in ('storekeeper_migrator', 'storekeeper_scheduler') as is_denied
+                p.prosecdef and role_name not in ('storekeeper_migrator', 'storekeeper_scheduler')
+                    and (role_name <> 'storekeeper_api' or p.proname not in ('erase_account', 'sweep_erased_account'))
+                    as is_denied
             from pg_proc p
             where p.pronamespace = ours::regnamespace and pg_has_role(p.proowner, 'usage')
                 and not exists (
                     select from pg_depend d
                     where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
         loop
-            -- Only the scheduler, which creates and drops months, may execute security definer functions.
+            -- Only the scheduler, which creates and drops months, may execute security definer functions; and the API
+            -- those that erase an account.
             if object.is_denied then
                 execute format('revoke execute on function %s from %I', object.name, role_name);
             else
@@ -80,6 +83,7 @@ begin
             ('storekeeper_state_updater', 'insert, update (published_at, traceparent, changes)', array['timeline']),
             ('storekeeper_state_updater', 'insert, update', array[
                 'consumer_position', 'transaction', 'subscription', 'anomaly', 'account_claim', 'shared_account_notice']),
+            ('storekeeper_state_updater', 'update (announced_at)', array['purchase_transfer']),
             ('storekeeper_state_updater', 'insert, update, delete', array[
                 'access_period', 'lifecycle_gap', 'recovery_request', 'lease']),
             -- The progress of recalculating access; operators write the duration itself.
@@ -99,7 +103,8 @@ begin
             -- Refresh requests, and the audit log of API keys.
             ('storekeeper_api', 'insert', array['recovery_request', 'operator_action']),
             -- Versions and consents are only added.
-            ('storekeeper_api', 'select, insert', array['entitlement_definition', 'account_app', 'customer_consent']),
+            ('storekeeper_api', 'select, insert', array[
+                'entitlement_definition', 'account_app', 'customer_consent', 'purchase_transfer']),
             ('storekeeper_api', 'select', api_reads),
             -- For storekeeper import; claims are never deleted.
             ('storekeeper_scheduler', 'insert, update', array['account_claim']),

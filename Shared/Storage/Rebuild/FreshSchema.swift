@@ -33,8 +33,9 @@ public struct FreshSchema: Sendable {
         self.connection = connection
     }
 
-    /// Creates the schema and its tables, and copies the operators' settings of products, which affect access.
-    public func create(withProductsOf live: String) async throws {
+    /// Creates the schema and its tables, and copies what affects the state beside notifications: the operators' settings of
+    /// products, and the accounts that were erased.
+    public func create(withSettingsOf live: String) async throws {
         let found = try await connection.execute(Self.find, name)
         guard found.isEmpty else { throw Failure.exists(name) }
         do {
@@ -46,13 +47,23 @@ public struct FreshSchema: Sendable {
                     from \(Self.quoted(live)).product
                     """)
             _ = try await connection.execute(copy)
+            let erased = Statement(
+                unsafeSQL: """
+                    insert into erased_account (
+                        erased_at, topics_until, purchases, payloads, id, environment, is_complete, digest, bundle_id,
+                        detached_purchases)
+                    select erased_at, topics_until, purchases, payloads, id, environment::text::store_environment,
+                        is_complete, digest, bundle_id, detached_purchases
+                    from \(Self.quoted(live)).erased_account
+                    """)
+            _ = try await connection.execute(erased)
         } catch let error as PostgresError where error.meaning == .notPermitted && error.sqlState == "42501" {
             let who = try await connection.execute(Self.user)[0]
             throw Failure.forbidden(user: try who.value("name"), database: try who.value("database"))
         }
     }
 
-    /// Drops the schema with everything in it. Call it only for a schema that ``create(withProductsOf:)`` has created.
+    /// Drops the schema with everything in it. Call it only for a schema that ``create(withSettingsOf:)`` has created.
     public func drop() async throws {
         try await connection.run(unsafeScript: "drop schema if exists \(Self.quoted(name)) cascade")
     }

@@ -25,6 +25,9 @@ extension Change {
         if fact == FactChange.sharedAccount {
             return "The app's account \(to ?? "?") uses the same Apple account as \(from ?? "another one")."
         }
+        if fact == FactChange.account {
+            return "The purchase moved from the app's account \(from ?? "?") to \(to ?? "another one")."
+        }
         return "The \(fact) \(to.map { "is \($0)" } ?? "was removed")\(from.map { "; it was \($0)" } ?? "")."
     }
 }

@@ -132,6 +132,7 @@ struct BadInputTests {
             for table in [
                 "customer", "manual_grant", "api_idempotency", "account_claim", "notification", "recovery_request",
                 "operator_action", "entitlement_definition", "account_app", "customer_consent",
+                "erased_account",
             ] {
                 let rows = try await connection.execute(Statement(unsafeSQL: "select from \(table)"))
                 #expect(rows.affected == 0, "\(table)")

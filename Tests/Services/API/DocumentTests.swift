@@ -134,6 +134,7 @@ struct DocumentedAnswers {
         switch operation.id {
         case "queryEntitlements": #"{"appAccountTokens":["\#(SampleState.account)"]}"#
         case "createGrant": #"{"productId":"pro","reason":"r"}"#
+        case "eraseCustomer": #"{"extent":"erase"}"#
         case "uploadTransactions": #"{"bundleId":"\#(SampleState.app)"}"#
         case "restorePurchases": #"{"bundleId":"\#(SampleState.app)","appAccountToken":"\#(SampleState.account)"}"#
         case "uploadReceipt": #"{"bundleId":"\#(SampleState.app)","receipt":"AAAA"}"#
@@ -153,7 +154,7 @@ struct DocumentedAnswers {
             unsafeScript: """
                 truncate api_key, api_key_use, customer, manual_grant, api_idempotency, notification, subscription, transaction, access_period,
                     account_claim, timeline, notification_payload, recovery_request, entitlement_definition,
-                    account_app, customer_consent
+                    account_app, customer_consent, erased_account
                 """)
         let key = try await api.key(bundleIds: [SampleState.app])
         let path = Self.path(operation)

@@ -180,7 +180,8 @@ import Testing
     ) async throws {
         try await UploadFixture.with { fixture in
             let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(policy, of: ForgeryMaterial.bundleId, at: UploadFixture.now)
+            try await SharingStore(connection).setPolicy(
+                policy, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
             await connection.close()
             let signed = try fixture.transaction(of: Self.account)
             _ = try await fixture.upload([signed], of: Self.account)
@@ -201,7 +202,7 @@ import Testing
         try await UploadFixture.with { fixture in
             let connection = TestDatabase.connection(fixture.api.database)
             try await SharingStore(connection).setPolicy(
-                .lastRestoreWinsIfLapsed, of: ForgeryMaterial.bundleId, at: UploadFixture.now)
+                .lastRestoreWinsIfLapsed, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
             await connection.close()
             let lapsed = try fixture.transaction(of: Self.account) {
                 $0.expiresDate = UploadFixture.now.addingTimeInterval(-30)

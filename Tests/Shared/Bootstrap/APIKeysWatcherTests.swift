@@ -31,33 +31,33 @@ import Testing
 
     @Test func `what has not changed is no news`() async throws {
         let keys = try watched()
-        #expect(await keys.reload() == nil)
+        #expect(await keys.reload(apps: apps) == nil)
         try list("first")
-        #expect(await keys.reload() == nil)
+        #expect(await keys.reload(apps: apps) == nil)
     }
 
     @Test func `a further key is news once`() async throws {
         let keys = try watched()
         try writeKey("second")
         try list("first", "second")
-        #expect(await keys.reload() != nil)
-        #expect(await keys.reload() == nil)
+        #expect(await keys.reload(apps: apps) != nil)
+        #expect(await keys.reload(apps: apps) == nil)
     }
 
     @Test func `another key under the same name is news`() async throws {
         let keys = try watched()
         try writeKey("first")
-        #expect(await keys.reload() != nil)
+        #expect(await keys.reload(apps: apps) != nil)
     }
 
     @Test func `APIKeysWatcher keeps its keys while the file is invalid`() async throws {
         let keys = try watched()
         try list("absent")
-        #expect(await keys.reload() == nil)
+        #expect(await keys.reload(apps: apps) == nil)
         try list("first")
-        #expect(await keys.reload() == nil)
+        #expect(await keys.reload(apps: apps) == nil)
         try writeKey("absent")
         try list("absent")
-        #expect(await keys.reload() != nil)
+        #expect(await keys.reload(apps: apps) != nil)
     }
 }

@@ -40,6 +40,33 @@ import Testing
         try await api.close()
     }
 
+    @Test func `AppleAPI follows an app that is added to the files of apps and keys`() async throws {
+        let watched = try TrustSettings(apps: files.path("apps.json"), roots: [], developmentMode: false)
+        let (apps, list) = (files.path("apps.json"), files.path("keys.json"))
+        let api = try AppleAPI(
+            watched, keys: list, url: nil, limitShare: 1, developmentMode: false,
+            clock: APIClock(now: { Date() }, random: { 0 }),
+            following: {
+                (try? TrustSettings(apps: apps, roots: [], developmentMode: false).apps) ?? watched.apps
+            })
+        try files.write(
+            "apps.json",
+            #"""
+            [{"bundleId": "com.example.reader", "appAppleId": 1234567890, "environments": ["Production", "Sandbox"]},
+             {"bundleId": "com.example.added", "appAppleId": 7, "environments": ["Production", "Sandbox"]}]
+            """#)
+        try files.write(
+            "keys.json",
+            #"""
+            [{"bundleId": "com.example.reader", "issuerId": "i", "keyId": "k", "privateKeyFile": "key.p8"},
+             {"bundleId": "com.example.added", "issuerId": "i", "keyId": "k", "privateKeyFile": "key.p8"}]
+            """#)
+        await api.reloadKeys()
+        #expect(api.clients["com.example.added", .sandbox] != nil)
+        #expect(api.clients.all.count == 4)
+        try await api.close()
+    }
+
     @Test(arguments: [
         "http://127.0.0.1:8090", "http://localhost:8090", "http://[::1]:8090", "https://simulator.example",
     ])

@@ -87,7 +87,7 @@ import Testing
             let accounts = try await Self.accounts(connection).filter(\.isShared)
             #expect(!accounts.isEmpty)
             for policy in SharingPolicy.allCases {
-                try await sharing.setPolicy(policy, of: Self.app, at: Fixtures.now)
+                try await sharing.setPolicy(policy, of: Self.app, in: .production, at: Fixtures.now)
                 for isChosen in [false, true] {
                     if isChosen {
                         try await sharing.choose(Self.tokens[3], of: Self.app, in: .production, at: Fixtures.now)

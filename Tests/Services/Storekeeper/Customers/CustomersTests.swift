@@ -66,23 +66,47 @@ import Testing
 
     @Test func `the policy is shown, set and obeyed at once, and the trail says who set it`() async throws {
         try await Self.use { connection, environment async throws in
-            let shown = await CommandOutcome.of(["customers", "policy", "--app", Self.app], environment: environment)
-            #expect(shown.text == "com.example.app: firstWins (the default)")
-            for (policy, served) in [
+            let policy = ["customers", "policy", "--app", Self.app, "--environment", "Production"]
+            let shown = await CommandOutcome.of(policy, environment: environment)
+            #expect(shown.text == "com.example.app Production: firstWins (the default)")
+            for (name, served) in [
                 ("allow", [true, true]), ("refuse", [false, false]), ("firstWins", [true, false]),
             ] {
                 let set = await CommandOutcome.of(
-                    ["customers", "policy", "--app", Self.app, policy, "--note", "as agreed"], environment: environment)
-                #expect(set.text == "com.example.app: \(policy)", "\(set.errorOutput)")
+                    policy + [name, "--note", "as agreed"], environment: environment)
+                #expect(set.text == "com.example.app Production: \(name)", "\(set.errorOutput)")
                 let rows = try await Self.shared(environment)
                 #expect(rows.map(\.isServed) == served)
-                #expect(rows.allSatisfy { $0.policy == policy })
+                #expect(rows.allSatisfy { $0.policy == name })
             }
-            let auditLog = try await OperatorActionStore(connection).actions(on: [Self.app])
+            let auditLog = try await OperatorActionStore(connection).actions(on: ["\(Self.app) Production"])
             #expect(auditLog.map(\.actor) == ["olga", "olga", "olga"])
             let wrong = await CommandOutcome.of(
                 ["customers", "policy", "--app", Self.app, "sometimes"], environment: environment)
             #expect(wrong.code == 64)
+        }
+    }
+
+    @Test func `a policy can be tried without being set, for one environment`() async throws {
+        try await Self.use { _, environment async throws in
+            let tried = await CommandOutcome.of(
+                ["customers", "policy", "--app", Self.app, "refuse", "--dry-run"], environment: environment)
+            #expect(
+                tried.text == """
+                    com.example.app Production: firstWins (the default); with refuse 2 of 2 purchases on shared Apple accounts \
+                    would change hands, such as 0, 1
+                    com.example.app Sandbox: firstWins (the default); with refuse 0 of 0 purchases on shared Apple accounts \
+                    would change hands
+                    """, "\(tried.errorOutput)")
+            #expect(try await Self.shared(environment).map(\.isServed) == [true, false])
+            let nothing = await CommandOutcome.of(
+                ["customers", "policy", "--app", Self.app, "--dry-run"], environment: environment)
+            #expect(nothing.code == 64)
+            let set = await CommandOutcome.of(
+                ["customers", "policy", "--app", Self.app, "--environment", "Sandbox", "refuse"],
+                environment: environment)
+            #expect(set.text == "com.example.app Sandbox: refuse")
+            #expect(try await Self.shared(environment).map(\.isServed) == [true, false])
         }
     }
 

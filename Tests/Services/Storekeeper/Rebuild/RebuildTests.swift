@@ -149,6 +149,26 @@ import Testing
         }
     }
 
+    @Test func `rebuild leaves out accounts that were detached or erased`() async throws {
+        try await Self.use(seed: 717) { connection, database async throws in
+            func forget(_ number: Int, _ extent: ErasureStore.Extent) async throws {
+                let token = try #require(UUID(uuidString: "7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7\(number)"))
+                let certificate = try await ErasureStore(connection).forget(
+                    token, customer: nil, of: Self.bundleId, in: .production, extent: extent, id: UUID(), at: Self.epoch
+                )
+                #expect(certificate.purchases > 3)
+            }
+            try await forget(0, .detach)
+            let detached = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            #expect(detached.code == 0, "\(detached.text) \(detached.errorOutput)")
+            #expect(detached.text.contains("no differences"), "\(detached.text)")
+            // Without their payloads these purchases are not compared, and none is found to differ.
+            try await forget(1, .erase)
+            let erased = await CommandOutcome.of(["rebuild", "--json"], environment: database.environment)
+            #expect(!erased.text.contains("7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a71"), "\(erased.text)")
+        }
+    }
+
     /// Changes by hand, and what has to be said of each.
     static let tamperings: [(sql: String, table: String, says: String)] = [
         (

@@ -50,6 +50,15 @@ struct AttentionTests {
         #expect(sentences(missing: 5).map { $0.prefix(19) } == ["2 notifications of "])
     }
 
+    @Test func `restores that were rejected because purchases moved too often are said, by app`() {
+        let sentences = Self.report {
+            $0.rejectedTransfers = [.init(app: "com.example.app", environment: "Sandbox", purchases: 2)]
+        }
+        #expect(sentences.count == 1)
+        #expect(sentences.first?.hasPrefix("restores of 2 purchases of com.example.app in Sandbox") == true)
+        #expect(sentences.first?.contains("storekeeper customers shared --app com.example.app") == true)
+    }
+
     @Test func `each thing that is wrong is said once, with what to do`() {
         let wrong: [(String, (inout StatusReport) -> Void)] = [
             ("Kafka", { $0.stages = .unreadable("away") }),

@@ -55,6 +55,36 @@ import Testing
         }
     }
 
+    @Test func `APIClients gives a new app its clients, in all copies, and keeps those of the others`() async throws {
+        let pem = try P256PrivateKey.generate().pem()
+        func keys(_ apps: [AcceptedApp]) throws -> APIKeysFile {
+            let entries = apps.map {
+                #"{"bundleId":"\#($0.bundleId)","issuerId":"i","keyId":"\#(apps.count)","privateKeyFile":"f"}"#
+            }
+            return try APIKeysFile(
+                Array("[\(entries.joined(separator: ","))]".utf8), apps: AppRegistry(apps: apps)
+            ) { _ in pem }
+        }
+        let added = AcceptedApp(bundleId: "added", appAppleId: 7, environments: [.sandbox])
+        try await APIFixture.scene { _, _ in
+            .json("{}")
+        } _: { fixture, store in
+            let clients = APIClients(
+                apps: AppRegistry(apps: [APIFixture.app]), keys: try keys([APIFixture.app]), verifier: fixture.verifier,
+                transport: fixture.transport, clock: fixture.clock(), baseURL: store.url)
+            let copy = clients
+            let both = [APIFixture.app, added]
+            await clients.use(try keys(both), apps: AppRegistry(apps: both))
+            #expect(copy.all.count == 3)
+            try await #require(copy["added", .sandbox]).finishTransaction("1")
+            try await #require(copy[APIFixture.app.bundleId, .production]).finishTransaction("1")
+            let ids = try store.requests.map { try APIFixture.token($0).header["kid"]?.string }
+            #expect(ids == ["2", "2"])
+            await clients.use(try keys([added]), apps: AppRegistry(apps: [added]))
+            #expect(copy.all.map(\.app.bundleId) == ["added"])
+        }
+    }
+
     @Test func `APIClients passes reloaded keys to every client`() async throws {
         let pem = try P256PrivateKey.generate().pem()
         let apps = AppRegistry(apps: [APIFixture.app])

@@ -1,0 +1,46 @@
+import Chassis
+import Contracts
+import Storage
+import StrictJSON
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// Forgets customers on their request.
+struct ErasureHandler: Sendable {
+    private let customers: CustomerHandlers
+
+    init(_ dependencies: Dependencies) { customers = CustomerHandlers(dependencies) }
+
+    /// `POST /v1/customers/{customerId}/erasure`
+    func erase(_ request: APIRequest) async throws -> APIResponse {
+        let bundleId = try request.app()
+        let extent = request.body?.root["extent"]?.string.flatMap(ErasureStore.Extent.init) ?? .detach
+        let asked = request.parameter("customerId")
+        let (environment, id, now) = (request.key.environment, customers.newId(), customers.clock.now())
+        let certificate: ErasureStore.Certificate? = try await customers.database.withConnection { connection in
+            let known = try await CustomerRecords(connection).find(asked, of: bundleId, in: environment)
+            // Accounts of apps without own ids are named by their token.
+            guard let account = known?.appAccountToken ?? UUID(uuidString: asked) else { return nil }
+            let certificate = try await ErasureStore(connection).forget(
+                account, customer: known?.id, of: bundleId, in: environment, extent: extent, id: id, at: now)
+            try await OperatorActionStore(connection).record([
+                OperatorAction(
+                    actedAt: now, actor: "API key \(request.key.name) \(request.key.id.uuidString.lowercased())",
+                    action: "customers \(extent.rawValue)", subject: certificate.subject, note: nil)
+            ])
+            return certificate
+        }
+        guard let certificate else { throw CustomerHandlers.unknown(request) }
+        return APIResponse { json in
+            json.member("certificateId", certificate.id.uuidString.lowercased())
+            json.member("extent", certificate.extent.rawValue)
+            json.member("bundleId", certificate.bundleId)
+            json.member("environment", certificate.environment.rawValue)
+            json.member("erasedAt", certificate.erasedAt.milliseconds)
+            json.member("topicsUntil", certificate.topicsUntil.milliseconds)
+            json.member("purchases", certificate.purchases)
+            json.member("payloads", certificate.payloads)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import ArgumentParser
+import Contracts
+import Foundation
+import Storage
+
+/// `storekeeper customers erase`: forgets a customer.
+struct EraseCustomer: Subcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "erase", abstract: "Erase a customer: account, records and signed payloads.",
+        discussion: """
+            Deletes the customer's records, the account in all purchases, and every signed payload that names it. The \
+            purchases stay as sales without a customer. What Apple sends later, and what is replayed, recovered or rebuilt, \
+            brings nothing back. Kafka's topics hold older records until their retention ends; the printed certificate says \
+            when. This cannot be undone. Running it again prints the same certificate.
+
+            Example: storekeeper customers erase user-4711 --app com.example.app --environment Production --note "ticket 812"
+            """)
+
+    @OptionGroup var erasure: ErasureOptions
+
+    func run(in context: CommandContext) async throws { try await erasure.run(.erase, in: context) }
+}
+
+/// `storekeeper customers detach`: separates a customer from the purchases.
+struct DetachCustomer: Subcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "detach", abstract: "Detach a customer from all purchases and delete the customer's records.",
+        discussion: """
+            As storekeeper customers erase, but keeps the payloads that Apple signed, which name the account. Another account can \
+            claim the purchases afterwards. This cannot be undone; storekeeper customers erase may follow.
+
+            Example: storekeeper customers detach user-4711 --app com.example.app --environment Production
+            """)
+
+    @OptionGroup var erasure: ErasureOptions
+
+    func run(in context: CommandContext) async throws { try await erasure.run(.detach, in: context) }
+}
+
+/// The customer that is to be forgotten.
+struct ErasureOptions: ParsableArguments {
+    @OptionGroup var options: CustomerOptions
+    @OptionGroup var audit: AuditOptions
+
+    func run(_ extent: ErasureStore.Extent, in context: CommandContext) async throws {
+        let connection = try options.database.connection(for: "customers", in: context)
+        let known = try await CustomerRecords(connection).find(
+            options.customer, of: options.app, in: options.environment)
+        guard let account = known?.appAccountToken ?? UUID(uuidString: options.customer) else {
+            throw CommandError(
+                "no customer \(options.customer.escaped) of \(options.app.escaped) is known in "
+                    + "\(options.environment.rawValue): name the customer by your own id or by the appAccountToken")
+        }
+        let certificate = try await ErasureStore(connection).forget(
+            account, customer: known?.id, of: options.app, in: options.environment, extent: extent, id: context.id(),
+            at: context.now())
+        try await audit.record(
+            "customers \(extent.rawValue)", on: [certificate.subject], to: OperatorActionStore(connection),
+            in: context)
+        guard !options.output.json else { return try options.output.print(json: Page(certificate), in: context) }
+        FactLines.of([
+            ("certificate", certificate.id.uuidString.lowercased()), ("extent", certificate.extent.rawValue),
+            ("app", certificate.bundleId), ("environment", certificate.environment.rawValue),
+            ("erased", certificate.erasedAt.text), ("purchases", "\(certificate.purchases)"),
+            ("payloads", "\(certificate.payloads)"),
+            ("topics", "older records in Kafka are deleted by \(certificate.topicsUntil.text)"),
+        ]).forEach(context.print)
+    }
+
+    struct Page: Encodable {
+        var certificateId: String
+        var extent: String
+        var app: String
+        var environment: String
+        var erasedAt: Date
+        var topicsUntil: Date
+        var purchases: Int
+        var payloads: Int
+
+        init(_ certificate: ErasureStore.Certificate) {
+            certificateId = certificate.id.uuidString.lowercased()
+            extent = certificate.extent.rawValue
+            app = certificate.bundleId
+            environment = certificate.environment.rawValue
+            erasedAt = certificate.erasedAt
+            topicsUntil = certificate.topicsUntil
+            purchases = certificate.purchases
+            payloads = certificate.payloads
+        }
+    }
+}

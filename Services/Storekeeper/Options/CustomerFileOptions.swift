@@ -1,0 +1,36 @@
+import ArgumentParser
+import Foundation
+
+/// A file of customers whose purchases are fetched from Apple and sent through the pipeline.
+struct CustomerFileOptions: ParsableArguments {
+    @OptionGroup var apple: AppleOptions
+    @OptionGroup var kafka: KafkaOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var audit: AuditOptions
+    @OptionGroup var output: OutputOptions
+
+    @Argument(help: "File of customers.")
+    var file: String
+
+    @Option(help: "Progress file (default: FILE.progress).")
+    var progress: String?
+
+    @Option(help: "Number of customers to fetch from Apple in parallel, 1 to 200.")
+    var parallel = 20
+
+    func validate() throws {
+        guard (1...200).contains(parallel) else {
+            throw ValidationError("--parallel \(parallel) is out of range: 1 to 200")
+        }
+    }
+
+    /// The contents of the file.
+    func content() throws -> String {
+        guard let content = FileManager.default.contents(atPath: file) else {
+            throw ValidationError("\(file.escaped) cannot be read")
+        }
+        return String(decoding: content, as: UTF8.self)
+    }
+
+    var progressFile: String { progress ?? file + ".progress" }
+}

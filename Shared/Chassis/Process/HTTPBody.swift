@@ -1,0 +1,26 @@
+import Hummingbird
+
+/// The body of an answer.
+public enum HTTPBody: Sendable {
+    case bytes([UInt8])
+    /// Written piece by piece until the closure returns.
+    case stream(@Sendable (inout any ResponseBodyWriter) async throws -> Void)
+
+    /// The answer with this body.
+    public func response(status: Int, headers: HTTPFields, to request: Request) -> Response {
+        let status = HTTPResponse.Status(code: status)
+        switch self {
+        case .stream(let write):
+            return Response(
+                status: status, headers: headers,
+                body: ResponseBody { writer in
+                    try await write(&writer)
+                    try await writer.finish(nil)
+                })
+        case .bytes(let bytes):
+            // The answer to HEAD has no body; what followed would be taken for the next answer.
+            let buffer = request.method == .head ? ByteBuffer() : ByteBuffer(bytes: bytes)
+            return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: buffer))
+        }
+    }
+}

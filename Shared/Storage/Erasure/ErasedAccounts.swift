@@ -1,0 +1,94 @@
+import Contracts
+import Postgres
+import StrictJSON
+import Subscriptions
+
+import struct Foundation.UUID
+
+/// The accounts of a batch whose customers asked to be forgotten.
+///
+/// Read with every batch that is applied, so that later notifications, replays, recovery and rebuilds bring nothing back.
+struct ErasedAccounts: Sendable {
+    /// An account of an app in one environment.
+    struct Account: Hashable, Sendable {
+        var environment: StoreEnvironment
+        var bundleId: String
+        var token: UUID
+    }
+
+    /// Whether the erasure is complete; false where the account was only detached.
+    private let found: [Account: Bool]
+
+    init(_ rows: Rows) throws {
+        found = try rows.reduce(into: [:]) { found, row in
+            let environment: String = try row.value("environment")
+            guard let environment = StoreEnvironment(rawValue: environment) else { return }
+            let account = Account(
+                environment: environment, bundleId: try row.value("bundle_id"), token: try row.value("token"))
+            found[account] = try row.value("is_complete")
+        }
+    }
+
+    var isEmpty: Bool { found.isEmpty }
+
+    func contains(_ account: Account) -> Bool { found[account] != nil }
+
+    /// Selects the erased ones. Locks out a running erasure until the transaction ends.
+    static func command(among accounts: Set<Account>) -> Command {
+        Command(
+            select, accounts.map(\.environment.rawValue), accounts.map(\.bundleId), accounts.map(\.token))
+    }
+
+    static let select = Statement(
+        "erased-accounts",
+        """
+        select given.environment, given.bundle_id, given.token, erased.is_complete
+        from unnest($1::text[], $2::text[], $3::uuid[]) as given (environment, bundle_id, token)
+        join erased_account erased
+            on erased.digest = account_digest(given.environment::store_environment, given.bundle_id, given.token)
+        """)
+
+    /// Removes the erased accounts from an entry.
+    func remove(from entry: inout LedgerEntry) {
+        var isComplete = false
+        for account in entry.accounts {
+            guard let complete = found[account] else { continue }
+            isComplete = isComplete || complete
+            let token = account.token.uuidString.lowercased()
+            if entry.event?.transaction?.appAccountToken == token {
+                entry.event?.transaction?.appAccountToken = nil
+                if complete { entry.event?.transaction?.appTransactionId = nil }
+            }
+            if entry.event?.renewal?.appAccountToken == token { entry.event?.renewal?.appAccountToken = nil }
+        }
+        if isComplete { entry.keepsPayload = false }
+    }
+}
+
+extension LedgerEntry {
+    /// The accounts that the notification names.
+    var accounts: Set<ErasedAccounts.Account> {
+        var tokens: [String] = []
+        if let event {
+            tokens = [event.transaction?.appAccountToken, event.renewal?.appAccountToken].compactMap(\.self)
+        } else if let payload = try? JSONDocument(notification.decoded) {
+            // Rare: version 1, and objects that this build does not know.
+            tokens = payload.root.accountTokens
+        }
+        let bundleId = event?.bundleId ?? notification.bundleId
+        return Set(
+            tokens.compactMap { UUID(uuidString: $0) }.map {
+                ErasedAccounts.Account(environment: notification.environment, bundleId: bundleId, token: $0)
+            })
+    }
+}
+
+extension JSONValue {
+    /// The account tokens anywhere in it.
+    fileprivate var accountTokens: [String] {
+        members.flatMap { key, value in
+            ["appAccountToken", "app_account_token"].contains(key)
+                ? [value.string].compactMap(\.self) : value.accountTokens
+        } + elements.flatMap(\.accountTokens)
+    }
+}

@@ -1,0 +1,8 @@
+import ArgumentParser
+
+/// What the measurements of HTTP need: requests, and two servers that answer without thinking.
+@main
+struct HTTPLoad: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "http-load", subcommands: [Load.self, ServeHummingbird.self, ServeFixed.self])
+}

@@ -1,0 +1,62 @@
+import Contracts
+import Foundation
+import Storage
+import StrictJSON
+import Testing
+
+@testable import API
+
+/// Customers forgotten by a backend.
+struct ErasureTests {
+    private let customer = "/v1/customers/user-1"
+
+    @Test func `An erased customer has nothing, may not come back under the token, and leaves a certificate`()
+        async throws
+    {
+        try await UploadFixture.with { fixture in
+            let path = "?bundleId=\(ForgeryMaterial.bundleId)"
+            let made = try await fixture.api.send("PUT", customer + path, key: fixture.key, json: "{}")
+            let token = try #require(made.json?["appAccountToken"]?.string.flatMap { UUID(uuidString: $0) })
+            let signed = try fixture.transaction(of: token)
+            #expect(try await fixture.upload([signed], of: token).access.contains("monthly"))
+            try await fixture.apply([fixture.received(signed)])
+            #expect(try await fixture.entitlements(of: token).access.contains("monthly"))
+
+            let erased = try await fixture.api.send(
+                "POST", "\(customer)/erasure\(path)", key: fixture.key, json: #"{"extent":"erase"}"#)
+            #expect(erased.status == 200 && erased.json?["purchases"]?.int64 == 1)
+            #expect(erased.json?["payloads"]?.int64 == 1)
+            #expect(try await fixture.api.get(customer + path, key: fixture.key).status == 404)
+            #expect(try await fixture.entitlements(of: token).access == "[]")
+            // The app that still has the token: the purchase has no account.
+            let again = try await fixture.upload([signed], of: token)
+            #expect(again.status == 409 && again.problem == "conflict")
+            let put = try await fixture.api.send(
+                "PUT", customer + path, key: fixture.key, json: #"{"appAccountToken":"\#(token.uuidString)"}"#)
+            #expect(put.status == 409 && put.json?["detail"]?.string?.contains("erased") == true)
+            // By the token, where the id is forgotten: the same certificate.
+            let repeated = try await fixture.api.send(
+                "POST", "/v1/customers/\(token.uuidString)/erasure\(path)", key: fixture.key,
+                json: #"{"extent":"detach"}"#)
+            #expect(repeated.json?["certificateId"]?.string == erased.json?["certificateId"]?.string)
+            #expect(repeated.json?["extent"]?.string == "erase")
+            // The customer begins again, and restores.
+            let new = try await fixture.api.send("PUT", customer + path, key: fixture.key, json: "{}")
+            let other = try #require(new.json?["appAccountToken"]?.string.flatMap { UUID(uuidString: $0) })
+            #expect(other != token)
+            let restored = try await fixture.upload([signed], to: "/v1/restores", of: other)
+            #expect(restored.access.contains("monthly"))
+            #expect(try await fixture.entitlements(of: other).access == restored.access)
+        }
+    }
+
+    @Test func `A key erases only with the scope for it`() async throws {
+        try await RunningAPI.with { api in
+            let key = try await api.key(scopes: APIScope.usual, bundleIds: [SampleState.app])
+            _ = try await api.send("PUT", customer, key: key, json: "{}")
+            let rejected = try await api.send("POST", "\(customer)/erasure", key: key, json: #"{"extent":"erase"}"#)
+            #expect(rejected.problem == "missing-scope")
+            #expect(try await api.get(customer, key: key).status == 200)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Storage
+import TestSupport
+import Testing
+
+@testable import Storekeeper
+
+/// Customers forgotten on the command line.
+@Suite(.serialized) struct ErasureTests {
+    struct Page: Decodable {
+        var certificateId: String
+        var extent: String
+        var topicsUntil: String
+    }
+
+    private static let place = ["--app", "com.example.app", "--environment", "Sandbox"]
+
+    @Test func `customers detach and erase print a certificate, and the audit log names the certificate alone`()
+        async throws
+    {
+        try await TestDatabase.use { database in
+            func run(_ arguments: String...) async -> CommandOutcome {
+                await CommandOutcome.of(["customers"] + arguments + Self.place, environment: database.environment)
+            }
+            let token = await run("add", "user-1").text
+            #expect(UUID(uuidString: token) != nil)
+            #expect(await run("grant", "user-1", "pro", "--reason", "r").code == 0)
+            let detached = await run("detach", "user-1")
+            #expect(detached.code == 0 && detached.text.contains("detach"), "\(detached.errorOutput)")
+            #expect(await run("show", "user-1").code == 1)
+            #expect(await run("erase", "user-1").code == 1)
+            let erased: Page = try await run("erase", token.uppercased(), "--note", "ticket 812", "--json").json()
+            #expect(erased.extent == "erase" && detached.text.contains(erased.certificateId))
+            #expect(
+                erased.topicsUntil.hasPrefix(
+                    CommandOutcome.now.addingTimeInterval(30 * 86_400).formatted(.iso8601.year().month().day())))
+            let audit = await CommandOutcome.of(["audit", "--json"], environment: database.environment)
+            #expect(audit.text.contains(erased.certificateId) && audit.text.contains("ticket 812"))
+            #expect(!audit.text.contains(token) && !audit.text.contains("user-1"))
+            let back = await run("add", "user-1", "--token", token)
+            #expect(back.code != 0 && back.errorOutput.contains("was erased"), "\(back.errorOutput)")
+            #expect(await run("add", "user-1").code == 0)
+        }
+    }
+}

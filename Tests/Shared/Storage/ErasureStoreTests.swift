@@ -1,0 +1,257 @@
+import Contracts
+import Foundation
+import Postgres
+import Subscriptions
+import TestSupport
+import Testing
+
+@testable import Storage
+
+/// Customers who asked to be forgotten (GDPR, article 17).
+@Suite(.serialized) struct ErasureStoreTests {
+    static let app = CustomerStoreTests.app
+    static let token = "7e3fb204-2017-4a4e-8f3b-0123456789ab"
+    static let other = "7e3fb204-2017-4a4e-8f3b-ba9876543210"
+
+    /// A notification whose payload and signed original name an account.
+    static func entry(
+        _ fixtures: inout Fixtures, purchase: String = "1", account: String?, day: Double = 0,
+        customer: String? = "70"
+    ) throws -> LedgerEntry {
+        var entry = fixtures.entry()
+        let signed = Fixtures.epoch.addingTimeInterval(day * 86_400)
+        var event = try #require(entry.event)
+        event.key.originalTransactionId = purchase
+        event.bundleId = app
+        event.version = EventVersion(signedDate: signed, notificationUUID: entry.notificationUUID)
+        event.transaction = TransactionFacts(
+            transactionId: "\(purchase)-\(day)", productId: "pro", productType: "Auto-Renewable Subscription",
+            purchaseDate: signed, expiresDate: signed.addingTimeInterval(86_400 * 4000), appAccountToken: account,
+            signedDate: signed, appTransactionId: customer)
+        event.renewal = RenewalFacts(autoRenewStatus: true, signedDate: signed, appAccountToken: account)
+        event.status = 1
+        entry.event = event
+        entry.originalTransactionId = purchase
+        let payload = account.map { #"{"appAccountToken":"\#($0)","day":\#(day)}"# } ?? #"{"day":\#(day)}"#
+        entry.notification.decoded = Array(payload.utf8)
+        let encoded = Data(payload.utf8).base64EncodedString().replacing("=", with: "").replacing("+", with: "-")
+            .replacing("/", with: "_")
+        entry.signedPayload = Array("e30.\(encoded).c2ln".utf8)
+        return entry
+    }
+
+    static func apply(_ entries: [LedgerEntry], _ connection: PostgresConnection) async throws {
+        _ = try await LedgerStore(connection).apply(entries, moving: [], recordedAt: Fixtures.now)
+    }
+
+    static func forget(
+        _ extent: ErasureStore.Extent, _ connection: PostgresConnection, customer: String? = nil
+    ) async throws -> ErasureStore.Certificate {
+        try await ErasureStore(connection).forget(
+            #require(UUID(uuidString: token)), customer: customer, of: app, in: .production, extent: extent,
+            id: UUID(), at: Fixtures.now)
+    }
+
+    /// The tables with a row that has the text, in text or in bytes.
+    static func tables(with text: String, _ connection: PostgresConnection) async throws -> [String] {
+        let hex = text.utf8.map { String(format: "%02x", $0) }.joined()
+        let names = try await connection.execute(GrantsTests.tables).map { row in
+            try row.value("name", as: String.self)
+        }
+        var found: [String] = []
+        for name in names.sorted() {
+            let rows = try await connection.execute(
+                Statement(
+                    unsafeSQL: """
+                        select from \(name) as row
+                        where row::text ilike '%' || $1::text || '%' or row::text ilike '%' || $2::text || '%'
+                        """), text, hex)
+            if rows.affected > 0 { found.append(name) }
+        }
+        return found
+    }
+
+    /// An account with everything that can name it.
+    static func use(_ body: (PostgresConnection, [LedgerEntry]) async throws -> Void) async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 900)
+            var entries: [LedgerEntry] = []
+            for day in 0..<4 { entries.append(try entry(&fixtures, account: token, day: Double(day))) }
+            // One account first and another later, on one Apple account.
+            entries.append(try entry(&fixtures, purchase: "2", account: token))
+            entries.append(try entry(&fixtures, purchase: "2", account: other, day: 1))
+            // About no purchase.
+            var unknown = fixtures.entry()
+            unknown.event = nil
+            unknown.originalTransactionId = nil
+            unknown.bundleId = app
+            unknown.notification.decoded = Array(#"{"a":[{"app_account_token":"\#(token)"}]}"#.utf8)
+            entries.append(unknown)
+            try await apply(entries, connection)
+            // The same uuid with other content.
+            var conflict = entries[0]
+            conflict.notification.decoded += Array(" ".utf8)
+            conflict.signedPayload += Array("AA".utf8)
+            try await apply([conflict], connection)
+            let account = try #require(UUID(uuidString: token))
+            let records = CustomerRecords(connection)
+            _ = try await records.put(
+                CustomerRecords.Customer(
+                    id: "user-1", environment: .production, bundleId: app, appAccountToken: account,
+                    createdAt: Fixtures.now), isTokenGiven: true)
+            try await records.add(grant)
+            try await ConsentStore(connection).add(consent)
+            try await AccountAppStore(connection).add(
+                AccountAppStore.AccountApp(
+                    environment: .production, bundleId: app, appAccountToken: account, appTransactionId: "70",
+                    originalApplicationVersion: "1", originalPurchaseDate: nil, recordedAt: Fixtures.now))
+            try await SharingStore(connection).choose(token, of: app, in: .production, at: Fixtures.now)
+            let claim = AccountClaim(
+                key: SubscriptionKey(environment: .production, originalTransactionId: "1"), bundleId: app,
+                appTransactionId: nil, appAccountToken: token, since: Fixtures.now)
+            try await CustomerStore(connection).add([claim], from: .upload)
+            try await OperatorActionStore(connection).record(
+                ["Production \(app) user-1", "Production \(app) user-1 pro, grant 1", "\(app) Production \(token)"].map
+                {
+                    OperatorAction(actedAt: Fixtures.now, actor: "ann", action: "a", subject: $0, note: "for \(token)")
+                })
+            let idempotency = IdempotencyStore(connection)
+            let key = UUID()
+            _ = try await idempotency.claim(
+                "a", of: key, digest: Array(repeating: 1, count: 32), at: Fixtures.now, expiry: .distantPast,
+                abandoned: .distantPast)
+            try await connection.run(
+                unsafeScript: "update api_idempotency set status = 200, response_body = convert_to('\(token)', 'UTF8')")
+            try await body(connection, entries)
+        }
+    }
+
+    private static var grant: CustomerRecords.ManualGrant {
+        CustomerRecords.ManualGrant(
+            id: UUID(), environment: .production, bundleId: app, appAccountToken: UUID(uuidString: token) ?? UUID(),
+            productId: "pro", reason: "r", startsAt: Fixtures.now, endsAt: nil, createdAt: Fixtures.now,
+            createdBy: UUID())
+    }
+
+    private static var consent: ConsentStore.Consent {
+        ConsentStore.Consent(
+            environment: .production, bundleId: app, appAccountToken: UUID(uuidString: token) ?? UUID(),
+            kind: .consumption, isGiven: true, givenAt: Fixtures.now, recordedAt: Fixtures.now, recordedBy: UUID(),
+            note: nil)
+    }
+
+    @Test func `An erased account is in no table, and neither redelivery nor new notifications bring it back`()
+        async throws
+    {
+        try await Self.use { connection, entries async throws in
+            let before = try await Self.tables(with: Self.token, connection)
+            #expect(before.count >= 14, "the test has to fill what it checks: \(before)")
+            let certificate = try await Self.forget(.erase, connection, customer: "user-1")
+            #expect(certificate.extent == .erase && certificate.purchases == 2)
+            // Purchase 1 has no other account; of purchase 2 only what names the account.
+            #expect(certificate.payloads == 5)
+            #expect(certificate.topicsUntil == Fixtures.now.addingTimeInterval(30 * 86_400))
+            #expect(try await Self.tables(with: Self.token, connection) == [])
+            #expect(try await Self.tables(with: "user-1", connection) == [])
+            // Replayed from Kafka, fetched from Apple again, and renewed.
+            var fixtures = Fixtures(seed: 901)
+            try await Self.apply(entries, connection)
+            var renewed = try Self.entry(&fixtures, account: Self.token.uppercased().lowercased(), day: 9)
+            renewed.event?.transaction?.transactionId = "renewed"
+            try await Self.apply([renewed], connection)
+            var version1 = renewed
+            version1.event = nil
+            version1.originalTransactionId = nil
+            version1.notificationUUID = UUID()
+            version1.notification.decoded = Array(#"{"app_account_token":"\#(Self.token.uppercased())"}"#.utf8)
+            try await Self.apply([version1], connection)
+            #expect(try await Self.tables(with: Self.token, connection) == [])
+            let kept = try #require(
+                await SubscriptionStore(connection).find(
+                    SubscriptionKey(environment: .production, originalTransactionId: "1")))
+            #expect(kept.transaction?.transactionId == "renewed" && kept.appAccountToken == nil)
+            #expect(kept.transaction?.appTransactionId == nil)
+            let published = try await OutboxStore(connection).changes()
+            #expect(!published.isEmpty)
+            #expect(!published.contains { "\($0.message)".lowercased().contains(Self.token) })
+            // Once more: the same certificate.
+            let again = try await Self.forget(.erase, connection)
+            #expect(again.id == certificate.id && again.erasedAt == certificate.erasedAt)
+        }
+    }
+
+    @Test func `An erasure leaves other accounts their purchases and payloads`() async throws {
+        try await Self.use { connection, _ async throws in
+            _ = try await Self.forget(.erase, connection)
+            let purchase = SubscriptionKey(environment: .production, originalTransactionId: "2")
+            let kept = try #require(await SubscriptionStore(connection).find(purchase))
+            #expect(kept.appAccountToken == Self.other && kept.transaction?.appTransactionId == "70")
+            let access = try await AccessStore(connection).access(
+                ofAccount: Self.other, of: Self.app, in: .production, at: Fixtures.now)
+            #expect(access?.map(\.key) == [purchase])
+            #expect(try await Self.tables(with: Self.other, connection).contains("notification_payload"))
+        }
+    }
+
+    @Test func `A detached account has no access, keeps its payloads, and may be erased later`() async throws {
+        try await Self.use { connection, entries async throws in
+            let certificate = try await Self.forget(.detach, connection)
+            #expect(certificate.extent == .detach && certificate.payloads == 0)
+            let tables = try await Self.tables(with: Self.token, connection)
+            #expect(tables == ["conflicting_notification", "notification_payload"])
+            try await Self.apply(entries, connection)
+            #expect(
+                try await AccessStore(connection).access(
+                    ofAccount: Self.token, of: Self.app, in: .production, at: Fixtures.now) ?? [] == [])
+            let erased = try await Self.forget(.erase, connection)
+            #expect(erased.id == certificate.id && erased.extent == .erase && erased.payloads == 5)
+            #expect(try await Self.tables(with: Self.token, connection) == [])
+        }
+    }
+
+    @Test func `An erased account gets no records again`() async throws {
+        try await Self.use { connection, _ async throws in
+            _ = try await Self.forget(.erase, connection)
+            let refused = await #expect(throws: PostgresError.self) {
+                try await CustomerRecords(connection).add(Self.grant)
+            }
+            #expect(refused?.sqlState == ErasureStore.rejectedState)
+            await #expect(throws: PostgresError.self) { try await ConsentStore(connection).add(Self.consent) }
+            await #expect(throws: PostgresError.self) {
+                try await SharingStore(connection).choose(Self.token, of: Self.app, in: .production, at: Fixtures.now)
+            }
+            var fixtures = Fixtures(seed: 902)
+            let account = UUID(uuidString: Self.token)
+            let preview = try await StatePreviewStore(connection).preview(
+                of: [Self.entry(&fixtures, purchase: "9", account: Self.token)],
+                in: CoverageStore.App(.production, Self.app), account: account, at: Fixtures.now)
+            #expect(preview.isAccountErased)
+            #expect(preview.purchases.values.allSatisfy { $0.subscription.appAccountToken != Self.token })
+        }
+    }
+
+    @Test func `An erasure while batches of the account are applied misses none of them`() async throws {
+        try await LedgerStoreTests.use { connection, database async throws in
+            let writers = (0..<3).map { _ in TestDatabase.connection(database) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (number, writer) in writers.enumerated() {
+                    group.addTask {
+                        var fixtures = Fixtures(seed: 910 + UInt64(number))
+                        for round in 0..<30 {
+                            let batch = try (0..<5).map { index in
+                                try Self.entry(
+                                    &fixtures, purchase: "\(number)-\(index)", account: Self.token,
+                                    day: Double(round))
+                            }
+                            try await Self.apply(batch, writer)
+                        }
+                    }
+                }
+                group.addTask { _ = try await Self.forget(.erase, connection) }
+                try await group.waitForAll()
+            }
+            #expect(try await Self.tables(with: Self.token, connection) == [])
+            for writer in writers { await writer.close() }
+        }
+    }
+}
