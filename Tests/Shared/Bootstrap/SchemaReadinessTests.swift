@@ -36,8 +36,8 @@ import Testing
     }
 
     /// Ends with the test's time limit.
-    private static func until(_ health: Health, _ isSo: ([String]) -> Bool) async throws {
-        while !isSo(health.notReady) {
+    private static func wait(until isSo: @autoclosure () -> Bool) async throws {
+        while !isSo() {
             try Task.checkCancellation()
             await Task.yield()
         }
@@ -48,10 +48,11 @@ import Testing
     {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             try await Self.running(database.url) { health in
-                try await Self.until(health) { $0.contains { $0.contains("run setup of the same build") } }
+                try await Self.wait(
+                    until: health.notReady.contains { $0.contains("run setup of the same build") })
                 let connection = TestDatabase.connection(database)
                 _ = try await Migrator(connection).migrate()
-                try await Self.until(health) { $0.isEmpty }
+                try await Self.wait(until: health.notReady.isEmpty)
                 // What goes away later is tried again, and takes nothing back.
                 try await connection.run(unsafeScript: "drop table schema_migration")
                 #expect(health.notReady.isEmpty)
@@ -62,7 +63,8 @@ import Testing
     @Test func `SchemaReadiness is not ready without a server, says so, and stops`() async throws {
         try await Self.running("postgres://none@127.0.0.1:1/nothing") { health in
             #expect(health.notReady.count == 1)
-            try await Self.until(health) { $0.contains { $0.hasPrefix("database: ") && $0.contains("refused") } }
+            try await Self.wait(
+                until: health.notReady.contains { $0.hasPrefix("database: ") && $0.contains("refused") })
         }
     }
 }
