@@ -157,7 +157,8 @@ import Testing
             let changes = (timeline.json?["data"]?.elements ?? []).flatMap { $0["data"]?["changes"]?.elements ?? [] }
             #expect(changes.filter { $0["fact"]?.string == "transactionId" }.count == 1)
             let found = try await fixture.api.get("/v1/search?q=\(bought.transactionId)", key: fixture.key)
-            #expect(found.json?["data"]?.elements.count == 1)
+            let hits = found.json?["data"]?.elements ?? []
+            #expect(!hits.isEmpty && hits.allSatisfy { $0["originalTransactionId"]?.string == id })
         }
     }
 }

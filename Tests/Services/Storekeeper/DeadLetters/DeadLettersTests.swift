@@ -28,10 +28,6 @@ struct DeadLettersTests {
             #expect(try await fixture.list("--stage", "verifier").map(\.reason) == ["app-unknown", "signature"])
             #expect(try await fixture.list("--reason", "signature").count == 1)
             #expect(
-                try await fixture.list("--app", "com.example.app", "--environment", "Production").map(\.reason) == [
-                    "app-unknown"
-                ])
-            #expect(
                 try await fixture.list("--app", "com.example.app", "--environment", "Production").map(\.reason)
                     == ["undecodable", "app-unknown"])
             #expect(try await fixture.list("--environment", "Sandbox").map(\.reason) == ["signature"])
