@@ -246,8 +246,9 @@ let tests: [Target] = [
         "EndToEndTests", "EndToEnd",
         [
             "Development",
-            "Storekeeper", "Operations", "Contracts", "Kafka", "Pipeline", "Storage", "Postgres", "TestSupport",
-            logging,
+            "Storekeeper", "Operations", "AppStore", "Signatures", "Contracts", "Kafka", "Pipeline", "Storage",
+            "Postgres",
+            "TestSupport", logging,
             hummingbird, httpClient,
         ]),
 ]
