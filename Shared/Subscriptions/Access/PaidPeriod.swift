@@ -33,7 +33,8 @@ struct PaidPeriod {
     ) -> [PaidPeriod] {
         let ordered = versions.filter { $0.facts.hasPeriod }.sorted { left, right in
             left.facts.beginning == right.facts.beginning
-                ? left.facts.isEarlierPurchase(than: right.facts, early: early) : left.facts.beginning < right.facts.beginning
+                ? left.facts.isEarlierPurchase(than: right.facts, early: early)
+                : left.facts.beginning < right.facts.beginning
         }
         var periods: [PaidPeriod] = []
         var purchase: PaidPeriod?
