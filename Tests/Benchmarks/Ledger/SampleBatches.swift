@@ -65,6 +65,7 @@ final class SampleBatches {
             entry.event?.version.notificationUUID = uuid
             entry.event?.key.originalTransactionId += "\(generation)"
             entry.event?.transaction?.transactionId += "\(generation)"
+            entry.event?.renewalOriginalTransactionId? += "\(generation)"
             return entry
         }
     }
