@@ -51,7 +51,7 @@ struct Configuration: KafkaVariables, DatabaseVariables {
     let providerRoles = Variable<[String: Role]>.parsed(
         "STOREKEEPER_CONSOLE_OIDC_ROLES",
         "roles of the values of that claim, VALUE=ROLE separated by commas; the highest counts, *=ROLE is for all others, who are "
-            + "refused without it",
+            + "rejected without it",
         expected: "VALUE=ROLE separated by commas, with the roles viewer, support, operator, admin", parse: Role.table
     ).optional
     let session = Variable.duration(

@@ -29,9 +29,7 @@ public struct TransactionOrder: Sendable, Comparable {
     public init(_ transaction: TransactionFacts, version: EventVersion, in environment: StoreEnvironment) {
         let early = BillingRules.earlyRenewal(in: environment)
         let date = transaction.purchaseDate.flatMap { $0.isPlausible ? $0.wholeMilliseconds : nil }
-        purchase = Purchase(
-            date: date?.addingTimeInterval(transaction.isDatedAhead(early) ? -early : 0) ?? .distantPast,
-            transactionId: transaction.transactionId)
+        purchase = transaction.purchase(dated: date, early: early)
         signedDate = transaction.signedDate
         self.version = version
     }
@@ -61,18 +59,18 @@ extension TransactionFacts {
     /// Whether it was bought before another transaction, by the dates as signed; never true in both directions.
     /// - Parameter early: how long before a period Apple may charge for it.
     func isEarlierPurchase(than other: TransactionFacts, early: TimeInterval) -> Bool {
-        purchase(early) < other.purchase(early)
+        purchase(dated: purchaseDate, early: early) < other.purchase(dated: other.purchaseDate, early: early)
     }
 
-    private func purchase(_ early: TimeInterval) -> TransactionOrder.Purchase {
+    fileprivate func purchase(dated date: Date?, early: TimeInterval) -> TransactionOrder.Purchase {
         TransactionOrder.Purchase(
-            date: purchaseDate?.addingTimeInterval(isDatedAhead(early) ? -early : 0) ?? .distantPast,
+            date: date?.addingTimeInterval(isDatedAhead(early) ? -early : 0) ?? .distantPast,
             transactionId: transactionId)
     }
 
     /// Whether Apple may have charged it before a purchase of an earlier date: a renewal, and the seats that were added on
     /// the last day before one. No period is as short as that.
-    fileprivate func isDatedAhead(_ early: TimeInterval) -> Bool {
+    private func isDatedAhead(_ early: TimeInterval) -> Bool {
         guard let purchaseDate, let expiresDate, purchaseDate < expiresDate else { return false }
         return reason == "RENEWAL"
             || (additionalTransactionReason != nil && expiresDate.timeIntervalSince(purchaseDate) <= early)

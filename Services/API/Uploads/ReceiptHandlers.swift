@@ -33,7 +33,7 @@ struct ReceiptHandlers: Sendable {
             let ids = try await ids(body, upload)
             try await ask(ids, &upload)
         } catch {
-            upload.refuse(error.pointer, error.reason, error.detail)
+            upload.reject(error.pointer, error.reason, error.detail)
         }
         return try await recorder.answer(
             upload, request, account: body["appAccountToken"]?.string.flatMap { UUID(uuidString: $0) },
@@ -125,7 +125,7 @@ struct ReceiptHandlers: Sendable {
                     upload.add(part.jws, as: part.kind, at: "\(pointer)/\(index)", isFromApple: true)
                 }
             } catch {
-                upload.refuse(pointer, error.reason, error.detail)
+                upload.reject(pointer, error.reason, error.detail)
             }
         }
     }

@@ -62,18 +62,18 @@ struct Upload {
         }
     }
 
-    mutating func refuse(_ pointer: String, _ reason: String, _ detail: String) {
+    mutating func reject(_ pointer: String, _ reason: String, _ detail: String) {
         rejected.append(Rejected(pointer: pointer, reason: reason, detail: detail))
     }
 
     /// Renewal information names no app: it counts for the app whose purchase it names.
     ///
     /// - Parameter known: purchases of the app that are stored.
-    mutating func refuseRenewals(exceptOf known: Set<String>) {
+    mutating func rejectRenewals(exceptOf known: Set<String>) {
         let own = known.union(purchases(of: .transaction))
         for part in accepted where part.entry.notification.notificationType == SignedPart.renewalInfo.rawValue {
             guard let id = part.entry.notification.originalTransactionId, !own.contains(id) else { continue }
-            refuse(
+            reject(
                 part.pointer, VerificationFailureReason.nestedMismatch.rawValue,
                 "renewal information of a purchase that is not known; upload its transaction in the same request")
         }

@@ -63,14 +63,14 @@ struct UploadHandlers: Sendable {
                 "\(pointer) is of another environment; the key is for \(request.key.environment.rawValue).")
         }
         guard id.isTransactionId else {
-            return upload.refuse(pointer, "invalid-id", "a transaction id has digits only")
+            return upload.reject(pointer, "invalid-id", "a transaction id has digits only")
         }
         do throws(AppleQuestion.Failure) {
             let client = try AppleQuestion.client(services, upload.bundleId, upload.environment)
             let jws = try await AppleQuestion.ask { try await client.transactionInfo(id).jws }
             upload.add(jws, as: .transaction, at: pointer, isFromApple: true)
         } catch {
-            upload.refuse(pointer, error.reason, error.detail)
+            upload.reject(pointer, error.reason, error.detail)
         }
     }
 }

@@ -33,7 +33,7 @@ struct UploadRecorder: Sendable {
         _ proven: Upload, _ request: APIRequest, account: UUID?, isRestore: Bool = false, isDryRun: Bool = false
     ) async throws -> APIResponse {
         var upload = proven
-        upload.refuseRenewals(exceptOf: try await stored(upload))
+        upload.rejectRenewals(exceptOf: try await stored(upload))
         try count(upload, of: request.key)
         let app = CoverageStore.App(upload.environment, upload.bundleId)
         let claim = account.map {

@@ -48,7 +48,7 @@ struct BackfillRun: Sendable {
                 if let id = waiting.next() { group.addTask { try await self.customer(id) } }
                 tally.customers += 1
                 switch customer.outcome {
-                case .success(let signedObjects): tally.signedObjects += signedObjects
+                case .success(let count): tally.signedObjects += count
                 case .failure(let rejected): tally.rejected[customer.id] = rejected.reason
                 }
                 progress.done += 1
@@ -71,10 +71,10 @@ struct BackfillRun: Sendable {
 
     private func asked(_ id: String) async throws -> Customer {
         do {
-            let signedObjects = try await signedObjects(of: id)
+            let history = try await history(of: id)
             let receivedAt = now()
             try await producer.send(
-                signedObjects.signed.map { part in
+                history.signed.map { part in
                     seal.sealed(
                         ProducerRecord(
                             Topics.received,
@@ -82,11 +82,11 @@ struct BackfillRun: Sendable {
                                 signedPayload: part.jws, source: .history, receivedAt: receivedAt,
                                 bundleId: client.app.bundleId, status: part.status)))
                 })
-            if let rejection = signedObjects.rejections.first {
+            if let rejection = history.rejections.first {
                 return Customer(id: id, outcome: .failure(Rejected(reason: "verification failed: \(rejection)")))
             }
             try book.note(id)
-            return Customer(id: id, outcome: .success(signedObjects.signed.count))
+            return Customer(id: id, outcome: .success(history.signed.count))
         } catch let error as KafkaError {
             let end = error.hint == nil ? "." : ""
             throw CommandError(
@@ -102,12 +102,12 @@ struct BackfillRun: Sendable {
     }
 
     /// In Apple's order; the order of application does not matter.
-    private func signedObjects(of id: String) async throws -> Parts {
-        var signedObjects = Parts()
+    private func history(of id: String) async throws -> History {
+        var history = History()
         var query = TransactionHistoryQuery()
         query.sort = .ascending
         for try await page in client.transactionHistory(of: id, query) {
-            for transaction in page.transactions { signedObjects.add(transaction) }
+            for transaction in page.transactions { history.add(transaction) }
         }
         let askedAt = now()
         for item in try await client.subscriptionStatuses(of: id).groups.flatMap(\.items) {
@@ -115,13 +115,13 @@ struct BackfillRun: Sendable {
             let status = item.status.map {
                 AnsweredStatus(status: $0.rawValue, askedAt: askedAt, signedDates: signedDates)
             }
-            if let transaction = item.transaction { signedObjects.add(transaction, status) }
-            if let renewalInfo = item.renewalInfo { signedObjects.add(renewalInfo) }
+            if let transaction = item.transaction { history.add(transaction, status) }
+            if let renewalInfo = item.renewalInfo { history.add(renewalInfo) }
         }
-        return signedObjects
+        return history
     }
 
-    private struct Parts {
+    private struct History {
         /// As Apple signed them, with what it answered beside them.
         var signed: [(jws: [UInt8], status: AnsweredStatus?)] = []
         var rejections: [VerificationFailure] = []

@@ -87,15 +87,9 @@ struct AccessScheduleBuilder {
     // MARK: Shared purchases
 
     /// The end of family sharing, or of an assigned seat, takes everything that was shared and not only the period of the
-    /// transaction that says so, which may be a renewal that has not begun. A period that was over when it was revoked is
-    /// one that the buyer got a refund of.
-    ///
-    /// [revocationType](https://developer.apple.com/documentation/appstoreservernotifications/revocationtype)
+    /// transaction that says so, which may be a renewal that has not begun.
     private func endedWithSharing(_ paid: [PaidPeriod]) -> [PaidPeriod] {
-        let ends = versions.filter { ["FAMILY_REVOKE", "ASSIGNMENT_REVOKE"].contains($0.facts.revocationType) }
-            .compactMap { version in
-                version.facts.revokedAt.flatMap { $0 < version.facts.expiresDate ?? .forever ? $0 : nil }
-            }
+        let ends = versions.compactMap(\.facts.sharingEndedAt)
         return paid.map { period in
             var ended = period
             for end in ends where period.facts.signedDate <= end && period.start <= end {

@@ -132,4 +132,15 @@ extension TransactionFacts {
 
     /// When the revocation took effect: not after Apple signed it, even if its date is later.
     var revokedAt: Date? { revocationDate.map { min($0, signedDate) } }
+
+    /// When the family or the buyer of seats stopped sharing. Nil for a period that was over when it was revoked: the buyer
+    /// got a refund of that one.
+    ///
+    /// [revocationType](https://developer.apple.com/documentation/appstoreservernotifications/revocationtype)
+    var sharingEndedAt: Date? {
+        guard revocationType == "FAMILY_REVOKE" || revocationType == "ASSIGNMENT_REVOKE", let revokedAt,
+            revokedAt < expiresDate ?? .forever
+        else { return nil }
+        return revokedAt
+    }
 }

@@ -202,7 +202,8 @@ private final class SweepHarness: Sendable {
         gate.value.withLock { $0.isClosed = false }
         if case .seconds(let seconds) = repetition {
             // As long as the fault lasts; what is settled in spite of it is settled.
-            try await Task.sleep(for: .seconds(seconds))
+            let over = ContinuousClock.now + .seconds(seconds)
+            try await until("\(cell): the fault is over") { ContinuousClock.now >= over }
             broker.clearErrors(of: row.request)
             end = try await send(4)
         }
@@ -227,8 +228,8 @@ private final class SweepHarness: Sendable {
         let end = ContinuousClock.now + .seconds(150)
         while try await !isSo() {
             guard ContinuousClock.now < end else { throw NeverSettled(description: what) }
-            // The other rows need the processor meanwhile.
-            try await Task.sleep(for: .milliseconds(5))
+            try Task.checkCancellation()
+            await Task.yield()
         }
     }
 }
