@@ -97,7 +97,7 @@ let services: [Target] = [
         "API",
         [
             "Chassis", "Pipeline", "Kafka", "Contracts", "StrictJSON", "Signatures", "Subscriptions", "Storage",
-            "Bootstrap", "Postgres", "AppStore", "Interpretation", hummingbird, lifecycle,
+            "Bootstrap", "Postgres", "AppStore", "Interpretation", "Operations", hummingbird, lifecycle,
         ],
         resources: [.embedInCode("openapi.json")]),
     service(

@@ -19,11 +19,9 @@ struct ErasureHandler: Sendable {
         let asked = request.parameter("customerId")
         let (environment, id, now) = (request.key.environment, customers.newId(), customers.clock.now())
         let certificate: ErasureStore.Certificate? = try await customers.database.withConnection { connection in
-            let known = try await CustomerRecords(connection).find(asked, of: bundleId, in: environment)
-            // Accounts of apps without own ids are named by their token.
-            guard let account = known?.appAccountToken ?? UUID(uuidString: asked) else { return nil }
             let certificate = try await ErasureStore(connection).forget(
-                account, customer: known?.id, of: bundleId, in: environment, extent: extent, id: id, at: now)
+                named: asked, of: bundleId, in: environment, extent: extent, id: id, at: now)
+            guard let certificate else { return nil }
             try await OperatorActionStore(connection).record([
                 OperatorAction(
                     actedAt: now, actor: "API key \(request.key.name) \(request.key.id.uuidString.lowercased())",

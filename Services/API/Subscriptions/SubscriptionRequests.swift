@@ -1,6 +1,7 @@
 import AppStore
 import Chassis
 import Contracts
+import Operations
 import Storage
 import StrictJSON
 import Subscriptions
@@ -10,11 +11,6 @@ import struct Foundation.UUID
 
 /// What a backend wants of Apple for one subscription: its newest state, or more days.
 struct SubscriptionRequests: Sendable {
-    private static let reasons: [String: ExtendReasonCode] = [
-        "undeclared": .undeclared, "satisfaction": .customerSatisfaction, "other": .other,
-        "outage": .serviceIssueOrOutage,
-    ]
-
     private let services: UploadServices
     private let database: Database
     private let clock: ProcessClock
@@ -40,31 +36,25 @@ struct SubscriptionRequests: Sendable {
     func extend(_ request: APIRequest) async throws -> APIResponse {
         let body = request.body?.root
         let (days, note) = (body?["days"]?.int64 ?? 0, body?["note"]?.string)
-        let reason = Self.reasons[body?["reason"]?.string ?? ""] ?? .undeclared
+        let reason = body?["reason"]?.string.flatMap(RenewalExtension.Reason.init) ?? .undeclared
         let name = newId().uuidString.lowercased()
         let subscription = try await database.subscription(of: request) { subscription, _ in subscription }
         let id = subscription.key.originalTransactionId
         let client = try services.client(of: subscription.bundleId, in: subscription.key.environment)
-        func record(_ action: String) async throws {
-            let action = OperatorAction(
-                actedAt: clock.now(), actor: "API key \(request.key.name) \(request.key.id.uuidString.lowercased())",
-                action: action, subject: "purchase \(id) by \(days) days, request \(name)", note: note)
-            try await database.withConnection { try await OperatorActionStore($0).record([action]) }
-        }
-        // Before Apple is asked: what Apple has done cannot be undone when the audit log turns out to be unavailable.
-        try await record("extend.request")
-        let answer: ExtendRenewalDateResponse
+        let wanted = RenewalExtension(of: id, by: days, for: reason, name: name)
+        let answer: ExtendRenewalDateResponse?
         do {
-            answer = try await client.extendRenewalDate(
-                of: id,
-                ExtendRenewalDateRequest(extendByDays: days, extendReasonCode: reason, requestIdentifier: name))
+            answer = try await wanted.request(from: client) { action in
+                let action = OperatorAction(
+                    actedAt: clock.now(),
+                    actor: "API key \(request.key.name) \(request.key.id.uuidString.lowercased())",
+                    action: action, subject: wanted.subject, note: note)
+                try await database.withConnection { try await OperatorActionStore($0).record([action]) }
+            }
         } catch let error as APIError {
             throw Problem(error)
         }
-        guard answer.success == true else {
-            throw Problem(.conflict, "Apple did not extend purchase \(id) and gave no reason.")
-        }
-        try await record("extend")
+        guard let answer else { throw Problem(.conflict, "Apple did not extend purchase \(id) and gave no reason.") }
         return APIResponse { json in
             json.member("originalTransactionId", id)
             json.member("requestIdentifier", name)

@@ -6,11 +6,7 @@ import Subscriptions
 
 /// More days for a subscriber, by Apple.
 struct ExtensionAction: Sendable {
-    /// As `storekeeper extend` names them.
-    private static let reasons: [String: ExtendReasonCode] = [
-        "undeclared": .undeclared, "satisfaction": .customerSatisfaction, "other": .other,
-        "outage": .serviceIssueOrOutage,
-    ]
+    private static let reasons = RenewalExtension.Reason.allCases.map(\.rawValue).sorted().joined(separator: ", ")
 
     let console: Console
 
@@ -21,14 +17,14 @@ struct ExtensionAction: Sendable {
         guard let days = Int64(request.form["days"] ?? ""), (1...90).contains(days) else {
             throw Fault(422, "Nothing was done: the number of days is missing.", "Go back and give 1 to 90.")
         }
-        guard let code = Self.reasons[request.form["code"] ?? ""] else {
+        guard let reason = RenewalExtension.Reason(rawValue: request.form["code"] ?? "") else {
             throw Fault(
                 422, "Nothing was done: Apple takes no such reason.",
-                "Go back and give \(Self.reasons.keys.sorted().joined(separator: ", ")).")
+                "Go back and give \(Self.reasons).")
         }
         let name = console.newId().uuidString.lowercased()
-        let audit = try console.action(
-            "extend.request", on: "purchase \(key.originalTransactionId) by \(days) days, request \(name)", request)
+        let wanted = RenewalExtension(of: key.originalTransactionId, by: days, for: reason, name: name)
+        let audit = try console.action("extend.request", on: wanted.subject, request)
         let found = try await console.database.withConnection { try await SubscriptionStore($0).find(key) }
         guard let subscription = found else { throw Fault.notFound("No such purchase is known.") }
         guard let client = client(of: subscription) else {
@@ -36,26 +32,23 @@ struct ExtensionAction: Sendable {
                 409, "Nothing was done: the console has no key of Apple's API for this app.",
                 "Use the command line, or set STOREKEEPER_APP_STORE_API_KEYS_FILE.")
         }
-        // Before Apple is asked: what Apple has done cannot be undone when the audit log turns out to be unavailable.
-        try await record(audit)
-        let answer: ExtendRenewalDateResponse
+        let answer: ExtendRenewalDateResponse?
         do {
-            answer = try await client.extendRenewalDate(
-                of: key.originalTransactionId,
-                ExtendRenewalDateRequest(extendByDays: days, extendReasonCode: code, requestIdentifier: name))
+            answer = try await wanted.request(from: client) { action in
+                try await record(
+                    OperatorAction(
+                        actedAt: console.clock.now(), actor: audit.actor, action: action, subject: audit.subject,
+                        note: audit.note))
+            }
         } catch let error as APIError {
             throw Fault(
                 502, "Apple did not confirm the extension: \(error)",
                 "The audit log has the request \(name). Look at the purchase before doing it again: Apple allows two within a year."
             )
         }
-        guard answer.success == true else {
+        guard answer != nil else {
             throw Fault(502, "Apple did not extend the subscription, and gave no reason.", "Look at its state.")
         }
-        try await record(
-            OperatorAction(
-                actedAt: console.clock.now(), actor: audit.actor, action: "extend", subject: audit.subject,
-                note: audit.note))
         return .redirect(
             to: "/purchases/\(key.environment.rawValue)/\(FormFields.encode(key.originalTransactionId))?done=extend")
     }
@@ -77,7 +70,7 @@ struct ExtensionAction: Sendable {
                     id: "extend-days", name: "days", label: "Days", type: "number", value: "7", hint: "1 to 90."),
                 ActionForm.Input(
                     id: "extend-code", name: "code", label: "Apple's reason", type: "text", value: "satisfaction",
-                    hint: "\(Self.reasons.keys.sorted().joined(separator: ", "))."),
+                    hint: "\(Self.reasons)."),
             ],
             command:
                 "storekeeper extend purchase \(shellWord(key.originalTransactionId)) --days 7 --reason satisfaction "

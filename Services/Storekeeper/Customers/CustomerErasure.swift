@@ -44,16 +44,14 @@ struct ErasureOptions: ParsableArguments {
 
     func run(_ extent: ErasureStore.Extent, in context: CommandContext) async throws {
         let connection = try options.database.connection(for: "customers", in: context)
-        let known = try await CustomerRecords(connection).find(
-            options.customer, of: options.app, in: options.environment)
-        guard let account = known?.appAccountToken ?? UUID(uuidString: options.customer) else {
+        let certificate = try await ErasureStore(connection).forget(
+            named: options.customer, of: options.app, in: options.environment, extent: extent, id: context.id(),
+            at: context.now())
+        guard let certificate else {
             throw CommandError(
                 "no customer \(options.customer.escaped) of \(options.app.escaped) is known in "
                     + "\(options.environment.rawValue): name the customer by your own id or by the appAccountToken")
         }
-        let certificate = try await ErasureStore(connection).forget(
-            account, customer: known?.id, of: options.app, in: options.environment, extent: extent, id: context.id(),
-            at: context.now())
         try await audit.record(
             "customers \(extent.rawValue)", on: [certificate.subject], to: OperatorActionStore(connection),
             in: context)

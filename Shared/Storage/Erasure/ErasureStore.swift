@@ -42,6 +42,19 @@ package struct ErasureStore: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
+    /// Forgets a customer, named by the developer's own id, or, in apps without own ids, by the account's token.
+    /// - Parameter id: of the certificate.
+    /// - Returns: nil where the name is neither.
+    package func forget(
+        named name: String, of bundleId: String, in environment: StoreEnvironment, extent: Extent, id: UUID,
+        at now: Date
+    ) async throws -> Certificate? {
+        let known = try await CustomerRecords(connection).find(name, of: bundleId, in: environment)
+        guard let account = known?.appAccountToken ?? UUID(uuidString: name) else { return nil }
+        return try await forget(
+            account, customer: known?.id, of: bundleId, in: environment, extent: extent, id: id, at: now)
+    }
+
     /// Forgets an account. Idempotent: a second call returns the first certificate, and completes what an interrupted one left.
     /// - Parameters:
     ///   - customer: the developer's own id, which the audit log may hold.

@@ -1,27 +1,11 @@
 import AppStore
 import ArgumentParser
 import Foundation
+import Operations
 import Storage
 
 /// The options of both kinds of extension, and their audit log.
 struct ExtensionOptions: ParsableArguments {
-    /// Names for Apple's reason codes.
-    enum Reason: String, CaseIterable, ExpressibleByArgument {
-        case undeclared
-        case satisfaction
-        case other
-        case outage
-
-        var code: ExtendReasonCode {
-            switch self {
-            case .undeclared: .undeclared
-            case .satisfaction: .customerSatisfaction
-            case .other: .other
-            case .outage: .serviceIssueOrOutage
-            }
-        }
-    }
-
     @OptionGroup var apple: AppleOptions
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
@@ -31,7 +15,7 @@ struct ExtensionOptions: ParsableArguments {
     var days: Int64
 
     @Option(help: "Reason for Apple.")
-    var reason: Reason
+    var reason: RenewalExtension.Reason
 
     @Option(help: "Request identifier; repeat it to retry the same request (default: a new UUID).")
     var requestId: String?
@@ -91,3 +75,5 @@ struct ExtensionRequest: Encodable {
     /// Printed, not sent.
     var isDry = false
 }
+
+extension RenewalExtension.Reason: ExpressibleByArgument {}
