@@ -9,6 +9,7 @@ import struct Foundation.Date
 /// Applies a batch to the ledger and the state, and moves the stored Kafka offsets in the same database transaction.
 struct Apply: Settlement {
     let ledger: LedgerStore
+    let outbox: OutboxStore
     let positions: StoredPositions
     let connection: WorkerConnection
     let now: @Sendable () -> Date
@@ -27,8 +28,18 @@ struct Apply: Settlement {
             await positions.moved(moves)
             count(applied, entries, recordedAt)
             applied.shared.forEach(report)
+            if applied.advanced > 0 { await announce() }
             await commit(processed.spans)
             return .settled
+        }
+    }
+
+    /// A publisher that misses it looks by itself a moment later.
+    private func announce() async {
+        do {
+            try await outbox.announce()
+        } catch {
+            logger.debug("Could not announce changes to publishers", metadata: ["error": "\(error)"])
         }
     }
 

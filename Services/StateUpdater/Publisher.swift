@@ -13,6 +13,8 @@ import struct Foundation.UUID
 /// publishers at the same time only send duplicates. The lease avoids those duplicates; correctness does not depend on it.
 struct Publisher: Service {
     static let lease = "publisher"
+    /// Rows of one turn.
+    static let limit = 500
 
     let outbox: OutboxStore
     let leases: LeaseStore
@@ -24,6 +26,8 @@ struct Publisher: Service {
     var clock: any Clock<Duration> = ContinuousClock()
     /// Longer than a turn; after a crash the next publisher waits this long.
     var leaseSeconds: Int64 = 15
+    /// How long to wait for an announcement before looking anyway.
+    var idlePause: Duration = .seconds(2)
     /// How long a gap may stay open before recovery is requested: most gaps are notifications out of order.
     var patience: Duration = .seconds(300)
 
@@ -41,31 +45,53 @@ struct Publisher: Service {
             Metric.publisherRetries.counter().increment()
             logger.warning("Could not publish changes; retrying", metadata: ["error": "\(error)"])
         }.run { _ in
-            switch try await turn() {
-            // More rows may be waiting.
-            case .published: .zero
-            case .idle: .milliseconds(200)
-            case .leaseHeldElsewhere: .seconds(2)
-            }
+            guard try await acquireLease() else { return .seconds(2) }
+            // The lease is renewed well before its end, and not for every change.
+            let renewal = ContinuousClock.now + .seconds(leaseSeconds) / 3
+            repeat {
+                switch try await publish() {
+                case Self.limit...: continue
+                case 0: try await awaitAnnouncement(until: renewal)
+                // Under load the next turn then has more to publish.
+                default: try await clock.sleep(for: .milliseconds(5))
+                }
+            } while ContinuousClock.now < renewal && !Task.isCancelled
+            return .zero
         }
         // So that the next publisher need not wait for the end of the lease.
         try? await leases.release(Self.lease, of: holder)
     }
 
-    /// Publishes the oldest rows of the outbox.
+    /// Publishes the oldest rows of the outbox where no other process does.
     func turn() async throws -> Turn {
-        guard try await leases.acquire(Self.lease, for: holder, seconds: leaseSeconds) else {
-            return .leaseHeldElsewhere
-        }
-        let changes = try await outbox.changes()
+        guard try await acquireLease() else { return .leaseHeldElsewhere }
+        let published = try await publish()
+        return published == 0 ? .idle : .published(published)
+    }
+
+    private func acquireLease() async throws -> Bool {
+        try await leases.acquire(Self.lease, for: holder, seconds: leaseSeconds)
+    }
+
+    /// - Returns: the number of published changes and requests.
+    private func publish() async throws -> Int {
+        let changes = try await outbox.changes(limit: Self.limit)
         try await producer.send(changes.map { ProducerRecord(Topics.changed, $0.message) })
         if !changes.isEmpty { try await outbox.markPublished(changes: changes.map(\.id), at: now()) }
         let due = now().addingTimeInterval(-Double(patience.components.seconds))
-        let requests = try await outbox.requests(noticedBefore: due)
+        let requests = try await outbox.requests(noticedBefore: due, limit: Self.limit)
         try await producer.send(requests.map { ProducerRecord(Topics.recoveryRequests, $0.message) })
         if !requests.isEmpty { try await outbox.markPublished(requests: requests.map(\.id), at: now()) }
         Metric.published.counter(Topics.changed.name).increment(by: changes.count)
         Metric.published.counter(Topics.recoveryRequests.name).increment(by: requests.count)
-        return changes.isEmpty && requests.isEmpty ? .idle : .published(changes.count + requests.count)
+        return changes.count + requests.count
+    }
+
+    /// In short waits, so that the process can stop and the other users of the connection need not wait long.
+    private func awaitAnnouncement(until renewal: ContinuousClock.Instant) async throws {
+        let end = min(renewal, .now + idlePause)
+        while ContinuousClock.now < end, !Task.isCancelled {
+            if try await outbox.awaitAnnouncement(within: .milliseconds(250)) { return }
+        }
     }
 }

@@ -20,7 +20,8 @@ await ServiceProcess(
         PositionStore(database), consumer: connection.consumer, group: ServiceName.stateUpdater.group,
         logger: context.logger)
     let settlement = Apply(
-        ledger: LedgerStore(database), positions: positions, connection: connection, now: context.clock.now,
+        ledger: LedgerStore(database), outbox: OutboxStore(database), positions: positions, connection: connection,
+        now: context.clock.now,
         logger: context.logger)
     // A second connection, so that neither publishing nor recalculation delays the worker.
     let background = PostgresConnection(context.settings.postgres(for: "state-updater"), logger: context.logger)

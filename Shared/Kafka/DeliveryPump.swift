@@ -18,6 +18,16 @@ final class DeliveryPump: Sendable {
         var waitingForRoom: [CheckedContinuation<Void, Never>] = []
         var waitingForEnd: [CheckedContinuation<Void, Never>] = []
 
+        /// Whether something ends at a time and not by an event.
+        var isTimed: Bool { phase != .running || !timed.isEmpty || !waitingForRoom.isEmpty }
+
+        /// Changes what the thread waits for, and wakes it where it waits for events alone.
+        mutating func wake(_ change: (inout State) -> Void) {
+            let wasTimed = isTimed
+            change(&self)
+            if !wasTimed { handle?.wake() }
+        }
+
         mutating func takeWaitingForRoom() -> [CheckedContinuation<Void, Never>] {
             defer { waitingForRoom = [] }
             return waitingForRoom
@@ -39,6 +49,8 @@ final class DeliveryPump: Sendable {
 
     /// How exact a `deadline` is, and how soon a waiting sender checks again.
     private static let tick = Duration.milliseconds(20)
+    /// How long the thread waits for events where nothing is timed.
+    private static let rest = Duration.seconds(1)
 
     private let state: Mutex<State>
     private let logger: Logger
@@ -76,7 +88,8 @@ final class DeliveryPump: Sendable {
 
     /// Ends the sender's wait, not the delivery: the record may still be written.
     func expire(_ delivery: PendingSend, after deadline: Duration) {
-        state.withLock { $0.timed.append((.now + deadline, delivery)) }
+        let end = ContinuousClock.now + deadline
+        state.withLock { state in state.wake { $0.timed.append((end, delivery)) } }
     }
 
     /// The fatal error that ended this client.
@@ -90,7 +103,7 @@ final class DeliveryPump: Sendable {
         await withCheckedContinuation { continuation in
             let isLate = state.withLock { state in
                 guard state.reportsServed == served, state.handle != nil else { return true }
-                state.waitingForRoom.append(continuation)
+                state.wake { $0.waitingForRoom.append(continuation) }
                 return false
             }
             if isLate { continuation.resume() }
@@ -101,7 +114,7 @@ final class DeliveryPump: Sendable {
     func drain(within deadline: Duration) {
         state.withLock { state in
             guard state.phase == .running else { return }
-            state.phase = .draining(until: .now + deadline)
+            state.wake { $0.phase = .draining(until: .now + deadline) }
         }
     }
 
@@ -127,7 +140,7 @@ final class DeliveryPump: Sendable {
     private func work(_ handle: ProducerHandle) {
         var nextSweep = ContinuousClock.now + Self.tick
         while true {
-            serve(handle.serve(within: Self.tick))
+            serve(handle.serve(within: state.withLock(\.isTimed) ? Self.tick : Self.rest))
             guard ContinuousClock.now >= nextSweep || isEnding else { continue }
             nextSweep = .now + Self.tick
             sweep()
@@ -157,7 +170,7 @@ final class DeliveryPump: Sendable {
     private func fail(_ error: KafkaError, _ state: inout State) {
         guard state.fatal == nil else { return }
         state.fatal = error
-        state.phase = .draining(until: .now)
+        state.wake { $0.phase = .draining(until: .now) }
         logger.error(
             "the producer cannot be used any more; the next record creates another: \(error)",
             metadata: ["code": "\(error.name)"])

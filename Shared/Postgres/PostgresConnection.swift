@@ -54,6 +54,19 @@ public actor PostgresConnection {
         do { try handle.prepare(statement) } catch { throw abandoning(error) }
     }
 
+    /// Waits until a session runs NOTIFY on a channel, at most so long, and blocks this connection meanwhile: other callers wait.
+    /// The caller chooses one channel for the connection.
+    /// - Returns: false where the time passed. True at first and after the connection was lost, at once, because a
+    ///   notification may have been missed.
+    public func awaitNotification(on channel: String, within limit: Duration) throws(PostgresError) -> Bool {
+        let handle = try connected()
+        guard handle.isListening else {
+            do { try handle.listen(to: channel) } catch { throw abandoning(error) }
+            return true
+        }
+        do { return try handle.takeNotifications(within: limit) } catch { throw abandoning(error) }
+    }
+
     /// Process id of the server's half of this connection.
     public func backendProcess() throws(PostgresError) -> Int32 {
         try connected().backendProcess

@@ -29,6 +29,17 @@ public struct OutboxStore: Sendable {
         }
     }
 
+    /// Waits until a process announces changes or requests, at most so long; other statements of the connection wait meanwhile.
+    /// Behind a connection pooler that shares sessions nothing arrives.
+    /// - Returns: whether there was an announcement, or one may have been missed.
+    public func awaitAnnouncement(within limit: Duration) async throws -> Bool {
+        try await connection.awaitNotification(on: Self.channel, within: limit)
+    }
+
+    /// Announces to publishers that changes or requests were committed. Not within that transaction: Postgres makes all commits
+    /// with a NOTIFY wait for one another.
+    public func announce() async throws { _ = try await connection.execute(Self.announcement) }
+
     /// Marks changes as published, after Kafka has acknowledged them.
     public func markPublished(changes ids: [Int64], at time: Date) async throws {
         _ = try await repeating { try await connection.execute(Self.changesPublished, ids, time) }
@@ -51,6 +62,11 @@ public struct OutboxStore: Sendable {
     public func markPublished(requests ids: [Int64], at time: Date) async throws {
         _ = try await repeating { try await connection.execute(Self.requestsPublished, ids, time) }
     }
+
+    private static let channel = "storekeeper_outbox"
+
+    static let announcement = Statement(
+        "outbox-announcement", unsafeSQL: "select pg_notify('\(channel)', '')")
 
     static let changes = Statement(
         "outbox-changes",

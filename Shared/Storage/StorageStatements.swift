@@ -25,7 +25,7 @@ public enum StorageStatements {
             LifecycleGapStore.find, LifecycleGapStore.remove, LifecycleGapStore.insert, LifecycleGapStore.request,
             TimelineStore.newest, TimelineStore.ofPurchase, TimelineStore.insert,
             LeaseStore.acquire, LeaseStore.release, OutboxStore.changes, OutboxStore.changesPublished,
-            OutboxStore.withdraw, OutboxStore.requests, OutboxStore.requestsPublished,
+            OutboxStore.announcement, OutboxStore.withdraw, OutboxStore.requests, OutboxStore.requestsPublished,
             ProductStore.levels, ProductStore.setLevels, ProductStore.lock, ProductStore.setDurations,
             ProductStore.configured, ProductStore.durations,
             CustomerStore.claims, CustomerStore.shared, ClaimStatements.upsert, ClaimStatements.notice,

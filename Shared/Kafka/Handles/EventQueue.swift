@@ -34,6 +34,9 @@ final class EventQueue: @unchecked Sendable {
         return try body(event)
     }
 
+    /// Ends the current or the next wait at once.
+    func wake() { rd_kafka_queue_yield(pointer) }
+
     func withPointer<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
         defer { withExtendedLifetime(self) {} }
         return try body(pointer)

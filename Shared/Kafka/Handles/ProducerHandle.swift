@@ -48,6 +48,9 @@ final class ProducerHandle: Sendable {
         }
     }
 
+    /// Ends the current or the next ``serve(within:)`` at once.
+    func wake() { queue.wake() }
+
     /// Waits for one event and passes every report in it to its delivery.
     func serve(within wait: Duration) -> Occurrence? {
         queue.next(within: wait) { event in

@@ -1,10 +1,12 @@
 import CPQ
+import Foundation
 import Logging
 
 /// Owns one `PGconn`, from connecting to `PQfinish`. Blocks its thread; used by one thread at a time.
 final class ConnectionHandle {
     private let pointer: OpaquePointer
     private let notices: NoticeLog
+    private(set) var isListening = false
     /// SQL by name of what the server has prepared for us.
     private var prepared: [String: String] = [:]
     /// A conversation broken off in its middle cannot be taken up again, even where the socket still lives.
@@ -63,6 +65,32 @@ final class ConnectionHandle {
         guard !script.utf8.contains(0) else { throw PostgresError(.programming, "the script holds a NUL byte") }
         guard let result = PQexec(pointer, script) else { throw lost() }
         if let error = ResultHandle(takingOwnershipOf: result).error { throw error }
+    }
+
+    /// Has the server deliver the notifications of a channel.
+    func listen(to channel: String) throws(PostgresError) {
+        try run(script: "listen \(channel)")
+        isListening = true
+    }
+
+    /// Waits for notifications of NOTIFY and takes all that have arrived.
+    /// - Returns: false where the time passed without one.
+    func takeNotifications(within limit: Duration) throws(PostgresError) -> Bool {
+        guard PQconsumeInput(pointer) == 1 else { throw lost() }
+        if takeNotifications() { return true }
+        var socket = pollfd(fd: PQsocket(pointer), events: Int16(POLLIN), revents: 0)
+        guard poll(&socket, 1, Int32(limit / .milliseconds(1))) > 0 else { return false }
+        guard PQconsumeInput(pointer) == 1 else { throw lost() }
+        return takeNotifications()
+    }
+
+    private func takeNotifications() -> Bool {
+        var isNotified = false
+        while let notification = PQnotifies(pointer) {
+            isNotified = true
+            PQfreemem(notification)
+        }
+        return isNotified
     }
 
     /// Prepares a statement and leaves the types of its parameters to the server.

@@ -155,6 +155,28 @@ import Testing
         }
     }
 
+    @Test func `Publisher publishes a change when it is announced, and does not look for changes all the time`()
+        async throws
+    {
+        try await Self.use { broker, producer, database in
+            var publisher = Self.publisher(database, producer, leaseSeconds: 36_000)
+            publisher.idlePause = .seconds(3600)
+            let connection = TestDatabase.connection(database)
+            let outbox = OutboxStore(connection)
+            try await withThrowingTaskGroup(of: Void.self) { [publisher] group in
+                group.addTask { try await publisher.run() }
+                for number in 1...3 {
+                    try await Self.apply([Self.entry(1, number)], at: Int64(number - 1), connection)
+                    try await outbox.announce()
+                    let messages = try await Self.read(Topics.changed, partitions: 4, broker) { $0.count >= number }
+                    #expect(messages.count == number)
+                }
+                group.cancelAll()
+            }
+            await connection.close()
+        }
+    }
+
     @Test func `Publisher waits while another one holds the lease`() async throws {
         try await Self.use { _, producer, database in
             let first = Self.publisher(database, producer, leaseSeconds: 600)

@@ -24,6 +24,31 @@ import Testing
         }
     }
 
+    @Test func `PostgresConnection waits for the notification of another session, also after it was lost`() async throws
+    {
+        try await TestDatabase.use(isMigrated: false) { database async throws in
+            let (listening, other) = (TestDatabase.connection(database), TestDatabase.connection(database))
+            func isNotified(within limit: Duration = .zero) async throws -> Bool {
+                try await listening.awaitNotification(on: "news", within: limit)
+            }
+            #expect(try await isNotified(), "one may have been missed before")
+            #expect(try await !isNotified())
+            try await other.run(unsafeScript: "notify other")
+            #expect(try await !isNotified())
+            async let waited = isNotified(within: .seconds(60))
+            try await other.run(unsafeScript: "notify news")
+            #expect(try await waited)
+            #expect(try await !isNotified())
+            let process = try await listening.backendProcess()
+            try await other.run(unsafeScript: "select pg_terminate_backend(\(process), 60000)")
+            await #expect(throws: PostgresError.self) { try await isNotified(within: .seconds(60)) }
+            #expect(try await isNotified(), "one may have been missed meanwhile")
+            #expect(try await !isNotified())
+            await listening.close()
+            await other.close()
+        }
+    }
+
     @Test func `every type of value comes back as it went`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)
