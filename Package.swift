@@ -153,6 +153,9 @@ let tests: [Target] = [
         "StorageTests", "Shared/Storage",
         ["Development", "Storage", "Postgres", "Contracts", "Subscriptions", "TestSupport"]),
     tests(
+        "OperationsTests", "Shared/Operations",
+        ["Development", "Operations", "AppStore", "Signatures", "StrictJSON", "Contracts", "Kafka", "Storage"]),
+    tests(
         "BootstrapTests", "Shared/Bootstrap",
         [
             "Development", "Bootstrap", "Chassis", "Postgres", "Storage", "AppStore", "Signatures", "TestSupport",

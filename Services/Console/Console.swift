@@ -10,6 +10,8 @@ import struct Foundation.UUID
 /// What pages are made from.
 struct Console: Sendable {
     let database: ConnectionPool
+    /// For the few statements that may take longer than a page does.
+    let patientDatabase: ConnectionPool
     let templates: Templates
     let tokens: FormTokens
     let origin: Origin

@@ -46,14 +46,16 @@ struct ConsoleServices: Sendable {
         let tokens = FormTokens(
             database: database, isRead: context.health.readinessCheck("secret", waitingFor: "the secret of the forms"),
             logger: context.logger)
-        // A report of a month may read for longer than a page does.
+        // A report of a month, or an erasure, may take longer than a page does.
         configuration.statementTimeout = .seconds(60)
+        let patient = ConnectionPool([PostgresConnection(configuration, logger: context.logger)])
         let insight = InsightReports(
-            database: ConnectionPool([PostgresConnection(configuration, logger: context.logger)]),
+            database: patient,
             patience: .milliseconds(50), now: context.clock.now)
         let provider = try ProviderSettings(settings, now: context.clock.now)
         let console = Console(
-            database: database, templates: try Templates(), tokens: tokens, origin: settings.origin,
+            database: database, patientDatabase: patient, templates: try Templates(), tokens: tokens,
+            origin: settings.origin,
             session: settings.session, provider: provider, status: status, insight: insight,
             trust: trusted?.trust ?? .apple,
             apple: apple?.clients,

@@ -73,6 +73,9 @@ def pages(database):
         f"select owner_account_token from subscription {sample} where environment = 'Production' and owner_account_token is not null")
     transactions = values(f"select transaction_id from transaction {sample}")
     uuids = values(f"select notification_uuid from notification {sample}")
+    letters = values(
+        "select (extract(epoch from rejected_at) * 1000000)::bigint || '/' || kafka_partition || '/' || kafka_offset from rejected "
+        "order by random()")
     shown = values("select notification_uuid from notification_payload")
     return {
         "overview": ["/"],
@@ -83,6 +86,7 @@ def pages(database):
         "search: nothing": ["/search?q=9999999999"],
         "purchase": [f"/purchases/Production/{each}" for each in purchases],
         "account": [f"/accounts/Production/{each}" for each in accounts],
+        "erasure: dry run": [f"/accounts/Production/{each}/erasure?app=com.example.app" for each in accounts],
         "notifications": ["/notifications"],
         "notifications: further back": [f"/notifications?after={each}" for each in uuids],
         "notifications: a type": ["/notifications?type=DID_RENEW"],
@@ -92,6 +96,7 @@ def pages(database):
             for app in ("app", "reader", "trainer") for environment in ("Production", "Sandbox")],
         "notification": [f"/notifications/{each}" for each in shown],
         "dead letters": ["/dead-letters"],
+        "dead letters: further back": [f"/dead-letters/list?after={each}" for each in letters],
         "dead letters: a reason": [
             f"/dead-letters/list?reason={each}" for each in ("signature", "body", "too-old", "nothing-has-it")],
         "coverage": ["/coverage"],
@@ -167,7 +172,7 @@ def main():
                 "STOREKEEPER_ADMIN_ADDRESS": "127.0.0.1:0"})
         ports.wait_until("the console listens", 60, lambda: listens(port))
         link = subprocess.run(
-            [programs / "storekeeper", "console", "login", "--as", "benchmark", "--role", "operator", "--url", address],
+            [programs / "storekeeper", "console", "login", "--as", "benchmark", "--role", "admin", "--url", address],
             env=environment, capture_output=True, text=True, check=True).stdout
         browser = Browser(port)
         answer, _, _ = browser.ask("POST", "/sign-in", {"link": re.search(r"link=([\w-]+)", link).group(1)})

@@ -2,10 +2,9 @@ import Foundation
 import Testing
 
 @testable import Operations
-@testable import Storekeeper
 
 struct AttentionTests {
-    private static let now = CommandOutcome.now
+    private static let now = Date(timeIntervalSince1970: 1_790_000_000)
 
     private static func report(
         _ change: (inout StatusReport) -> Void = { _ in }
