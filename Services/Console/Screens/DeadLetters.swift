@@ -57,7 +57,7 @@ struct DeadLetterScreens: Sendable {
     private static let days = 14
     private static let size = 50
     /// Of the newest dead letters, how many are grouped, and looked at by a page of a list.
-    private static let look = 20_000
+    private static let look = 10_000
 
     let console: Console
 

@@ -10,11 +10,17 @@ struct PipelineScreen: Sendable {
         let name: String
         let does: String
         let rate: String?
-        let waiting: String
-        let lag: String
+        /// Nil for ingest, which reads requests and no topic.
+        let queue: Queue?
+        let note: String?
         let trouble: String?
         let fault: StageFault?
         let sparkline: Sparkline?
+    }
+
+    struct Queue: Sendable {
+        let waiting: String
+        let lag: String
     }
 
     /// The last error of a stage within a day: what it rejected, or why its work for an app fails.
@@ -57,26 +63,43 @@ struct PipelineScreen: Sendable {
         let stages = (report?.stages.value ?? []).map { stage in
             Stage(
                 name: stage.name, does: Self.does(stage.name), rate: view.rates[stage.name].map(Self.rate),
-                waiting: Figures.grouped(stage.waiting),
-                lag: stage.behindSeconds.map { TimeSpan.age($0) } ?? "0 s",
+                queue: Queue(
+                    waiting: Figures.grouped(stage.waiting),
+                    lag: stage.behindSeconds.map { TimeSpan.age($0) } ?? "0 s"), note: nil,
                 trouble: attention.first { $0.hasPrefix("\(stage.name) ") && !$0.hasPrefix("\(stage.name) (") },
                 fault: faults[stage.name] ?? faults[String(stage.name.prefix { $0 != " " })],
                 sparkline: Sparkline(view.lags[stage.name] ?? [], "Lag of \(stage.name) in seconds"))
         }
-        let names = stages.map { "\($0.name) " }
+        let receivers = report?.receivers.value ?? []
+        let silent = attention.first { $0.hasPrefix("receiver ") || $0.hasPrefix("no receiver ") }
+        let names = stages.map { "\($0.name) " } + ["receiver ", "no receiver "]
         let others = attention.filter { sentence in !names.contains { sentence.hasPrefix($0) } }
         return console.page(
             "pipeline", "Pipeline",
             Page(
-                looked: report.map { Moment($0.at, now: now) }, stages: stages, problem: report?.stages.problem,
-                receivers: (report?.receivers.value ?? []).map { receiver in
+                looked: report.map { Moment($0.at, now: now) },
+                stages: (report == nil ? [] : [Self.ingest(receivers, silent, now)]) + stages,
+                problem: report?.stages.problem,
+                receivers: receivers.map { receiver in
                     Receiver(
                         name: receiver.instance, last: Moment(receiver.lastMinute, now: now),
                         accepted: Figures.grouped(receiver.accepted), rejected: Figures.grouped(receiver.rejected))
                 },
-                hasReceivers: !(report?.receivers.value ?? []).isEmpty, latency: Self.latency(report), others: others,
+                hasReceivers: !receivers.isEmpty, latency: Self.latency(report), others: others,
                 hasOthers: !others.isEmpty, chart: ChartTable(lags: view, now: now)),
             request)
+    }
+
+    /// From its heartbeats: what it accepted within the last hour.
+    static func ingest(_ receivers: [StatusReport.Receiver], _ silent: String?, _ now: Date) -> Stage {
+        let last = receivers.map(\.lastMinute).max()
+        let refused = receivers.reduce(0) { $0 + $1.rejected }
+        return Stage(
+            name: "ingest", does: Self.does("ingest"),
+            rate: Self.rate(Double(receivers.reduce(0) { $0 + $1.accepted }) / 3600), queue: nil,
+            note: "in the last hour; \(Figures.grouped(refused)) requests rejected; "
+                + (last.map { "last heartbeat \(Moment($0, now: now).distance)" } ?? "no heartbeat"),
+            trouble: silent, fault: nil, sparkline: nil)
     }
 
     /// By the name of the stage, or of its service.

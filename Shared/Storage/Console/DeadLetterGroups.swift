@@ -43,7 +43,7 @@ package struct DeadLetterGroups: Sendable {
 
     /// All statements run on this connection.
     /// - Parameter look: how many letters one page looks at, so that a filter that matches few does not read the whole index.
-    package init(_ connection: PostgresConnection, look: Int = 20_000) {
+    package init(_ connection: PostgresConnection, look: Int = 10_000) {
         self.connection = connection
         self.look = look
     }
@@ -178,10 +178,11 @@ package struct DeadLetterGroups: Sendable {
     private static let groups = Statement(
         "console-dead-letter-groups",
         unsafeSQL: """
-            select stage, reason, environment, bundle_id, build,
+            select stage collate "C" as stage, reason collate "C" as reason, environment collate "C" as environment,
+                bundle_id collate "C" as bundle_id, build collate "C" as build,
                 width_bucket(
-                    extract(epoch from rejected_at), extract(epoch from $6::timestamptz),
-                    extract(epoch from $7::timestamptz), $8::integer) as day,
+                    date_part('epoch', rejected_at), date_part('epoch', $6::timestamptz),
+                    date_part('epoch', $7::timestamptz), $8::integer) as day,
                 count(*) as count, min(rejected_at) as first_at, max(rejected_at) as last_at,
                 count(*) filter (where not exists (
                     select from operator_action where operator_action.subject = \(subject))) as open

@@ -112,6 +112,18 @@ import Testing
         }
     }
 
+    @Test func `The box of ingest shows what its receivers accepted, and the one that is silent`() {
+        let now = RunningConsole.now
+        let receivers = ["a", "b"].map {
+            StatusReport.Receiver(instance: $0, lastMinute: now.addingTimeInterval(-90), accepted: 3600, rejected: 1)
+        }
+        let stage = PipelineScreen.ingest(receivers, "receiver a has sent no heartbeat", now)
+        #expect(stage.rate == "2.0" && stage.queue == nil)
+        #expect(stage.note == "in the last hour; 2 requests rejected; last heartbeat 90 s ago")
+        #expect(stage.trouble?.hasPrefix("receiver a") == true)
+        #expect(PipelineScreen.ingest([], nil, now).note?.hasSuffix("no heartbeat") == true)
+    }
+
     @Test func `A chart's table has a row for every look, the latest first, with the lag of every stage`() throws {
         let now = RunningConsole.now
         let report = StatusReport(

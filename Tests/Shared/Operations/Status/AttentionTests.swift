@@ -77,7 +77,7 @@ struct AttentionTests {
                 }
             ),
             (
-                "dead-letters list --stage state-updater",
+                "rejected 1 verified notification (undecodable): storekeeper dead-letters list --stage state-updater",
                 {
                     $0.rejected = .read([.init(stage: "state-updater", reason: "undecodable", count: 1)])
                 }
