@@ -20,7 +20,8 @@ struct Console: Sendable {
     let provider: ProviderSettings?
     let status: StatusWatch
     let insight: InsightReports
-    let trust: TrustStore
+    /// The trusted roots of the moment.
+    let trust: @Sendable () -> TrustStore
     /// Nil where there are no keys for Apple's API.
     let apple: APIClients?
     let clock: ProcessClock

@@ -101,15 +101,16 @@ struct RecoveryServices {
 
 extension Settings<Configuration> {
     /// The client for customer requests; nil without keys.
-    func appleAPI(clock: APIClock, logger: Logger) throws(ConfigurationProblems) -> AppleAPI? {
+    func appleAPI(clock: APIClock, logger: Logger) throws -> AppleAPI? {
         guard let keys = self.apiKeys, let apps = self.apps else {
             logger.notice(
                 "STOREKEEPER_APP_STORE_API_KEYS_FILE is not set; customer requests are postponed, everything else runs")
             return nil
         }
-        let trusted = try TrustSettings(apps: apps, roots: self.roots ?? [], developmentMode: self.developmentMode)
+        let watcher = try TrustWatcher(
+            apps: apps, roots: self.roots ?? [], developmentMode: self.developmentMode, logger: logger)
         return try AppleAPI(
-            trusted, keys: keys, url: self.apiURL, limitShare: self.apiLimitShare,
+            watcher, keys: keys, url: self.apiURL, limitShare: self.apiLimitShare,
             developmentMode: self.developmentMode, clock: clock)
     }
 }

@@ -66,7 +66,7 @@ struct RunningConsole: Sendable {
                     reader: StatusReader(database: own, kafka: kafka, sample: 10), interval: .seconds(3600),
                     clock: clock),
                 insight: InsightReports(database: pool, patience: .seconds(60), now: clock.now),
-                trust: .apple, apple: nil, clock: clock, newId: { UUID() },
+                trust: { .apple }, apple: nil, clock: clock, newId: { UUID() },
                 newSecret: {
                     var text: [UInt8] = []
                     text += Base64.encode((0..<32).map { _ in UInt8.random(in: 0...255) }[...], .url)
