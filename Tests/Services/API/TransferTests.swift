@@ -112,7 +112,8 @@ struct TransferTests {
     private static func accountAtApple(whereApplied setsAccountTokens: Bool) async throws -> (
         last: UUID, named: String?
     ) {
-        let (accounts, named) = ([UUID(), UUID()], Mutex<String?>(nil))
+        let accounts = [UUID(), UUID()]
+        let named = Mutex<String?>(nil)
         try await SimulatedStore.with { store, clients in
             let bought = try store.subscribe()
             try await UploadFixture.with(apple: clients, setsAccountTokens: setsAccountTokens) { fixture in
