@@ -4,7 +4,7 @@ import Logging
 import Storage
 import Synchronization
 
-/// The apps of the moment. Their files are reloaded, so every run of a job reads them anew.
+/// The apps of the moment. Their files are reloaded, so every run of a job reads them again.
 final class ScheduledApps: Sendable {
     private let registry: @Sendable () -> AppRegistry
     private let apple: APIClients

@@ -105,7 +105,7 @@ extension EndToEnd {
         func customer(_ id: String) async throws -> UUID {
             struct Customer: Decodable { var appAccountToken: UUID }
             try await EndToEnd.eventually("the key is accepted") {
-                try await send("GET", "/v1/customers/nobody").status == 404
+                try await send("GET", "/v1/customers/unknown").status == 404
             }
             let answer = try await send("PUT", "/v1/customers/\(id)", "{}")
             return try JSONDecoder().decode(Customer.self, from: answer.body).appAccountToken
