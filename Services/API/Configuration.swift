@@ -39,7 +39,7 @@ struct Configuration: KafkaVariables, DatabaseVariables {
         "file of the account's shared secret, which verifyReceipt wants for auto-renewable subscriptions"
     ).optional
     let rejectionLimit = Variable.int(
-        "STOREKEEPER_API_REFUSAL_LIMIT",
+        "STOREKEEPER_API_REJECTION_LIMIT",
         "parts of uploads rejected a minute for each key, on each instance; one more is answered 429",
         default: "600", in: 1...10_000_000)
     let databaseConnections = Variable.int(
