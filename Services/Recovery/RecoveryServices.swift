@@ -46,7 +46,8 @@ struct RecoveryServices {
                 attempts: context.settings.attemptsAge, answers: context.settings.answersAge,
                 deadLetters: context.settings.deadLettersAge),
             newId: newId, now: context.clock.now,
-            liveness: context.health.livenessProbe("tidying", limit: RetentionJob.interval + RetentionJob.turnLimit),
+            liveness: context.health.livenessProbe(
+                "retention job", limit: RetentionJob.interval + RetentionJob.turnLimit),
             logger: context.logger)
     }
 
@@ -56,7 +57,7 @@ struct RecoveryServices {
         let closing = database()
         let close = CloseWindows(
             items: RecoveryItemStore(closing), windows: RecoveryWindowStore(closing), now: context.clock.now,
-            liveness: context.health.livenessProbe("closing windows", limit: CloseWindows.turnLimit),
+            liveness: context.health.livenessProbe("window closing", limit: CloseWindows.turnLimit),
             logger: context.logger)
         return [close]
             + connection.services(
@@ -79,7 +80,8 @@ struct RecoveryServices {
         let answers = RecoveryAnswerStore(database)
         let again = RetryPostponedRequests(
             postponed: PostponedRequestStore(database), producer: producerService.producer,
-            liveness: context.health.livenessProbe("asking again", limit: RetryPostponedRequests.turnLimit),
+            liveness: context.health.livenessProbe(
+                "retry of postponed requests", limit: RetryPostponedRequests.turnLimit),
             logger: context.logger)
         let asking = connection.services(
             running: FetchCustomerHistory(

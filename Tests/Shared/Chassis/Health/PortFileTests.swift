@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Chassis
@@ -11,8 +12,9 @@ import Testing
     }
 
     @Test func `PortFile has the port in one line`() throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: "port-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: file) }
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let file = directory.url("port")
         PortFile.write(8080, to: file.path, logger: logger)
         #expect(try String(contentsOf: file, encoding: .utf8) == "8080\n")
     }
