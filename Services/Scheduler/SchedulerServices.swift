@@ -60,7 +60,8 @@ struct SchedulerServices {
             logger: context.logger)
         return FetchService(
             fetch: fetch, apps: { [apps] in apps.all }, width: context.settings.fetches, holder: newId(),
-            liveness: context.health.livenessProbe("history fetch", limit: FetchService.turnLimit), logger: context.logger)
+            liveness: context.health.livenessProbe("history fetch", limit: FetchService.turnLimit),
+            logger: context.logger)
     }
 
     private func leasedJobs() -> [LeasedJob] {

@@ -42,7 +42,7 @@ struct ErasureOptions: ParsableArguments {
     @OptionGroup var options: CustomerOptions
     @OptionGroup var audit: AuditOptions
 
-    @Flag(help: "Only print what would be erased.")
+    @Flag(help: "Print what would be erased; change nothing.")
     var dryRun = false
 
     private var unknown: CommandError {

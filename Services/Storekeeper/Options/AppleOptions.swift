@@ -21,7 +21,7 @@ struct AppleOptions: ParsableArguments {
     @Option(help: "Bundle id of the app (default: the only configured app).")
     var app: String?
 
-    @Option(help: "Environment: Production or Sandbox (default: the only one of the app).")
+    @Option(help: "Environment of the App Store (default: the only one of the app).")
     var environment: StoreEnvironment?
 
     /// Runs `body` with the client of the selected app and environment.

@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 import Testing
 
 @testable import Chassis
@@ -12,9 +11,8 @@ import Testing
     }
 
     @Test func `PortFile has the port in one line`() throws {
-        let directory = try TemporaryDirectory()
-        defer { directory.remove() }
-        let file = directory.url("port")
+        let file = FileManager.default.temporaryDirectory.appending(path: "port-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
         PortFile.write(8080, to: file.path, logger: logger)
         #expect(try String(contentsOf: file, encoding: .utf8) == "8080\n")
     }
