@@ -27,6 +27,8 @@ let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
+let hummingbirdTLS: Target.Dependency = .product(name: "HummingbirdTLS", package: "hummingbird")
+let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let mustache: Target.Dependency = .product(name: "Mustache", package: "swift-mustache")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -98,6 +100,7 @@ let services: [Target] = [
         [
             "Chassis", "Pipeline", "Kafka", "Contracts", "StrictJSON", "Signatures", "Subscriptions", "Storage",
             "Bootstrap", "Postgres", "AppStore", "Interpretation", "Operations", hummingbird, lifecycle,
+            hummingbirdCore, hummingbirdTLS, nioSSL,
         ],
         resources: [.embedInCode("openapi.json")]),
     service(
@@ -152,6 +155,9 @@ let tests: [Target] = [
     tests(
         "StorageTests", "Shared/Storage",
         ["Development", "Storage", "Postgres", "Contracts", "Subscriptions", "TestSupport"]),
+    tests(
+        "OperationsTests", "Shared/Operations",
+        ["Development", "Operations", "AppStore", "Signatures", "StrictJSON", "Contracts", "Kafka", "Storage"]),
     tests(
         "BootstrapTests", "Shared/Bootstrap",
         [
@@ -219,7 +225,7 @@ let tests: [Target] = [
             "Development",
             "API", "Simulator", "Chassis", "Contracts", "StrictJSON", "Subscriptions", "Storage", "Postgres",
             "TestSupport", "AppStore", "Signatures", "Kafka", "Pipeline", "Interpretation", logging, lifecycle,
-            hummingbird, httpClient, nio,
+            hummingbird, httpClient, nio, nioSSL,
         ]),
     tests(
         "ConsoleTests", "Services/Console",
@@ -265,6 +271,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1", traits: []),
         .package(url: "https://github.com/hummingbird-project/swift-mustache.git", from: "2.1.1"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),

@@ -9,6 +9,7 @@ import struct Foundation.UUID
 struct APIServices: Sendable {
     let keys: KeyTable
     let server: APIServer
+    private let certificate: ServerCertificate?
     let readiness: SchemaReadiness
     let housekeeping: Housekeeping
     let horizon: EventHorizon
@@ -50,14 +51,23 @@ struct APIServices: Sendable {
             limiter: RateLimiter(quota: settings.rateLimit),
             idempotency: Idempotency(database: database, clock: context.clock, logger: context.logger),
             tracer: context.tracer, clock: context.clock, logger: context.logger)
+        certificate = try settings.tlsCertificate.flatMap { certificate in
+            try settings.tlsKey.map { key in
+                try ServerCertificate(certificate: certificate, key: key, logger: context.logger)
+            }
+        }
         server = APIServer(
             address: settings.address, idleTimeout: settings.idleTimeout,
-            maximumConnections: settings.maximumConnections, service: service, logger: context.logger,
+            maximumConnections: settings.maximumConnections, service: service, certificate: certificate,
+            logger: context.logger,
             onListening: { PortFile.write($0, to: settings.portFile, logger: context.logger) })
         readiness = SchemaReadiness(context, service: "api")
         housekeeping = Housekeeping(database: database, clock: context.clock, logger: context.logger)
     }
 
     /// In the order of their dependencies; stopped backwards.
-    var all: [any Service] { uploads.all + [readiness, keys, housekeeping, horizon, definitions, previews, server] }
+    var all: [any Service] {
+        uploads.all + (certificate.map { [$0] } ?? [])
+            + [readiness, keys, housekeeping, horizon, definitions, previews, server]
+    }
 }

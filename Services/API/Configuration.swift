@@ -9,6 +9,13 @@ struct Configuration: KafkaVariables, DatabaseVariables {
     let portFile = Variable.path(
         "STOREKEEPER_API_PORT_FILE", "file to write the port to, once it listens"
     ).optional
+    let tlsCertificate = Variable.path(
+        "STOREKEEPER_API_TLS_CERTIFICATE_FILE",
+        "PEM file of the certificate and its intermediates; with it the API itself ends TLS, else a proxy does"
+    ).optional
+    let tlsKey = Variable.path(
+        "STOREKEEPER_API_TLS_KEY_FILE", "PEM file of the certificate's private key; both files are reloaded"
+    ).optional
     let database = Variable.databaseURL
     let databasePasswordFile = Variable.databasePasswordFile
     let schema = Variable.databaseSchema
@@ -20,6 +27,10 @@ struct Configuration: KafkaVariables, DatabaseVariables {
     let apiKeys = Variable.apiKeysFile.optional
     let apiURL = Variable.apiURL.optional
     let apiLimitShare = Variable.apiLimitShare(default: "0.05")
+    let setsAccountTokens = Variable.bool(
+        "STOREKEEPER_SET_APP_ACCOUNT_TOKEN",
+        "after a restore has moved a purchase, have Apple name the new account in its later transactions",
+        default: "false")
     let verifyReceipt = Variable.bool(
         "STOREKEEPER_VERIFY_RECEIPT",
         "send receipts that cannot be proven by themselves to Apple's deprecated verifyReceipt", default: "false")
@@ -28,7 +39,7 @@ struct Configuration: KafkaVariables, DatabaseVariables {
         "file of the account's shared secret, which verifyReceipt wants for auto-renewable subscriptions"
     ).optional
     let rejectionLimit = Variable.int(
-        "STOREKEEPER_API_REFUSAL_LIMIT",
+        "STOREKEEPER_API_REJECTION_LIMIT",
         "parts of uploads rejected a minute for each key, on each instance; one more is answered 429",
         default: "600", in: 1...10_000_000)
     let databaseConnections = Variable.int(
@@ -42,4 +53,21 @@ struct Configuration: KafkaVariables, DatabaseVariables {
         in: 1...1_000_000)
     let idleTimeout = Variable.duration(
         "STOREKEEPER_API_IDLE_TIMEOUT", "how long a connection may be idle", default: "60s")
+
+    func problems(in settings: Settings<Configuration>) -> [ConfigurationProblem] {
+        var problems = settings.kafkaProblems
+        if (settings.tlsCertificate == nil) != (settings.tlsKey == nil) {
+            problems.append(
+                ConfigurationProblem(
+                    "STOREKEEPER_API_TLS_CERTIFICATE_FILE and STOREKEEPER_API_TLS_KEY_FILE need each other; set both, or "
+                        + "none where a proxy ends TLS."))
+        }
+        if settings.setsAccountTokens, settings.apiKeys == nil || settings.apps == nil {
+            problems.append(
+                .unusable(
+                    name: "STOREKEEPER_SET_APP_ACCOUNT_TOKEN",
+                    reason: "needs STOREKEEPER_APPS_FILE and STOREKEEPER_APP_STORE_API_KEYS_FILE, to ask Apple"))
+        }
+        return problems
+    }
 }

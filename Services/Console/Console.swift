@@ -10,6 +10,8 @@ import struct Foundation.UUID
 /// What pages are made from.
 struct Console: Sendable {
     let database: ConnectionPool
+    /// For the few statements that may take longer than a page does.
+    let patientDatabase: ConnectionPool
     let templates: Templates
     let tokens: FormTokens
     let origin: Origin
@@ -18,7 +20,8 @@ struct Console: Sendable {
     let provider: ProviderSettings?
     let status: StatusWatch
     let insight: InsightReports
-    let trust: TrustStore
+    /// The trusted roots of the moment.
+    let trust: @Sendable () -> TrustStore
     /// Nil where there are no keys for Apple's API.
     let apple: APIClients?
     let clock: ProcessClock

@@ -26,13 +26,15 @@ struct ConsoleServices: Sendable {
             })
         let kafka = try settings.kafka()
         let producer = try ProducerService(kafka, for: .console, logger: context.logger)
-        let trusted = try settings.apps.map { apps in
-            try TrustSettings(apps: apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode)
+        let watcher = try settings.apps.map { apps in
+            try TrustWatcher(
+                apps: apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode,
+                logger: context.logger)
         }
         var apple: AppleAPI?
-        if let trusted, let keys = settings.apiKeys {
+        if let watcher, let keys = settings.apiKeys {
             apple = try AppleAPI(
-                trusted, keys: keys, url: settings.apiURL, limitShare: settings.apiLimitShare,
+                watcher, keys: keys, url: settings.apiURL, limitShare: settings.apiLimitShare,
                 developmentMode: settings.developmentMode,
                 clock: APIClock(now: context.clock.now, random: { .random(in: 0..<1) }))
         }
@@ -46,16 +48,18 @@ struct ConsoleServices: Sendable {
         let tokens = FormTokens(
             database: database, isRead: context.health.readinessCheck("secret", waitingFor: "the secret of the forms"),
             logger: context.logger)
-        // A report of a month may read for longer than a page does.
+        // A report of a month, or an erasure, may take longer than a page does.
         configuration.statementTimeout = .seconds(60)
+        let patient = ConnectionPool([PostgresConnection(configuration, logger: context.logger)])
         let insight = InsightReports(
-            database: ConnectionPool([PostgresConnection(configuration, logger: context.logger)]),
+            database: patient,
             patience: .milliseconds(50), now: context.clock.now)
         let provider = try ProviderSettings(settings, now: context.clock.now)
         let console = Console(
-            database: database, templates: try Templates(), tokens: tokens, origin: settings.origin,
+            database: database, patientDatabase: patient, templates: try Templates(), tokens: tokens,
+            origin: settings.origin,
             session: settings.session, provider: provider, status: status, insight: insight,
-            trust: trusted?.trust ?? .apple,
+            trust: { watcher?.trusted.settings.trust ?? .apple },
             apple: apple?.clients,
             clock: context.clock, newId: { UUID() }, newSecret: Self.secret,
             sleep: { try await Task.sleep(for: $0) }, logger: context.logger)
@@ -73,7 +77,7 @@ struct ConsoleServices: Sendable {
             address: settings.address, responder: responder, logger: context.logger,
             onListening: { PortFile.write($0, to: settings.portFile, logger: context.logger) })
         all =
-            (apple.map { [$0] } ?? []) + [
+            (apple.map { [$0] } ?? []) + (watcher.map { [$0] } ?? []) + [
                 readiness, producer,
                 WarmUp(producer: producer.producer) { [logger = context.logger] error in
                     logger.warning("Kafka unavailable; replays wait and retry", metadata: ["error": "\(error)"])

@@ -8,6 +8,7 @@ enum Routes {
         let purchases = PurchaseScreen(console: console)
         let accounts = AccountScreen(console: console)
         let accountActions = AccountActions(console: console)
+        let erasures = ErasureScreens(console: console)
         let notifications = NotificationScreens(console: console)
         let letters = DeadLetterScreens(console: console)
         let selections = SelectionScreens(console: console)
@@ -39,6 +40,9 @@ enum Routes {
             Route("POST", "/accounts/{environment}/{account}/grants", .support, accountActions.grant),
             Route("POST", "/accounts/{environment}/{account}/grants/{grant}/revoke", .support, accountActions.revoke),
             Route("POST", "/accounts/{environment}/{account}/choose", .operatorRole, accountActions.choose),
+            Route("GET", "/accounts/{environment}/{account}/erasure", .admin, erasures.plan),
+            Route("POST", "/accounts/{environment}/{account}/erasure", .admin, erasures.forget),
+            Route("GET", "/erasures/{uuid}", .admin, erasures.certificate),
             Route("GET", "/notifications", .viewer, notifications.list),
             Route("GET", "/notifications/live", .viewer, notifications.live),
             Route("GET", "/notifications/{uuid}", .viewer, notifications.show),

@@ -46,7 +46,8 @@ struct RecoveryServices {
                 attempts: context.settings.attemptsAge, answers: context.settings.answersAge,
                 deadLetters: context.settings.deadLettersAge),
             newId: newId, now: context.clock.now,
-            liveness: context.health.livenessProbe("tidying", limit: RetentionJob.interval + RetentionJob.turnLimit),
+            liveness: context.health.livenessProbe(
+                "retention job", limit: RetentionJob.interval + RetentionJob.turnLimit),
             logger: context.logger)
     }
 
@@ -56,7 +57,7 @@ struct RecoveryServices {
         let closing = database()
         let close = CloseWindows(
             items: RecoveryItemStore(closing), windows: RecoveryWindowStore(closing), now: context.clock.now,
-            liveness: context.health.livenessProbe("closing windows", limit: CloseWindows.turnLimit),
+            liveness: context.health.livenessProbe("window closing", limit: CloseWindows.turnLimit),
             logger: context.logger)
         return [close]
             + connection.services(
@@ -79,7 +80,8 @@ struct RecoveryServices {
         let answers = RecoveryAnswerStore(database)
         let again = RetryPostponedRequests(
             postponed: PostponedRequestStore(database), producer: producerService.producer,
-            liveness: context.health.livenessProbe("asking again", limit: RetryPostponedRequests.turnLimit),
+            liveness: context.health.livenessProbe(
+                "retry of postponed requests", limit: RetryPostponedRequests.turnLimit),
             logger: context.logger)
         let asking = connection.services(
             running: FetchCustomerHistory(
@@ -101,15 +103,16 @@ struct RecoveryServices {
 
 extension Settings<Configuration> {
     /// The client for customer requests; nil without keys.
-    func appleAPI(clock: APIClock, logger: Logger) throws(ConfigurationProblems) -> AppleAPI? {
+    func appleAPI(clock: APIClock, logger: Logger) throws -> AppleAPI? {
         guard let keys = self.apiKeys, let apps = self.apps else {
             logger.notice(
                 "STOREKEEPER_APP_STORE_API_KEYS_FILE is not set; customer requests are postponed, everything else runs")
             return nil
         }
-        let trusted = try TrustSettings(apps: apps, roots: self.roots ?? [], developmentMode: self.developmentMode)
+        let watcher = try TrustWatcher(
+            apps: apps, roots: self.roots ?? [], developmentMode: self.developmentMode, logger: logger)
         return try AppleAPI(
-            trusted, keys: keys, url: self.apiURL, limitShare: self.apiLimitShare,
+            watcher, keys: keys, url: self.apiURL, limitShare: self.apiLimitShare,
             developmentMode: self.developmentMode, clock: clock)
     }
 }

@@ -19,7 +19,7 @@ struct Postponement: Sendable, Equatable {
     static let withoutKey = Postponement(
         length: .seconds(900),
         reason: "no App Store Server API key for this app and environment; add one to "
-            + "STOREKEEPER_APP_STORE_API_KEYS_FILE and restart recovery")
+            + "STOREKEEPER_APP_STORE_API_KEYS_FILE, which recovery reloads")
 }
 
 /// What to do after a failed request to Apple.

@@ -30,8 +30,8 @@ struct CoveragePlanner: Sendable {
     /// A window of an app without a key fails after this, seconds.
     static let keyPatience = 600.0
     static let missingKeyMessage =
-        "no App Store Server API key for this app; add one to STOREKEEPER_APP_STORE_API_KEYS_FILE, restart the scheduler and open "
-        + "the window again"
+        "no App Store Server API key for this app; add one to STOREKEEPER_APP_STORE_API_KEYS_FILE, which the scheduler reloads, "
+        + "and open the window again"
     /// Number of past failure checks considered for the backoff.
     static let askedLimit = 16
 

@@ -14,37 +14,25 @@ struct SchedulerServices {
     private let context: ServiceContext<Configuration>
     private let newId: @Sendable () -> UUID
     private let apple: AppleAPI
-    /// Every app and environment in the file of apps.
-    private let accepted: Set<CoverageStore.App>
+    private let apps: ScheduledApps
     private let producerService: ProducerService
-    private let clients: [CoverageStore.App: AppStoreServerAPI]
 
     /// - Throws: `ConfigurationProblems` with what is wrong in the files.
     init(_ context: ServiceContext<Configuration>, clock: APIClock, newId: @escaping @Sendable () -> UUID) throws {
         let settings = context.settings
         self.context = context
         self.newId = newId
-        let trusted = try TrustSettings(
-            apps: settings.apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode)
+        let watcher = try TrustWatcher(
+            apps: settings.apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode,
+            logger: context.logger)
         apple = try AppleAPI(
-            trusted, keys: settings.keys, url: settings.api, limitShare: settings.limitShare,
+            watcher, keys: settings.keys, url: settings.api, limitShare: settings.limitShare,
             developmentMode: settings.developmentMode, clock: clock)
         producerService = try ProducerService(try settings.kafka(), for: .scheduler, logger: context.logger)
-        accepted = Set(
-            trusted.apps.all.flatMap { app in
-                app.environments.compactMap { StoreEnvironment(rawValue: $0.rawValue) }
-                    .map { CoverageStore.App($0, app.bundleId) }
-            })
-        clients = Self.clients(apple, deadline: settings.windowLease / 2)
-        for app in trusted.apps.all where !clients.keys.contains(where: { $0.bundleId == app.bundleId }) {
-            context.logger.warning(
-                "No App Store Server API key for app; history checks are disabled for it",
-                metadata: ["app": "\(app.bundleId)"])
-        }
-    }
-
-    private var apps: [CoverageStore.App] {
-        clients.keys.sorted { ($0.bundleId, $0.environment.rawValue) < ($1.bundleId, $1.environment.rawValue) }
+        apps = ScheduledApps(
+            accepted: { watcher.apps }, clients: apple.clients, deadline: settings.windowLease / 2,
+            logger: context.logger)
+        apps.warnOfMissingKeys()
     }
 
     func services() async throws -> [any Service] {
@@ -64,15 +52,16 @@ struct SchedulerServices {
 
     private func fetching() -> FetchService {
         let connection = connect()
-        let clients = clients
         let fetch = WindowFetch(
-            claims: WindowClaimStore(connection), coverage: CoverageStore(connection), client: { clients[$0] },
+            claims: WindowClaimStore(connection), coverage: CoverageStore(connection),
+            client: { [apps] in apps.clients[$0] },
             producer: producerService.producer, partitioner: context.settings.partitioner,
             leaseSeconds: context.settings.windowLease.components.seconds, now: context.clock.now, newId: newId,
             logger: context.logger)
         return FetchService(
-            fetch: fetch, apps: apps, width: context.settings.fetches, holder: newId(),
-            liveness: context.health.livenessProbe("fetching", limit: FetchService.turnLimit), logger: context.logger)
+            fetch: fetch, apps: { [apps] in apps.all }, width: context.settings.fetches, holder: newId(),
+            liveness: context.health.livenessProbe("history fetch", limit: FetchService.turnLimit),
+            logger: context.logger)
     }
 
     private func leasedJobs() -> [LeasedJob] {
@@ -90,48 +79,46 @@ struct SchedulerServices {
                 logger: context.logger, turn: turn)
         }
         let windows = RecoveryWindowStore(connection)
-        let planner = CoveragePlanner(
-            coverage: CoverageStore(connection), windows: windows, heartbeats: HeartbeatStore(connection), apps: apps,
-            failures: settings.failuresPlan, sweep: settings.sweepPlan, reach: settings.coverageReach.inSeconds,
-            now: context.clock.now, newId: newId, logger: context.logger)
         let retentionJob = RetentionJob(
             windows: windows, canaries: CanaryStore(connection), overdue: OverdueStore(connection),
             heartbeats: HeartbeatStore(connection), retention: RetentionStore(connection),
             policy: RetentionPolicy(ledgerDays: settings.ledgerDays, seenDays: settings.seenDays),
             now: context.clock.now, logger: context.logger)
-        let report = CoverageMetrics(coverage: CoverageStore(connection), apps: accepted, now: context.clock.now)
         let interval = min(.seconds(15), settings.failuresInterval)
         var jobs = [
-            job("plan", every: interval, planner.turn),
-            job("report", every: interval, byEach: true, report.turn),
+            job("plan", every: interval) { [apps, context, newId] in
+                apps.warnOfMissingKeys()
+                try await CoveragePlanner(
+                    coverage: CoverageStore(connection), windows: windows, heartbeats: HeartbeatStore(connection),
+                    apps: apps.all, failures: settings.failuresPlan, sweep: settings.sweepPlan,
+                    reach: settings.coverageReach.inSeconds, now: context.clock.now, newId: newId,
+                    logger: context.logger
+                ).turn()
+            },
+            job("report", every: interval, byEach: true) { [apps, context] in
+                try await CoverageMetrics(
+                    coverage: CoverageStore(connection), apps: apps.accepted, now: context.clock.now
+                ).turn()
+            },
             job("retention", every: .seconds(3600), retentionJob.turn),
         ]
         if settings.canaryInterval > .zero {
             let watch = CanaryJob(
-                canaries: CanaryStore(connection), windows: windows, clients: clients,
+                canaries: CanaryStore(connection), windows: windows, clients: { [apps] in apps.clients },
                 interval: settings.canaryInterval.inSeconds, patience: settings.canaryPatience.inSeconds,
                 now: context.clock.now, newId: newId, logger: context.logger)
             jobs.append(job("canary", every: .seconds(10), watch.turn))
         }
         if settings.overdueBudget > 0 {
-            let watch = OverdueJob(
-                store: OverdueStore(connection), apps: apps, producer: producerService.producer,
-                patience: settings.overdueAfter.inSeconds, foresight: settings.overdueForesight.inSeconds,
-                budget: settings.overdueBudget, now: context.clock.now, logger: context.logger)
-            jobs.append(job("overdue", every: .seconds(60), watch.turn))
+            jobs.append(
+                job("overdue", every: .seconds(60)) { [apps, context, producer = producerService.producer] in
+                    try await OverdueJob(
+                        store: OverdueStore(connection), apps: apps.all, producer: producer,
+                        patience: settings.overdueAfter.inSeconds, foresight: settings.overdueForesight.inSeconds,
+                        budget: settings.overdueBudget, now: context.clock.now, logger: context.logger
+                    ).turn()
+                })
         }
         return jobs
-    }
-
-    private static func clients(
-        _ apple: AppleAPI, deadline: Duration
-    ) -> [CoverageStore.App: AppStoreServerAPI] {
-        var clients: [CoverageStore.App: AppStoreServerAPI] = [:]
-        for var client in apple.clients.all {
-            guard let environment = StoreEnvironment(rawValue: client.environment.rawValue) else { continue }
-            client.deadline = deadline
-            clients[CoverageStore.App(environment, client.app.bundleId)] = client
-        }
-        return clients
     }
 }

@@ -3,28 +3,27 @@ import Chassis
 
 import struct Foundation.URL
 
-/// Clients of Apple's API for all apps that have a key. As a service it reloads rotated keys, and closes the
-/// connections after all callers have stopped.
+/// Clients of Apple's API for all apps that have a key. As a service it reloads rotated keys, apps and roots, and closes
+/// the connections after all callers have stopped.
 package struct AppleAPI: Service {
     /// The clients, by app and environment.
     package let clients: APIClients
     private let transport: APITransport
     private let keys: APIKeysWatcher
-    private let apps: @Sendable () -> AppRegistry
+    private let watcher: TrustWatcher
 
     /// - Parameters:
-    ///   - trusted: the trusted roots and the configured apps.
+    ///   - watcher: the trusted roots and the configured apps of the moment. Checked here as well.
     ///   - keys: the value of `STOREKEEPER_APP_STORE_API_KEYS_FILE`.
     ///   - url: the value of `STOREKEEPER_APP_STORE_API_URL`; nil is Apple.
     ///   - limitShare: share of Apple's rate limits to use.
-    ///   - apps: the configured apps of the moment, where their file is reloaded.
     /// - Throws: `ConfigurationProblems` with all problems of keys and URL.
     package init(
-        _ trusted: TrustSettings, keys: String, url: String?, limitShare: Double, developmentMode: Bool,
-        clock: APIClock,
-        following apps: (@Sendable () -> AppRegistry)? = nil
+        _ watcher: TrustWatcher, keys: String, url: String?, limitShare: Double, developmentMode: Bool,
+        clock: APIClock
     ) throws(ConfigurationProblems) {
         var problems = url.flatMap { Self.objection(to: $0, developmentMode: developmentMode) }.map { [$0] } ?? []
+        let (verifier, trusted) = watcher.trusted
         let file: APIKeysFile
         do throws(APIKeysFileFault) {
             file = try APIKeysFile(contentsOf: keys, apps: trusted.apps)
@@ -36,11 +35,11 @@ package struct AppleAPI: Service {
         }
         guard problems.isEmpty else { throw ConfigurationProblems(problems) }
         transport = APITransport()
-        self.apps = apps ?? { trusted.apps }
+        self.watcher = watcher
         self.keys = APIKeysWatcher(path: keys, apps: trusted.apps, first: file)
         clients = APIClients(
-            apps: trusted.apps, keys: file, verifier: SignedDataVerifier(trust: trusted.trust, apps: trusted.apps),
-            transport: transport, clock: clock, baseURL: url, limitScale: limitShare
+            apps: trusted.apps, keys: file, verifier: verifier, transport: transport, clock: clock, baseURL: url,
+            limitScale: limitShare
         ) { attempt in
             Metric.apiRequests.counter(
                 attempt.bundleId, attempt.environment.rawValue, attempt.endpoint.rawValue, attempt.result
@@ -48,21 +47,23 @@ package struct AppleAPI: Service {
         }
     }
 
-    /// Reloads keys until shutdown, then closes the connections.
+    /// Reloads keys, apps and roots until shutdown, then closes the connections.
     package func run() async throws {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 try? await Task.sleep(for: .seconds(5))
-                await reloadKeys()
+                await reload()
             }
         }
         try await close()
     }
 
-    /// Reloads the keys if they or the apps have changed. An invalid file changes nothing.
-    package func reloadKeys() async {
-        let apps = apps()
-        if let changed = await keys.reload(apps: apps) { await clients.use(changed, apps: apps) }
+    /// Reloads what has changed of keys, apps and roots. An invalid file changes nothing.
+    package func reload() async {
+        watcher.reloadIfChanged()
+        let (verifier, trusted) = watcher.trusted
+        clients.use(verifier)
+        if let changed = await keys.reload(apps: trusted.apps) { await clients.use(changed, apps: trusted.apps) }
     }
 
     /// Closes the connections; call once, where this is not run as a service.

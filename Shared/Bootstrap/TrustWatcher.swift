@@ -13,9 +13,9 @@ package final class TrustWatcher: Service {
     private let clock: any Clock<Duration>
     private let logger: Logger
     private let revocations: RevocationRegister
-    private let current: Mutex<(verifier: SignedDataVerifier, apps: AppRegistry)>
-    /// Taken before the first read: a change in between is noticed.
-    private let firstSeen: [String]
+    private let current: Mutex<(verifier: SignedDataVerifier, settings: TrustSettings)>
+    /// Taken before each read: a change in between is noticed.
+    private let seen: Mutex<[String]>
 
     /// - Parameters:
     ///   - apps: the value of `STOREKEEPER_APPS_FILE`.
@@ -32,12 +32,10 @@ package final class TrustWatcher: Service {
         self.revocations = revocations
         self.logger = logger
         self.clock = clock
-        firstSeen = Self.fingerprint(of: [apps] + roots)
+        seen = Mutex(FileFingerprint.of([apps] + roots))
         let trusted = try TrustSettings(apps: apps, roots: roots, developmentMode: developmentMode)
         current = Mutex(
-            (
-                SignedDataVerifier(trust: trusted.trust, apps: trusted.apps, revocations: revocations), trusted.apps
-            ))
+            (SignedDataVerifier(trust: trusted.trust, apps: trusted.apps, revocations: revocations), trusted))
         guard developmentMode else { return }
         logger.warning(
             "DEVELOPMENT MODE: free test purchases are accepted. Never run this in production.",
@@ -45,45 +43,43 @@ package final class TrustWatcher: Service {
     }
 
     /// Of the last valid content of the files.
-    package var verifier: SignedDataVerifier { current.withLock { $0.verifier } }
+    package var verifier: SignedDataVerifier { trusted.verifier }
 
     /// Of the last valid content of the file.
-    package var apps: AppRegistry { current.withLock { $0.apps } }
+    package var apps: AppRegistry { trusted.settings.apps }
+
+    /// Both of one moment.
+    package var trusted: (verifier: SignedDataVerifier, settings: TrustSettings) { current.withLock { $0 } }
 
     package func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
-            var seen = firstSeen
             while !Task.isCancelled {
                 try? await clock.sleep(for: .seconds(2))
-                let found = Self.fingerprint(of: [appsFile] + roots)
-                if found != seen { reload() }
-                seen = found
+                reloadIfChanged()
             }
         }
+    }
+
+    /// May be called by several; one of them reloads.
+    package func reloadIfChanged() {
+        let found = FileFingerprint.of([appsFile] + roots)
+        let isChanged = seen.withLock { seen in
+            defer { seen = found }
+            return found != seen
+        }
+        if isChanged { reload() }
     }
 
     private func reload() {
         do throws(ConfigurationProblems) {
             let trusted = try TrustSettings(apps: appsFile, roots: roots, developmentMode: developmentMode)
             let verifier = SignedDataVerifier(trust: trusted.trust, apps: trusted.apps, revocations: revocations)
-            current.withLock { $0 = (verifier, trusted.apps) }
+            current.withLock { $0 = (verifier, trusted) }
             Metric.trustReloads.counter("used").increment()
             logger.notice("Roots and apps reloaded")
         } catch {
             Metric.trustReloads.counter("unusable").increment()
             logger.error("Changed files of roots or apps are invalid; keeping the former content: \(error)")
-        }
-    }
-
-    /// Changes whenever a file does, whether it was written in place or replaced.
-    private static func fingerprint(of files: [String]) -> [String] {
-        files.map { file in
-            let attributes = (try? FileManager.default.attributesOfItem(atPath: file)) ?? [:]
-            let parts: [Any?] = [
-                attributes[.modificationDate].map { ($0 as? Date)?.timeIntervalSince1970 ?? 0 },
-                attributes[.size], attributes[.systemFileNumber],
-            ]
-            return parts.map { "\($0 ?? "")" }.joined(separator: "/")
         }
     }
 }

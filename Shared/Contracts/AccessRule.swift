@@ -20,7 +20,7 @@ public struct AccessRule: Sendable, Hashable {
 
     /// The command of the service.
     public var service: String
-    /// The resource.
+    /// What the service may act on.
     public var resource: Resource
     /// In Kafka's order, least powerful first.
     public var operations: [Operation]

@@ -35,7 +35,7 @@ public struct HistoryPage: TopicMessage, Hashable {
     public var window: UUID
     /// The environment of the request.
     public var environment: StoreEnvironment
-    /// The app.
+    /// Bundle identifier of the app.
     public var bundleId: String
     /// Counts the pages of the window from 0.
     public var page: Int64

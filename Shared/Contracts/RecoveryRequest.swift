@@ -9,7 +9,7 @@ public struct RecoveryRequest: TopicMessage, Hashable {
     public var environment: StoreEnvironment
     /// Apple's id of the first transaction.
     public var originalTransactionId: String
-    /// The app.
+    /// Bundle identifier of the app.
     public var bundleId: String
     /// The missing steps, by the names of the lifecycle rules.
     public var skipped: [String]

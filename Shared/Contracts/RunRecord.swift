@@ -280,7 +280,7 @@ public struct RunRecord: Sendable {
         /// Apple's id of the first transaction, which all of its renewals share.
         public var originalTransactionId: String
 
-        /// All fields.
+        /// Of one purchase.
         public init(environment: StoreEnvironment, originalTransactionId: String) {
             self.environment = environment
             self.originalTransactionId = originalTransactionId

@@ -11,7 +11,7 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
     public var environment: StoreEnvironment
     /// Apple's id of the first transaction.
     public var originalTransactionId: String
-    /// The app.
+    /// Bundle identifier of the app.
     public var bundleId: String
     /// What happened, by Apple's type, or type and subtype: `DID_RENEW`, `EXPIRED/VOLUNTARY`.
     public var event: String

@@ -39,7 +39,7 @@ public struct WireRecord: Sendable, Hashable {
 
 /// One header of a record. Names may repeat.
 public struct WireHeader: Sendable, Hashable {
-    /// The name.
+    /// As on the wire, such as `ce_id`.
     public var name: String
     /// The bytes.
     public var value: [UInt8]

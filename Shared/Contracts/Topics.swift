@@ -94,7 +94,7 @@ public struct Route: Sendable, Hashable {
         case instance
     }
 
-    /// The name.
+    /// As in Kafka.
     public let name: String
     /// The partition key.
     public let key: Key

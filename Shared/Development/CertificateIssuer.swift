@@ -4,7 +4,7 @@ import Signatures
 public struct CertificateIssuer: Sendable {
     /// The authority's own certificate.
     public let certificate: Certificate
-    /// Its key.
+    /// Signs the certificates that it issues.
     public let key: IssuingKey
 
     /// An authority from existing parts; they are not compared with each other.

@@ -10,7 +10,7 @@ public protocol KafkaVariables: VariableTable {
 }
 
 extension Variable where Value == String {
-    /// The brokers.
+    /// KAFKA_BOOTSTRAP_SERVERS: where the cluster is found.
     public static var kafkaBrokers: Variable {
         .string("KAFKA_BOOTSTRAP_SERVERS", "host:port of one or more Kafka brokers, separated by commas")
     }

@@ -4,7 +4,7 @@ import Kafka
 
 /// A producer for the length of a process: reports its health, and closes it after all senders have stopped.
 public struct ProducerService: Service {
-    /// The producer.
+    /// Usable until the service has stopped.
     public let producer: Producer
     private let clock: any Clock<Duration>
 

@@ -29,7 +29,7 @@ public struct WorkerMonitor: Sendable {
         // A turn is a wait, a batch or a pause between attempts, which is at most half a minute.
         liveness = health.livenessProbe(name, limit: .seconds(120))
         progress = WorkerProgress(name, health: health, instant: clock.instant)
-        readiness = health.readinessCheck(name, waitingFor: "the first turn")
+        readiness = health.readinessCheck(name, waitingFor: "the first answer from Kafka")
         self.clock = clock
         self.tracer = tracer
         self.logger = logger

@@ -23,7 +23,7 @@ public struct PostgresConfiguration: Sendable {
     /// not depend on the values: planning what an account may use took 1.6 ms of 1.8.
     public var plansOnce = false
 
-    /// All fields.
+    /// With the defaults of a service.
     public init(
         url: String, applicationName: String, passwordFile: String? = nil, schema: String = "public",
         connectTimeout: Duration = .seconds(5), statementTimeout: Duration? = .seconds(30),

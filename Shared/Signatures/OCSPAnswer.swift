@@ -12,7 +12,7 @@ public struct OCSPAnswer: Sendable, Hashable {
         case unknown
     }
 
-    /// The answer.
+    /// What the responder says of the certificate.
     public let standing: Standing
     /// When it was known to be true.
     public let thisUpdate: Date

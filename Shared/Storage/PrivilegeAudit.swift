@@ -65,7 +65,8 @@ public struct PrivilegeAudit: Sendable {
                 'revoke execute on function ' || name || ' from ' || role.rolname
             from routine cross join role
             where prosecdef and rolname <> 'storekeeper_scheduler' and has_function_privilege(role.oid, routine.oid, 'execute')
-                and (rolname <> 'storekeeper_api' or proname not in ('erase_account', 'sweep_erased_account'))
+                and (rolname not in ('storekeeper_api', 'storekeeper_console')
+                    or proname not in ('erase_account', 'sweep_erased_account'))
             union all
             select 'PUBLIC has privileges on ' || name, 'revoke all on ' || name || ' from public'
             from relation where exists (select from aclexplode(acl) where grantee = 0)

@@ -52,7 +52,7 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            path: "HTTP", exclude: ["subscriptions.sql"],
+            path: "HTTP", exclude: ["subscriptions.sql", "uploads.py"],
             swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]),
     ]
 )

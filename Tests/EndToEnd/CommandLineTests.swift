@@ -17,14 +17,18 @@ extension EndToEnd {
         ]
         private static let common = ["STOREKEEPER_LOG_LEVEL", "STOREKEEPER_LOG_FORMAT", "STOREKEEPER_ADMIN_ADDRESS"]
 
-        @Test(arguments: services) func `help lists every variable`(name: String, variables: [String]) async throws {
+        @Test(arguments: services) func `Help of each service lists every variable`(name: String, variables: [String])
+            async throws
+        {
             let outcome = try await Self.run(name, ["--help"])
             #expect(outcome.ending == .exit(0))
-            for variable in variables + Self.common { #expect(outcome.text.contains(variable), "\(variable)") }
+            for word in variables + Self.common + ["Example: ", "Exit codes: "] {
+                #expect(outcome.text.contains(word), "\(word)")
+            }
         }
 
         @Test(arguments: services)
-        func `a bad configuration ends with exit 78 and names all that is wrong`(
+        func `Configuration with mistakes ends with exit 78 and all of them`(
             name: String, variables: [String]
         ) async throws {
             let wrong = ["STOREKEEPER_LOG_LEVEL": "loud", "STOREKEEPER_LOG_FROMAT": "json"]
@@ -36,7 +40,7 @@ extension EndToEnd {
         }
 
         @Test(arguments: ["nonsense", "http://me:hush@host/name"])
-        func `what is no address of a database is rejected, and no password shown`(address: String) async throws {
+        func `Database URL that is malformed is rejected without showing the password`(address: String) async throws {
             let outcome = try await Self.run(
                 "deduplicator", ["--config"],
                 environment: ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "DATABASE_URL": address])
@@ -45,18 +49,18 @@ extension EndToEnd {
             #expect(!outcome.text.contains("hush"), "\(outcome.text)")
         }
 
-        @Test(arguments: services.map(\.name)) func `an unknown argument ends with exit 64`(name: String) async throws {
+        @Test(arguments: services.map(\.name)) func `Unknown argument ends with exit 64`(name: String) async throws {
             #expect(try await Self.run(name, ["--nonsense"]).ending == .exit(64))
         }
 
         @Test(arguments: services.map(\.name) + ["storekeeper"])
-        func `every program says which release it is`(name: String) async throws {
+        func `Every program prints its release`(name: String) async throws {
             let outcome = try await Self.run(name, ["--version"])
             #expect(outcome.ending == .exit(0))
             #expect(outcome.text.wholeMatch(of: /\S+ \d+\.\d+\.\d+\n/) != nil && outcome.text.hasPrefix("\(name) "))
         }
 
-        @Test func `storekeeper lists its verbs and refuses others`() async throws {
+        @Test func `storekeeper lists its subcommands and rejects others`() async throws {
             let help = try await Self.run("storekeeper", ["--help"])
             #expect(help.ending == .exit(0))
             for verb in [
@@ -71,14 +75,14 @@ extension EndToEnd {
         }
 
         @Test(arguments: [["dev", "--help"], ["help", "dev"]])
-        func `each verb explains its options and exit codes`(arguments: [String]) async throws {
+        func `Help of each subcommand explains its options and exit codes`(arguments: [String]) async throws {
             let help = try await Self.run("storekeeper", arguments)
             #expect(help.ending == .exit(0))
             for word in ["--count", "--verifiers", "Exit codes"] { #expect(help.text.contains(word), "\(word)") }
         }
 
         @Test(arguments: ["bash", "zsh", "fish"])
-        func `a shell is given what it needs to complete every verb and option`(shell: String) async throws {
+        func `Shell completion knows every subcommand and option`(shell: String) async throws {
             let script = try await Self.run("storekeeper", ["--generate-completion-script", shell])
             #expect(script.ending == .exit(0))
             for word in [
@@ -102,7 +106,7 @@ extension EndToEnd {
             #expect(bash.logTail().contains("dead-letters"), "\(bash.logTail())")
         }
 
-        @Test func `storekeeper without a verb shows its help`() async throws {
+        @Test func `storekeeper without a subcommand shows its help`() async throws {
             let help = try await Self.run("storekeeper", [])
             #expect(help.text.contains("SUBCOMMANDS"))
         }
@@ -131,7 +135,7 @@ extension EndToEnd {
             }
         }
 
-        @Test func `a health check of nothing fails and says so`() async throws {
+        @Test func `Health check without a server fails and says so`() async throws {
             // No service listens on port 1.
             let outcome = try await Self.run("storekeeper", ["healthcheck", "http://127.0.0.1:1/readyz"])
             #expect(outcome.ending == .exit(1))

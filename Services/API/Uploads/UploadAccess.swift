@@ -29,23 +29,22 @@ struct UploadAccess: Sendable {
             all = []
             return
         }
-        let trusted = try TrustSettings(
-            apps: apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode)
         let watcher = try TrustWatcher(
             apps: apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode, logger: context.logger)
         let producer = try ProducerService(
             try settings.kafka(), for: .api, messageTimeout: Self.confirmation, logger: context.logger)
         let apple = try settings.apiKeys.map { keys in
             try AppleAPI(
-                trusted, keys: keys, url: settings.apiURL, limitShare: settings.apiLimitShare,
+                watcher, keys: keys, url: settings.apiURL, limitShare: settings.apiLimitShare,
                 developmentMode: settings.developmentMode,
-                clock: APIClock(now: context.clock.now, random: { .random(in: 0..<1) }), following: { watcher.apps })
+                clock: APIClock(now: context.clock.now, random: { .random(in: 0..<1) }))
         }
         services = UploadServices(
             verifier: { watcher.verifier },
             // Returns when all replicas in sync have all of them.
             record: { try await producer.producer.send($0.map { ProducerRecord(Topics.received, $0) }) },
-            apple: apple?.clients, verifyReceipt: Self.verifyReceipt(settings), rejections: rejections)
+            apple: apple?.clients, verifyReceipt: Self.verifyReceipt(settings),
+            setsAccountTokens: settings.setsAccountTokens, rejections: rejections)
         all =
             (apple.map { [$0] } ?? []) + [
                 watcher, producer,

@@ -69,6 +69,7 @@ struct UploadRecorder: Sendable {
             throw answer.unrecorded
         }
         if let account { previews.expect(answer.promise(to: account)) }
+        await setAccounts(preview.transfers)
         return answer.response(isRecorded: true)
     }
 
@@ -87,6 +88,23 @@ struct UploadRecorder: Sendable {
             .tooManyTransfers,
             "Purchase \(first) has moved between accounts \(TransferStore.limit) times within 30 days and stays where it is; "
                 + "an operator can choose the account with storekeeper customers choose.")
+    }
+
+    /// Has Apple name the new account in later transactions, where that is configured. What Apple does not take stays moved by
+    /// the policy of the app alone.
+    private func setAccounts(_ transfers: [TransferStore.Transfer]) async {
+        guard services.setsAccountTokens else { return }
+        for transfer in transfers {
+            do {
+                guard let account = UUID(uuidString: transfer.to) else { continue }
+                let client = try AppleQuestion.client(services, transfer.bundleId, transfer.key.environment)
+                try await client.setAppAccountToken(of: transfer.key.originalTransactionId, account)
+            } catch {
+                logger.warning(
+                    "Apple did not set the account of a moved purchase; the app's policy decides about it alone",
+                    metadata: ["app": "\(transfer.bundleId)", "error": "\(error)"])
+            }
+        }
     }
 
     /// What version of the app the account's customer first got. It is no purchase, so no state is made of it.

@@ -11,6 +11,8 @@ struct UploadServices: Sendable {
     var apple: APIClients?
     /// Nil unless configured: for receipts that cannot be proven by themselves.
     var verifyReceipt: VerifyReceiptClient?
+    /// Whether Apple is told the account that a restore moved a purchase to.
+    var setsAccountTokens = false
     /// Rejected parts of each key: the users of an app must not keep the prover busy.
     let rejections: RateLimiter
 }

@@ -11,6 +11,8 @@ final class StatusWatch: Service {
         var report: StatusReport?
         /// Of each stage the latest lags in seconds, the oldest first.
         var lags: [String: [Double]]
+        /// When those lags were read, the oldest first.
+        var looks: [Date] = []
         /// Of each stage the records per second between the last two looks; none where one of them failed.
         var rates: [String: Double] = [:]
     }
@@ -61,6 +63,7 @@ final class StatusWatch: Service {
         view.withLock { view in
             view.rates = view.report.map { Self.rates(from: $0, to: report) } ?? [:]
             view.report = report
+            if report.stages.value != nil { view.looks = (view.looks + [report.at]).suffix(Self.history) }
             for stage in report.stages.value ?? [] {
                 let lag = stage.behindSeconds ?? 0
                 view.lags[stage.name] = Array(((view.lags[stage.name] ?? []) + [lag]).suffix(Self.history))

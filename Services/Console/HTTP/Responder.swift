@@ -2,6 +2,7 @@ import Chassis
 import Hummingbird
 import Operations
 import Postgres
+import Storage
 
 /// Takes a request through everything that is the same for all pages: route, person, role, form token, handler. Every
 /// failure is a page.
@@ -113,6 +114,11 @@ struct Responder: Sendable {
                 of: Fault(
                     503, "The database took longer than the console waits for.",
                     "Ask for less: an app, a type, a shorter time."))
+        case let error as PostgresError where error.sqlState == ErasureStore.rejectedState:
+            return console.page(
+                of: Fault(
+                    409, "Nothing was done: this account was erased.",
+                    "Create the customer again, with a new appAccountToken."))
         case let error as PostgresError where error.isTransient:
             console.logger.warning("Database unavailable; answering 503", metadata: ["error": "\(error)"])
             return console.page(

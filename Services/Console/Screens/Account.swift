@@ -30,6 +30,11 @@ struct AccountScreen: Sendable {
         let form: ActionForm?
     }
 
+    struct Erasure: Sendable {
+        let app: String
+        let address: String
+    }
+
     struct Page: Sendable {
         let account: String
         let environment: String
@@ -42,6 +47,8 @@ struct AccountScreen: Sendable {
         let grants: [Grant]
         let hasGrants: Bool
         let export: String
+        /// Where an account is erased, for each app; for admins.
+        let erasures: [Erasure]
         let forms: [ActionForm]
     }
 
@@ -88,6 +95,14 @@ struct AccountScreen: Sendable {
                             ? actions.revokeForm(grant, request) : nil)
                 },
                 hasGrants: !contents.grants.isEmpty, export: "/accounts/\(environment.rawValue)/\(name)/export",
+                erasures: request.role < .admin
+                    ? []
+                    : contents.apps.map { app in
+                        Erasure(
+                            app: app,
+                            address: "/accounts/\(environment.rawValue)/\(name)/erasure"
+                                + FormFields.query([("app", app)]))
+                    },
                 forms: actions.forms(of: account, in: environment, apps: contents.apps, request)),
             request)
     }

@@ -49,12 +49,15 @@ struct DeadLetterScreens: Sendable {
         let words: String
         let letters: [Letter]
         let isEmpty: Bool
+        let looked: String?
         let next: String?
         let form: ActionForm?
     }
 
     private static let days = 14
     private static let size = 50
+    /// Of the newest dead letters, how many are grouped, and looked at by a page of a list.
+    private static let look = 10_000
 
     let console: Console
 
@@ -63,7 +66,7 @@ struct DeadLetterScreens: Sendable {
         let now = console.clock.now()
         let start = now.addingTimeInterval(Double(-Self.days) * 86_400)
         let groups = try await console.database.withConnection { connection in
-            try await DeadLetterGroups(connection).groups(
+            try await DeadLetterGroups(connection, look: Self.look).groups(
                 Self.criteria(request.query), from: start, to: now, days: Self.days)
         }
         return console.page(
@@ -71,8 +74,8 @@ struct DeadLetterScreens: Sendable {
             Page(
                 groups: groups.map { Self.group($0, now) }, isEmpty: groups.isEmpty, days: Self.days,
                 spike: Self.spike(groups, now),
-                cut: groups.reduce(0) { $0 + $1.count } < DeadLetterGroups.look
-                    ? nil : "Only the newest \(Figures.grouped(Int64(DeadLetterGroups.look))) are counted here."),
+                cut: groups.reduce(0) { $0 + $1.count } < Self.look
+                    ? nil : "Only the newest \(Figures.grouped(Int64(Self.look))) are counted here."),
             request)
     }
 
@@ -80,28 +83,26 @@ struct DeadLetterScreens: Sendable {
     func list(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let now = console.clock.now()
         let criteria = Self.criteria(request.query)
-        let last = request.text("after").flatMap { text -> (partition: Int32, offset: Int64)? in
-            let parts = text.split(separator: "/")
-            guard parts.count == 2, let partition = Int32(parts[0]), let offset = Int64(parts[1]) else { return nil }
-            return (partition, offset)
+        let after = request.text("after").flatMap(DeadLetterGroups.Place.init)
+        let page = try await console.database.withConnection { connection in
+            try await DeadLetterGroups(connection, look: Self.look).letters(criteria, after: after, limit: Self.size)
         }
-        let letters = try await console.database.withConnection { connection in
-            try await DeadLetterGroups(connection).letters(criteria, after: last, limit: Self.size + 1)
-        }
-        let shown = letters.prefix(Self.size)
         return console.page(
             "dead-letter-list", "Dead letters",
             List(
                 words: Self.words(criteria),
-                letters: shown.map { letter in
+                letters: page.letters.map { letter in
                     Letter(
                         id: letter.id, message: letter.message, rejected: Moment(letter.rejectedAt, now: now),
                         source: letter.source ?? "unknown", uuid: letter.notificationUUID?.uuidString.lowercased(),
                         state: Self.state(letter.settledBy))
                 },
-                isEmpty: letters.isEmpty,
-                next: letters.count > Self.size
-                    ? "/dead-letters/list" + Self.query(criteria, after: shown.last?.id) : nil,
+                isEmpty: page.letters.isEmpty,
+                looked: page.looked.map { looked in
+                    let until = page.last.map { ", rejected until \(Moment($0.rejectedAt, now: now).text)" } ?? ""
+                    return "These match of the \(Figures.grouped(Int64(looked))) dead letters looked at\(until)."
+                },
+                next: page.last.map { "/dead-letters/list" + Self.query(criteria, after: $0.text) },
                 form: request.role < .operatorRole ? nil : Self.freezeForm(criteria, request)),
             request)
     }
@@ -190,4 +191,19 @@ struct DeadLetterScreens: Sendable {
         default: action ?? ""
         }
     }
+}
+
+extension DeadLetterGroups.Place {
+    /// In an address: microseconds since 1970, partition and offset.
+    init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 3, let time = Int64(parts[0]), let partition = Int32(parts[1]),
+            let offset = Int64(parts[2]),
+            (0...Int64(1) << 52).contains(time)
+        else { return nil }
+        self.init(
+            rejectedAt: Date(timeIntervalSince1970: Double(time) / 1_000_000), partition: partition, offset: offset)
+    }
+
+    var text: String { "\(Int64((rejectedAt.timeIntervalSince1970 * 1_000_000).rounded()))/\(partition)/\(offset)" }
 }

@@ -76,7 +76,7 @@ extension NotificationScreens {
     }
 
     private func proof(of original: [UInt8], _ now: Date) -> Proven {
-        let proof = Proof(of: original, kind: nil, trust: console.trust, identity: Proof.Identity(), now: now)
+        let proof = Proof(of: original, kind: nil, trust: console.trust(), identity: Proof.Identity(), now: now)
         let sentence =
             if let rejection = proof.rejection {
                 "Not proven now (\(rejection.reason.rawValue)): \(rejection.message)"

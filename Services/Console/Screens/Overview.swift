@@ -35,6 +35,7 @@ struct OverviewScreen: Sendable {
         let figures: [Figure]
         let stages: [Stage]
         let stagesProblem: String?
+        let charts: [ChartTable]
     }
 
     let console: Console
@@ -95,7 +96,9 @@ struct OverviewScreen: Sendable {
                         lag: stage.behindSeconds.map { TimeSpan.age($0) } ?? "0 s",
                         sparkline: Sparkline(view.lags[stage.name] ?? [], "Lag of \(stage.name) in seconds"))
                 },
-                stagesProblem: view.report?.stages.problem),
+                stagesProblem: view.report?.stages.problem,
+                charts: [ChartTable("Notifications per minute in the last hour", minutes: minutes, until: now)]
+                    + (ChartTable(lags: view, now: now).map { [$0] } ?? [])),
             request)
     }
 

@@ -1,3 +1,4 @@
+import Contracts
 import Operations
 import Storage
 
@@ -9,10 +10,24 @@ struct PipelineScreen: Sendable {
         let name: String
         let does: String
         let rate: String?
+        /// Nil for ingest, which reads requests and no topic.
+        let queue: Queue?
+        let note: String?
+        let trouble: String?
+        let fault: StageFault?
+        let sparkline: Sparkline?
+    }
+
+    struct Queue: Sendable {
         let waiting: String
         let lag: String
-        let trouble: String?
-        let sparkline: Sparkline?
+    }
+
+    /// The last error of a stage within a day: what it rejected, or why its work for an app fails.
+    struct StageFault: Sendable {
+        let text: String
+        let at: Moment?
+        let address: String
     }
 
     struct Receiver: Sendable {
@@ -31,6 +46,7 @@ struct PipelineScreen: Sendable {
         let latency: String?
         let others: [String]
         let hasOthers: Bool
+        let chart: ChartTable?
     }
 
     let console: Console
@@ -40,28 +56,74 @@ struct PipelineScreen: Sendable {
         let view = console.status.current
         let report = view.report
         let attention = report?.attention ?? []
+        let rejected = try await console.database.withConnection { connection in
+            try await DeadLetterGroups(connection).newestByStage(since: now.addingTimeInterval(-86_400))
+        }
+        let faults = Self.faults(rejected, report?.recovery.value, now)
         let stages = (report?.stages.value ?? []).map { stage in
             Stage(
                 name: stage.name, does: Self.does(stage.name), rate: view.rates[stage.name].map(Self.rate),
-                waiting: Figures.grouped(stage.waiting),
-                lag: stage.behindSeconds.map { TimeSpan.age($0) } ?? "0 s",
-                trouble: attention.first { $0.hasPrefix("\(stage.name) ") },
+                queue: Queue(
+                    waiting: Figures.grouped(stage.waiting),
+                    lag: stage.behindSeconds.map { TimeSpan.age($0) } ?? "0 s"), note: nil,
+                trouble: attention.first { $0.hasPrefix("\(stage.name) ") && !$0.hasPrefix("\(stage.name) (") },
+                fault: faults[stage.name] ?? faults[String(stage.name.prefix { $0 != " " })],
                 sparkline: Sparkline(view.lags[stage.name] ?? [], "Lag of \(stage.name) in seconds"))
         }
-        let names = stages.map { "\($0.name) " }
+        let receivers = report?.receivers.value ?? []
+        let silent = attention.first { $0.hasPrefix("receiver ") || $0.hasPrefix("no receiver ") }
+        let names = stages.map { "\($0.name) " } + ["receiver ", "no receiver "]
         let others = attention.filter { sentence in !names.contains { sentence.hasPrefix($0) } }
         return console.page(
             "pipeline", "Pipeline",
             Page(
-                looked: report.map { Moment($0.at, now: now) }, stages: stages, problem: report?.stages.problem,
-                receivers: (report?.receivers.value ?? []).map { receiver in
+                looked: report.map { Moment($0.at, now: now) },
+                stages: (report == nil ? [] : [Self.ingest(receivers, silent, now)]) + stages,
+                problem: report?.stages.problem,
+                receivers: receivers.map { receiver in
                     Receiver(
                         name: receiver.instance, last: Moment(receiver.lastMinute, now: now),
                         accepted: Figures.grouped(receiver.accepted), rejected: Figures.grouped(receiver.rejected))
                 },
-                hasReceivers: !(report?.receivers.value ?? []).isEmpty, latency: Self.latency(report), others: others,
-                hasOthers: !others.isEmpty),
+                hasReceivers: !receivers.isEmpty, latency: Self.latency(report), others: others,
+                hasOthers: !others.isEmpty, chart: ChartTable(lags: view, now: now)),
             request)
+    }
+
+    /// From its heartbeats: what it accepted within the last hour.
+    static func ingest(_ receivers: [StatusReport.Receiver], _ silent: String?, _ now: Date) -> Stage {
+        let last = receivers.map(\.lastMinute).max()
+        let refused = receivers.reduce(0) { $0 + $1.rejected }
+        return Stage(
+            name: "ingest", does: Self.does("ingest"),
+            rate: Self.rate(Double(receivers.reduce(0) { $0 + $1.accepted }) / 3600), queue: nil,
+            note: "in the last hour; \(Figures.grouped(refused)) requests rejected; "
+                + (last.map { "last heartbeat \(Moment($0, now: now).distance)" } ?? "no heartbeat"),
+            trouble: silent, fault: nil, sparkline: nil)
+    }
+
+    /// By the name of the stage, or of its service.
+    static func faults(
+        _ rejected: [DeadLetterGroups.Letter], _ recovery: RecoveryStatus?, _ now: Date
+    ) -> [String: StageFault] {
+        var faults: [String: StageFault] = [:]
+        for letter in rejected {
+            guard let stage = letter.criteria.stage else { continue }
+            faults[stage] = StageFault(
+                text: "rejected a record, \(letter.criteria.reason ?? "unknown"): \(letter.message.prefix(200))",
+                at: Moment(letter.rejectedAt, now: now),
+                address: "/dead-letters/list" + FormFields.query([("stage", stage)]))
+        }
+        if let error = recovery?.unsettled.last(where: { $0.lastError != nil })?.lastError {
+            faults["scheduler"] = StageFault(
+                text: "a window of history failed: \(error)", at: nil, address: "/coverage")
+        }
+        if let postponed = recovery?.postponed.first {
+            faults["recovery (\(Topics.recoveryRequests.name))"] = StageFault(
+                text: "the history of customers of \(postponed.bundleId) waits: \(postponed.lastError)",
+                at: Moment(postponed.since, now: now), address: "/coverage")
+        }
+        return faults
     }
 
     private static func latency(_ report: StatusReport?) -> String? {

@@ -13,7 +13,7 @@ import struct Foundation.UUID
 actor CanaryJob {
     private let canaries: CanaryStore
     private let windows: RecoveryWindowStore
-    private let clients: [CoverageStore.App: AppStoreServerAPI]
+    private let clients: @Sendable () -> [CoverageStore.App: AppStoreServerAPI]
     private let interval: TimeInterval
     private let patience: TimeInterval
     private let now: @Sendable () -> Date
@@ -23,7 +23,8 @@ actor CanaryJob {
     private var notBefore: [CoverageStore.App: Date] = [:]
 
     init(
-        canaries: CanaryStore, windows: RecoveryWindowStore, clients: [CoverageStore.App: AppStoreServerAPI],
+        canaries: CanaryStore, windows: RecoveryWindowStore,
+        clients: @escaping @Sendable () -> [CoverageStore.App: AppStoreServerAPI],
         interval: TimeInterval, patience: TimeInterval, now: @escaping @Sendable () -> Date,
         newId: @escaping @Sendable () -> UUID, logger: Logger
     ) {
@@ -39,8 +40,10 @@ actor CanaryJob {
 
     func turn() async throws {
         var runner = PerAppRunner("canary", logger: logger)
+        let clients = clients()
         for canary in try await canaries.waiting() {
-            try await runner.attempt(.init(canary.environment, canary.bundleId)) { try await follow(canary) }
+            let app = CoverageStore.App(canary.environment, canary.bundleId)
+            try await runner.attempt(app) { try await follow(canary, clients[app]) }
         }
         for (app, client) in clients { try await runner.attempt(app) { try await send(app, client) } }
         try runner.throwIfAnyFailed()
@@ -63,10 +66,9 @@ actor CanaryJob {
         }
     }
 
-    private func follow(_ canary: Canary) async throws {
+    private func follow(_ canary: Canary, _ client: AppStoreServerAPI?) async throws {
         var canary = canary
-        let app = CoverageStore.App(canary.environment, canary.bundleId)
-        if let client = clients[app] { try await ask(client, about: &canary) }
+        if let client { try await ask(client, about: &canary) }
         if let uuid = canary.notificationUUID { canary.arrivedAt = try await canaries.arrival(of: uuid) }
         canary.outcome = CanaryEvaluation.outcome(of: canary, patience: patience, now: now())
         // Opened first: a superfluous window is harmless, a missing one is not.

@@ -7,7 +7,8 @@ import struct Foundation.UUID
 /// Claims windows and fetches several in parallel. The API client enforces Apple's rate limit.
 struct FetchService: Service {
     let fetch: WindowFetch
-    let apps: [CoverageStore.App]
+    /// Apps with an API key at the moment.
+    let apps: @Sendable () -> [CoverageStore.App]
     let width: Int
     /// Identifies this process as claimant.
     let holder: UUID
@@ -49,7 +50,7 @@ struct FetchService: Service {
         guard limit > 0 else { return [] }
         do {
             let claims = try await fetch.claims.claim(
-                for: holder, apps: apps, seconds: fetch.leaseSeconds, limit: limit)
+                for: holder, apps: apps(), seconds: fetch.leaseSeconds, limit: limit)
             backoff.reset()
             return claims
         } catch {

@@ -5,7 +5,9 @@ import Foundation
 /// `storekeeper lookup`: queries of Apple's API.
 struct Lookup: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lookup", abstract: "Look up orders at Apple.", subcommands: [LookupOrder.self])
+        commandName: "lookup", abstract: "Look up orders at Apple.",
+        discussion: "Example: storekeeper lookup order MVX4Y6ZTQ1 --app com.example.app",
+        subcommands: [LookupOrder.self])
 }
 
 /// `storekeeper lookup order`: the transactions of an order number.

@@ -21,7 +21,7 @@ struct ConsoleLogin: Subcommand {
     @Option(name: .customLong("as"), help: "Name of the person, for the audit log.")
     var name: String
 
-    @Option(help: "Role: viewer, support, operator or admin.")
+    @Option(help: "What the person may do.")
     var role: ConsoleRole = .viewer
 
     @Option(help: "Address of the console (default: STOREKEEPER_CONSOLE_URL).")

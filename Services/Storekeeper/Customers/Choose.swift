@@ -14,14 +14,14 @@ struct Choose: Subcommand {
 
             Examples:
               storekeeper customers choose --app com.example.app --environment Production 0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0
-              storekeeper customers choose --undo --app com.example.app --environment Production 0f1e2d3c-…
+              storekeeper customers choose --undo --app com.example.app --environment Production 0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0
             """)
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var audit: AuditOptions
 
-    @Option(help: "Environment: Production or Sandbox.")
+    @Option(help: "Environment of the App Store.")
     var environment: StoreEnvironment
 
     @Option(help: "Bundle id of the app.")

@@ -11,7 +11,7 @@ struct EraseCustomer: Subcommand {
             Deletes the customer's records, the account in all purchases, and every signed payload that names it. The \
             purchases stay as sales without a customer. What Apple sends later, and what is replayed, recovered or rebuilt, \
             brings nothing back. Kafka's topics hold older records until their retention ends; the printed certificate says \
-            when. This cannot be undone. Running it again prints the same certificate.
+            when. This cannot be undone: look at --dry-run first. Running it again prints the same certificate.
 
             Example: storekeeper customers erase user-4711 --app com.example.app --environment Production --note "ticket 812"
             """)
@@ -42,16 +42,27 @@ struct ErasureOptions: ParsableArguments {
     @OptionGroup var options: CustomerOptions
     @OptionGroup var audit: AuditOptions
 
+    @Flag(help: "Print what would be erased; change nothing.")
+    var dryRun = false
+
+    private var unknown: CommandError {
+        CommandError(
+            "no customer \(options.customer.escaped) of \(options.app.escaped) is known in "
+                + "\(options.environment.rawValue): name the customer by your own id or by the appAccountToken")
+    }
+
     func run(_ extent: ErasureStore.Extent, in context: CommandContext) async throws {
         let connection = try options.database.connection(for: "customers", in: context)
-        let certificate = try await ErasureStore(connection).forget(
+        let store = ErasureStore(connection)
+        guard !dryRun else {
+            let preview = try await store.preview(named: options.customer, of: options.app, in: options.environment)
+            guard let preview else { throw unknown }
+            return try show(preview, extent, in: context)
+        }
+        let certificate = try await store.forget(
             named: options.customer, of: options.app, in: options.environment, extent: extent, id: context.id(),
             at: context.now())
-        guard let certificate else {
-            throw CommandError(
-                "no customer \(options.customer.escaped) of \(options.app.escaped) is known in "
-                    + "\(options.environment.rawValue): name the customer by your own id or by the appAccountToken")
-        }
+        guard let certificate else { throw unknown }
         try await audit.record(
             "customers \(extent.rawValue)", on: [certificate.subject], to: OperatorActionStore(connection),
             in: context)
@@ -63,6 +74,50 @@ struct ErasureOptions: ParsableArguments {
             ("payloads", "\(certificate.payloads)"),
             ("topics", "older records in Kafka are deleted by \(certificate.topicsUntil.text)"),
         ]).forEach(context.print)
+    }
+
+    private func show(
+        _ preview: ErasureStore.Preview, _ extent: ErasureStore.Extent, in context: CommandContext
+    ) throws {
+        let plan = Plan(preview, extent, options)
+        guard !options.output.json else { return try options.output.print(json: plan, in: context) }
+        FactLines.of([
+            ("dry run", "nothing was changed"), ("extent", plan.extent), ("app", plan.app),
+            ("environment", plan.environment), ("token", plan.appAccountToken),
+            ("purchases", "\(plan.purchases) would be without a customer"),
+            ("payloads", "\(plan.payloads) would be deleted"), ("grants", "\(plan.grants) would be deleted"),
+            (
+                "before",
+                plan.certificateId.map { "\(preview.isErased ? "erased" : "detached"), certificate \($0)" } ?? "-"
+            ),
+        ]).forEach(context.print)
+    }
+
+    /// What `--dry-run` prints.
+    struct Plan: Encodable {
+        var dryRun = true
+        var extent: String
+        var app: String
+        var environment: String
+        var customerId: String?
+        var appAccountToken: String
+        var purchases: Int
+        var payloads: Int
+        var grants: Int
+        /// Of the erasure or detachment before.
+        var certificateId: String?
+
+        init(_ preview: ErasureStore.Preview, _ extent: ErasureStore.Extent, _ options: CustomerOptions) {
+            self.extent = extent.rawValue
+            app = options.app
+            environment = options.environment.rawValue
+            customerId = preview.customer
+            appAccountToken = preview.account.uuidString.lowercased()
+            purchases = preview.purchases
+            payloads = extent == .erase ? preview.payloads : 0
+            grants = preview.grants
+            certificateId = preview.certificate?.uuidString.lowercased()
+        }
     }
 
     struct Page: Encodable {

@@ -12,7 +12,7 @@ struct CustomerOptions: ParsableArguments {
     @Option(help: "Bundle id of the app.")
     var app: String
 
-    @Option(help: "Environment: Production or Sandbox.")
+    @Option(help: "Environment of the App Store.")
     var environment: StoreEnvironment
 
     @Argument(help: "Your own id of the customer.")
@@ -42,7 +42,7 @@ struct ShowCustomer: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show the appAccountToken and the grants of a customer.",
         discussion: """
-            What the customer may use shows storekeeper entitlements with the token.
+            Pass the token to storekeeper entitlements to see what the customer may use.
 
             Example: storekeeper customers show user-4711 --app com.example.app --environment Production
             """)
@@ -112,10 +112,10 @@ struct AddCustomer: Subcommand {
     }
 }
 
-/// `storekeeper customers remove`: forgets which token a customer has.
+/// `storekeeper customers remove`: deletes the id, not the token.
 struct RemoveCustomer: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Forget which appAccountToken a customer has.",
+        commandName: "remove", abstract: "Remove a customer's own id; purchases keep their appAccountToken.",
         discussion: """
             Purchases, grants and consents of the token stay with the token.
 

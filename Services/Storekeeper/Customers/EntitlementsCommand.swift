@@ -21,7 +21,7 @@ struct EntitlementsCommand: Subcommand {
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
 
-    @Option(help: "Environment: Production or Sandbox.")
+    @Option(help: "Environment of the App Store.")
     var environment: StoreEnvironment
 
     @Option(help: "Bundle id of the app (default: all).")

@@ -23,10 +23,10 @@ struct Policy: Subcommand {
     @Option(help: "Bundle id of the app.")
     var app: String
 
-    @Option(help: "Environment: Production or Sandbox (default: both).")
+    @Option(help: "Environment of the App Store (default: both).")
     var environment: StoreEnvironment?
 
-    @Argument(help: "New policy: \(SharingPolicy.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Argument(help: "New policy (default: show the present one).")
     var policy: SharingPolicy?
 
     @Flag(help: "Count the purchases that would change hands; set nothing.")

@@ -13,7 +13,7 @@ struct SharedAccounts: Subcommand {
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
 
-    @Option(help: "Environment: Production or Sandbox (default: both).")
+    @Option(help: "Environment of the App Store (default: both).")
     var environment: StoreEnvironment?
 
     @Option(help: "Bundle id of the app (default: all apps).")

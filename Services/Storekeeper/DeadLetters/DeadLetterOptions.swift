@@ -14,7 +14,7 @@ struct DeadLetterQueryOptions: ParsableArguments {
     @Option(help: "Bundle id in the payload, which may be unproven (default: all).")
     var app: String?
 
-    @Option(help: "Environment in the payload: Production or Sandbox (default: all).")
+    @Option(help: "Environment in the payload (default: all).")
     var environment: StoreEnvironment?
 
     @Option(help: "Only rejected at or after this time: \(TimeArgument.help).")

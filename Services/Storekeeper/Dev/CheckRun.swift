@@ -20,7 +20,7 @@ struct CheckRun: Subcommand {
     @Option(help: "The file that `simulator run --record` has written; the simulator has ended.")
     var record: String
 
-    @Flag(help: "Print only the result, as JSON.")
+    @Flag(help: "Print JSON: the result alone.")
     var json = false
 
     @OptionGroup var database: DatabaseOptions

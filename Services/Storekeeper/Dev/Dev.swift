@@ -62,7 +62,7 @@ struct Dev: Subcommand {
     @Option(help: "Directory for all logs, kept at the end (default: within --keep).")
     var logDir: String?
 
-    @Flag(help: "Print only the result, as JSON.")
+    @Flag(help: "Print JSON: the result alone.")
     var json = false
 
     /// The services run in directories of their own.

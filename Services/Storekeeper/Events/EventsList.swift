@@ -28,13 +28,13 @@ struct EventsList: Subcommand {
     @Option(help: "subtype, such as VOLUNTARY.")
     var subtype: String?
 
-    @Option(help: "Environment: Production or Sandbox.")
+    @Option(help: "Environment of the App Store.")
     var environment: StoreEnvironment?
 
     @Option(help: "Bundle id of the app (default: all apps).")
     var app: String?
 
-    @Option(help: "Source: \(NotificationSource.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Option(help: "How the notification arrived.")
     var source: NotificationSource?
 
     @Option(help: "Only stored at or after this time: \(TimeArgument.help).")

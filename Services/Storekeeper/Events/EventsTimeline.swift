@@ -21,7 +21,7 @@ struct EventsTimeline: Subcommand {
     @Argument(help: "Original transaction id of the purchase.")
     var purchase: String
 
-    @Option(help: "Environment: Production or Sandbox (default: both).")
+    @Option(help: "Environment of the App Store (default: both).")
     var environment: StoreEnvironment?
 
     func run(in context: CommandContext) async throws {

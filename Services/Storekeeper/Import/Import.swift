@@ -30,7 +30,7 @@ struct Import: Subcommand {
     @Option(help: "File for the outcome of each row (default: FILE.outcomes).")
     var outcomes: String?
 
-    @Flag(help: "Say what would become of each row; change nothing and ask Apple nothing.")
+    @Flag(help: "Print what would become of each row; change nothing, request nothing from Apple.")
     var dryRun = false
 
     func run(in context: CommandContext) async throws {

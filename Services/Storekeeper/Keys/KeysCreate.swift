@@ -22,7 +22,7 @@ struct KeysCreate: Subcommand {
     @Option(help: "Name of the key, for lists and error messages.")
     var name: String
 
-    @Option(help: "Environment: Production or Sandbox.")
+    @Option(help: "Environment of the App Store.")
     var environment: StoreEnvironment
 
     @Option(

@@ -8,7 +8,8 @@ import Storage
 /// `storekeeper notifications`: what Apple remembers of the notifications it sent.
 struct Notifications: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "notifications", abstract: "Look at Apple's history of notifications.",
+        commandName: "notifications", abstract: "Show Apple's history of notifications.",
+        discussion: "Example: storekeeper notifications history --transaction 2000000123456789 --app com.example.app",
         subcommands: [NotificationsHistory.self])
 }
 

@@ -4,5 +4,5 @@ import ArgumentParser
 struct Offsets: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "offsets", abstract: "Reset stored Kafka offsets.",
-        discussion: "Options and an example: storekeeper help offsets reset", subcommands: [OffsetsReset.self])
+        discussion: "Example: storekeeper offsets reset --dry-run", subcommands: [OffsetsReset.self])
 }

@@ -21,7 +21,7 @@ struct AppleOptions: ParsableArguments {
     @Option(help: "Bundle id of the app (default: the only configured app).")
     var app: String?
 
-    @Option(help: "Environment: Production or Sandbox (default: the only one of the app).")
+    @Option(help: "Environment of the App Store (default: the only one of the app).")
     var environment: StoreEnvironment?
 
     /// Runs `body` with the client of the selected app and environment.
@@ -37,9 +37,10 @@ struct AppleOptions: ParsableArguments {
         in context: CommandContext, _ body: (APIClients) async throws -> Result
     ) async throws -> Result {
         let settings = try settings(in: context)
-        let trusted = try trusted(settings)
         let api = try AppleAPI(
-            trusted, keys: settings.keys, url: settings.url, limitShare: settings.limitShare,
+            TrustWatcher(
+                apps: settings.apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode,
+                logger: .silent), keys: settings.keys, url: settings.url, limitShare: settings.limitShare,
             developmentMode: settings.developmentMode,
             clock: APIClock(now: context.now, random: { .random(in: 0..<1) }))
         let result: Swift.Result<Result, any Error>
@@ -51,7 +52,8 @@ struct AppleOptions: ParsableArguments {
     /// The keys of the selected app, the preferred one first.
     func keys(in context: CommandContext) throws -> (bundleId: String, keys: [APIKey]) {
         let settings = try settings(in: context)
-        let trusted = try trusted(settings)
+        let trusted = try TrustSettings(
+            apps: settings.apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode)
         let file: APIKeysFile
         do throws(APIKeysFileFault) {
             file = try APIKeysFile(contentsOf: settings.keys, apps: trusted.apps)
@@ -69,10 +71,6 @@ struct AppleOptions: ParsableArguments {
                     ?? "several apps have API keys; choose one with --app: \(apps)")
         }
         return (bundleId, credentials.keys)
-    }
-
-    private func trusted(_ settings: Settings<Variables>) throws -> TrustSettings {
-        try TrustSettings(apps: settings.apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode)
     }
 
     private func chosen(of clients: APIClients) throws -> AppStoreServerAPI {

@@ -9,10 +9,10 @@ struct Rebuild: Subcommand {
         commandName: "rebuild", abstract: "Rebuild the state from the ledger and compare.",
         discussion: """
             Applies every notification of the ledger, in the order in which it was stored, to empty tables of a new \
-            schema, by the code of the state-updater, and compares the result with the live state: subscriptions, transactions, marks, steps, skipped steps and the accounts' claims. The live \
-            tables are only read, so the line may go on; what arrives meanwhile is read too, and no purchase is judged \
-            while its ledgers differ. Purchases are counted and not judged where retention has taken what some of their \
-            notifications said.
+            schema, by the code of the state-updater, and compares the result with the live state of each purchase. \
+            The live tables are only read, and the pipeline continues: notifications that arrive meanwhile are applied \
+            too. A purchase is counted, but not compared, where retention deleted the payloads of some of its \
+            notifications, or where it changed during every comparison.
 
             --repair then replaces differing rows by the rebuilt ones, one purchase at a time, if it has not changed \
             since the comparison, and records that in the audit log. It asks for confirmation, or takes --yes. Purchases \

@@ -29,7 +29,7 @@ struct CoverageCommand: Subcommand {
     @Option(help: "Bundle id of the app (default: all apps).")
     var app: String?
 
-    @Option(help: "Environment: Production or Sandbox (default: both).")
+    @Option(help: "Environment of the App Store (default: both).")
     var environment: StoreEnvironment?
 
     @Flag(help: "List history windows, newest first.")

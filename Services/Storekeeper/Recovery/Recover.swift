@@ -34,7 +34,7 @@ struct Recover: Subcommand {
     @Option(help: "Bundle id of the app (default: all apps).")
     var app: String?
 
-    @Option(help: "Environment: Production or Sandbox (default: both).")
+    @Option(help: "Environment of the App Store (default: both).")
     var environment: StoreEnvironment?
 
     @Option(help: "Only this notificationType; without --subtype, notifications that have no subtype.")

@@ -20,7 +20,7 @@ struct Verify: Subcommand {
     @Argument(help: "Signed payload, file, or - for standard input.")
     var input: String
 
-    @Option(help: "Kind: \(Proof.Kind.allCases.map(\.rawValue).joined(separator: ", ")) (default: detected).")
+    @Option(help: "Kind of payload (default: detected).")
     var kind: Proof.Kind?
 
     @Option(name: .customLong("root"), help: "Additional trusted root, DER or PEM file; repeatable.")

@@ -10,7 +10,7 @@ public struct AppTransaction: Payload, Hashable {
     public var receiptType: AppStoreEnvironment?
     /// Apple's number of the app; not in sandbox.
     public var appAppleId: Int64?
-    /// The app.
+    /// Bundle identifier of the app.
     public var bundleId: String?
     /// The version for which it was signed.
     public var applicationVersion: String?

@@ -6,7 +6,7 @@ import struct Foundation.Date
 ///
 /// <https://developer.apple.com/documentation/appstoreserverapi/extendrenewaldateresponse>
 public struct ExtendRenewalDateResponse: Payload, Hashable {
-    /// The subscription.
+    /// Names the subscription.
     public var originalTransactionId: String?
     /// Apple's number of the period that was extended.
     public var webOrderLineItemId: String?

@@ -12,7 +12,7 @@ public struct ExternalPurchaseToken: Payload, Hashable {
     public var tokenCreationDate: Date?
     /// Apple's number of the app.
     public var appAppleId: Int64?
-    /// The app.
+    /// Bundle identifier of the app.
     public var bundleId: String?
     /// What kind of token.
     public var tokenType: String?

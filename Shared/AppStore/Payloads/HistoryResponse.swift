@@ -8,7 +8,7 @@ public struct HistoryResponse: Payload, Hashable {
     public var revision: String?
     /// Whether there is a next page.
     public var hasMore: Bool?
-    /// The app.
+    /// Bundle identifier of the app.
     public var bundleId: String?
     /// Apple's number of the app; not in sandbox.
     public var appAppleId: Int64?

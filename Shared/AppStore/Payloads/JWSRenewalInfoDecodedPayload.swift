@@ -8,7 +8,7 @@ import struct Foundation.Date
 public struct JWSRenewalInfoDecodedPayload: Payload, Hashable {
     /// Why it ended.
     public var expirationIntent: ExpirationIntent?
-    /// The subscription.
+    /// Transaction id of the first purchase, which names the subscription.
     public var originalTransactionId: String?
     /// What will renew.
     public var autoRenewProductId: String?

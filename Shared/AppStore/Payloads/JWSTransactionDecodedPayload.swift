@@ -14,7 +14,7 @@ public struct JWSTransactionDecodedPayload: Payload, Hashable {
     public var transactionId: String?
     /// One per renewal period, across devices.
     public var webOrderLineItemId: String?
-    /// The app.
+    /// Bundle identifier of the app.
     public var bundleId: String?
     /// What was bought.
     public var productId: String?

@@ -6,7 +6,7 @@ import StrictJSON
 public struct LastTransactionsItem: Payload, Hashable {
     /// Where it stands, as Apple sees it.
     public var status: SubscriptionStatus?
-    /// The subscription.
+    /// Names the subscription.
     public var originalTransactionId: String?
     /// The JWS of its newest transaction.
     public var signedTransactionInfo: [UInt8]?

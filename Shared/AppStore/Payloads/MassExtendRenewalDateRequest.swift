@@ -12,7 +12,7 @@ public struct MassExtendRenewalDateRequest: Payload, Hashable {
     public var requestIdentifier: String?
     /// Where, as ISO 3166-1 alpha-3; nil means everywhere.
     public var storefrontCountryCodes: [String]?
-    /// The product.
+    /// Product identifier, as in App Store Connect.
     public var productId: String?
 
     /// All but the countries are required by Apple.

@@ -6,7 +6,7 @@ import StrictJSON
 public struct NotificationAppData: Payload, Hashable {
     /// Apple's number of the app.
     public var appAppleId: Int64?
-    /// The app.
+    /// Bundle identifier of the app.
     public var bundleId: String?
     /// Sandbox or production.
     public var environment: AppStoreEnvironment?

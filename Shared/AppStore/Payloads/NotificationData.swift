@@ -8,7 +8,7 @@ public struct NotificationData: Payload, Hashable {
     public var environment: AppStoreEnvironment?
     /// Apple's number of the app; not in sandbox.
     public var appAppleId: Int64?
-    /// The app.
+    /// Bundle identifier of the app.
     public var bundleId: String?
     /// The build of the app.
     public var bundleVersion: String?

@@ -8,7 +8,7 @@ public struct NotificationSummary: Payload, Hashable {
     public var environment: AppStoreEnvironment?
     /// Apple's number of the app; not in sandbox.
     public var appAppleId: Int64?
-    /// The app.
+    /// Bundle identifier of the app.
     public var bundleId: String?
     /// The product whose subscribers were extended.
     public var productId: String?

@@ -12,7 +12,7 @@ public struct OfferType: OpenEnumeration {
     public static let introductory = OfferType(rawValue: 1)
     /// Promotional, signed by us.
     public static let promotional = OfferType(rawValue: 2)
-    /// A code.
+    /// The customer redeemed an offer code.
     public static let offerCode = OfferType(rawValue: 3)
     /// Win-back.
     public static let winBack = OfferType(rawValue: 4)

@@ -13,7 +13,7 @@ public struct PayloadOddity: Sendable, Hashable {
     /// What is odd about it.
     public var kind: Kind
 
-    /// All fields.
+    /// - Parameter field: its path, in Apple's spelling.
     public init(field: String, kind: Kind) {
         self.field = field
         self.kind = kind

@@ -11,7 +11,7 @@ import struct Foundation.Date
 public struct ResponseBodyV2DecodedPayload: Payload, Hashable {
     /// What happened.
     public var notificationType: NotificationType?
-    /// The variant.
+    /// Refines the type; nil where the type has no variants.
     public var subtype: NotificationSubtype?
     /// The same in every delivery of this notification.
     public var notificationUUID: String?

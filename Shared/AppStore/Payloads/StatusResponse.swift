@@ -6,7 +6,7 @@ import StrictJSON
 public struct StatusResponse: Payload, Hashable {
     /// Sandbox or production.
     public var environment: AppStoreEnvironment?
-    /// The app.
+    /// Bundle identifier of the app.
     public var bundleId: String?
     /// Apple's number of the app; not in sandbox.
     public var appAppleId: Int64?

@@ -4,7 +4,7 @@ import StrictJSON
 ///
 /// <https://developer.apple.com/documentation/appstoreserverapi/subscriptiongroupidentifieritem>
 public struct SubscriptionGroupIdentifierItem: Payload, Hashable {
-    /// The group.
+    /// Of the group, as in App Store Connect.
     public var subscriptionGroupIdentifier: String?
     /// One for each subscription that the customer ever had in it.
     public var lastTransactions: [LastTransactionsItem] = []

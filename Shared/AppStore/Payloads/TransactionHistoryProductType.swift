@@ -1,6 +1,6 @@
 /// A kind of product, as the transaction history's filter spells it; payloads spell it otherwise.
 ///
-/// <https://developer.apple.com/documentation/appstoreserverapi/get_transaction_history>
+/// <https://developer.apple.com/documentation/appstoreserverapi/get-transaction-history>
 public struct TransactionHistoryProductType: OpenEnumeration {
     /// Apple's spelling.
     public let rawValue: String

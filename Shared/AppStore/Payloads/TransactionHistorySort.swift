@@ -1,6 +1,6 @@
 /// In which order of their last change transactions are listed.
 ///
-/// <https://developer.apple.com/documentation/appstoreserverapi/get_transaction_history>
+/// <https://developer.apple.com/documentation/appstoreserverapi/get-transaction-history>
 public struct TransactionHistorySort: OpenEnumeration {
     /// Apple's spelling.
     public let rawValue: String

@@ -9,7 +9,7 @@ import struct Foundation.Date
 ///
 /// <https://developer.apple.com/documentation/appstorereceipts>
 public struct ProvenReceipt: Sendable, Hashable {
-    /// The app.
+    /// Bundle identifier of the app.
     public let bundleId: String
     /// Where the purchases were made.
     public let environment: AppStoreEnvironment

@@ -4,7 +4,7 @@ import struct Foundation.Date
 ///
 /// <https://developer.apple.com/documentation/appstorereceipts>
 struct ReceiptContents: Sendable, Hashable {
-    /// The app.
+    /// Bundle identifier of the app.
     private(set) var bundleId: String?
     /// Apple's word, such as `Production` or `ProductionSandbox`.
     private(set) var environment: String?

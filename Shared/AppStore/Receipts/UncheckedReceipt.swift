@@ -5,6 +5,8 @@ import Signatures
 ///
 /// Reads what `appStoreReceiptURL` points to and what `verifyReceipt` returned as `latest_receipt`: PKCS#7 signed data that
 /// holds a set of attributes.
+///
+/// <https://developer.apple.com/documentation/appstorereceipts>
 public struct UncheckedReceipt: Sendable, Hashable {
     /// The app it says it is of.
     public let bundleId: String?

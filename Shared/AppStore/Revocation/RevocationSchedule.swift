@@ -20,7 +20,7 @@ public struct RevocationSchedule: Sendable {
         /// How many certificates are kept in mind. Apple signs with a handful.
         public var capacity = 256
 
-        /// The defaults.
+        /// With the default of each.
         public init() {}
     }
 

@@ -5,16 +5,17 @@ import Synchronization
 /// A value whose copies share the clients, so that all of them follow reloaded keys and apps.
 public struct APIClients: Sendable {
     private final class Current: Sendable {
-        let clients: Mutex<[AppStoreServerAPI]>
+        let state: Mutex<(clients: [AppStoreServerAPI], verifier: SignedDataVerifier)>
 
-        init(_ clients: [AppStoreServerAPI]) { self.clients = Mutex(clients) }
+        init(_ clients: [AppStoreServerAPI], _ verifier: SignedDataVerifier) { state = Mutex((clients, verifier)) }
     }
 
     private let current: Current
-    private let client: @Sendable (AcceptedApp, AppStoreEnvironment, APICredentials) -> AppStoreServerAPI
+    private let client:
+        @Sendable (AcceptedApp, AppStoreEnvironment, APICredentials, SignedDataVerifier) -> AppStoreServerAPI
 
     /// Every client, in the order of bundle ids, production first.
-    public var all: [AppStoreServerAPI] { current.clients.withLock { $0 } }
+    public var all: [AppStoreServerAPI] { current.state.withLock { $0.clients } }
 
     /// - Parameters:
     ///   - baseURL: In the place of Apple's two addresses, for a simulator: it has `/production` and `/sandbox` below one.
@@ -24,18 +25,21 @@ public struct APIClients: Sendable {
         baseURL: String? = nil, limitScale: Double = 1, retry: APIRetryPolicy = APIRetryPolicy(),
         observe: @escaping @Sendable (APIAttempt) -> Void = { _ in }
     ) {
-        let client: @Sendable (AcceptedApp, AppStoreEnvironment, APICredentials) -> AppStoreServerAPI = {
-            app, environment, credentials in
-            AppStoreServerAPI(
-                app: app, environment: environment, credentials: credentials, verifier: verifier,
-                transport: transport, clock: clock,
-                baseURL: baseURL.map { "\($0)\($0.hasSuffix("/") ? "" : "/")\(environment.rawValue.lowercased())" },
-                limits: APIRateLimits(environment: environment, scale: limitScale, clock: clock), retry: retry,
-                observe: observe)
-        }
+        let client:
+            @Sendable (AcceptedApp, AppStoreEnvironment, APICredentials, SignedDataVerifier) -> AppStoreServerAPI = {
+                app, environment, credentials, verifier in
+                AppStoreServerAPI(
+                    app: app, environment: environment, credentials: credentials, verifier: verifier,
+                    transport: transport, clock: clock,
+                    baseURL: baseURL.map { "\($0)\($0.hasSuffix("/") ? "" : "/")\(environment.rawValue.lowercased())" },
+                    limits: APIRateLimits(environment: environment, scale: limitScale, clock: clock), retry: retry,
+                    observe: observe)
+            }
         self.client = client
         current = Current(
-            Self.places(apps, keys).map { app, environment, credentials in client(app, environment, credentials) })
+            Self.places(apps, keys).map { app, environment, credentials in
+                client(app, environment, credentials, verifier)
+            }, verifier)
     }
 
     /// Applies the keys of a reloaded file. An app that had none before gets clients with ``use(_:apps:)``.
@@ -45,12 +49,22 @@ public struct APIClients: Sendable {
 
     /// Applies reloaded keys and apps. Clients of apps as before stay, with what they have used of Apple's limits.
     public func use(_ keys: APIKeysFile, apps: AppRegistry) async {
-        let before = all
-        let after = Self.places(apps, keys).map { app, environment, credentials in
-            before.first { $0.app == app && $0.environment == environment } ?? client(app, environment, credentials)
+        let places = Self.places(apps, keys)
+        current.state.withLock { state in
+            state.clients = places.map { app, environment, credentials in
+                state.clients.first { $0.app == app && $0.environment == environment }
+                    ?? client(app, environment, credentials, state.verifier)
+            }
         }
-        current.clients.withLock { $0 = after }
         await use(keys)
+    }
+
+    /// Applies reloaded roots and apps to what is verified in answers from now on.
+    public func use(_ verifier: SignedDataVerifier) {
+        current.state.withLock { state in
+            state.verifier = verifier
+            for index in state.clients.indices { state.clients[index].verifier = verifier }
+        }
     }
 
     /// Nil where the app is unknown, has no key, or does not accept the environment.

@@ -19,9 +19,9 @@ public struct AppStoreServerAPI: Sendable {
         }
     }
 
-    /// Its app.
+    /// Whose purchases it asks about.
     public let app: AcceptedApp
-    /// Its environment.
+    /// Decides the address and what the answers must name.
     public let environment: AppStoreEnvironment
     /// Verifies signed objects in responses; replace it when roots or apps are reloaded.
     public var verifier: SignedDataVerifier

@@ -4,7 +4,7 @@ extension AppStoreServerAPI {
     ///
     /// - Throws: `APIError` with `transactionIdNotFound`, also for ids of the other environment.
     ///
-    /// <https://developer.apple.com/documentation/appstoreserverapi/get_transaction_info>
+    /// <https://developer.apple.com/documentation/appstoreserverapi/get-transaction-info>
     public func transactionInfo(_ transactionId: String) async throws -> SignedItem<JWSTransactionDecodedPayload> {
         let endpoint = APIEndpoint.transactionInfo
         let response: TransactionInfoResponse = try await answer(
@@ -13,7 +13,9 @@ extension AppStoreServerAPI {
             try required(response.signedTransactionInfo, "signedTransactionInfo", of: endpoint))
     }
 
-    /// Which transaction history.
+    /// Which transaction history to ask for.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/get-transaction-history-v1>
     public enum TransactionHistoryVersion: String, Sendable, Hashable {
         /// Without consumables that have been finished; superseded by Apple.
         case v1
@@ -26,7 +28,7 @@ extension AppStoreServerAPI {
     /// - Parameter revision: Of a page of the same query, however long ago: only what is new or has changed comes after it.
     /// - Throws: On asking for a page: `APIError` with `invalidRequestRevision` where the query is another.
     ///
-    /// <https://developer.apple.com/documentation/appstoreserverapi/get_transaction_history>
+    /// <https://developer.apple.com/documentation/appstoreserverapi/get-transaction-history>
     public func transactionHistory(
         of anyTransactionId: String, _ query: TransactionHistoryQuery = TransactionHistoryQuery(),
         version: TransactionHistoryVersion = .v2, from revision: String? = nil
@@ -44,7 +46,7 @@ extension AppStoreServerAPI {
     ///
     /// - Parameter revision: Of an earlier page.
     ///
-    /// <https://developer.apple.com/documentation/appstoreserverapi/get_refund_history>
+    /// <https://developer.apple.com/documentation/appstoreserverapi/get-refund-history>
     public func refundHistory(
         of anyTransactionId: String, from revision: String? = nil
     ) -> APIPages<RefundHistoryPage> {
@@ -61,7 +63,7 @@ extension AppStoreServerAPI {
     ///
     /// - Parameter statuses: Only those that stand so; none for all.
     ///
-    /// <https://developer.apple.com/documentation/appstoreserverapi/get_all_subscription_statuses>
+    /// <https://developer.apple.com/documentation/appstoreserverapi/get-all-subscription-statuses>
     public func subscriptionStatuses(
         of anyTransactionId: String, statuses: [SubscriptionStatus] = []
     ) async throws -> SubscriptionStatuses {
@@ -87,7 +89,7 @@ extension AppStoreServerAPI {
 
     /// What was bought under the order number of a customer's receipt. 10 requests a second; not in sandbox.
     ///
-    /// <https://developer.apple.com/documentation/appstoreserverapi/look_up_order_id>
+    /// <https://developer.apple.com/documentation/appstoreserverapi/look-up-order-id>
     public func lookUpOrder(_ orderId: String) async throws -> OrderLookup {
         let response: OrderLookupResponse = try await answer(
             APIRequest(.orderLookup, .get, ["inApps", "v1", "lookup", orderId]))

@@ -6,7 +6,7 @@ extension AppStoreServerAPI {
     /// - Throws: On asking for a page: `APIError` with `startDateTooFarInPast` (180 days; 30 in sandbox),
     ///   `paginationTokenExpired`, `multipleFiltersSupplied`, `invalidNotificationType`.
     ///
-    /// <https://developer.apple.com/documentation/appstoreserverapi/get_notification_history>
+    /// <https://developer.apple.com/documentation/appstoreserverapi/get-notification-history>
     public func notificationHistory(
         _ request: NotificationHistoryRequest, from paginationToken: String? = nil
     ) -> APIPages<NotificationHistoryPage> {
@@ -25,7 +25,7 @@ extension AppStoreServerAPI {
     /// - Returns: The token for ``testNotificationStatus(_:)``.
     /// - Throws: `APIError` with `serverNotificationURLNotFound` where no address is entered for this environment.
     ///
-    /// <https://developer.apple.com/documentation/appstoreserverapi/request_a_test_notification>
+    /// <https://developer.apple.com/documentation/appstoreserverapi/request-a-test-notification>
     public func requestTestNotification() async throws -> String {
         let endpoint = APIEndpoint.testNotification
         let response: SendTestNotificationResponse = try await answer(
@@ -37,7 +37,7 @@ extension AppStoreServerAPI {
     ///
     /// - Throws: `APIError` with `testNotificationNotFound` until Apple has sent it.
     ///
-    /// <https://developer.apple.com/documentation/appstoreserverapi/get_test_notification_status>
+    /// <https://developer.apple.com/documentation/appstoreserverapi/get-test-notification-status>
     public func testNotificationStatus(_ token: String) async throws -> NotificationHistoryItem {
         try await answer(
             APIRequest(.testNotificationStatus, .get, ["inApps", "v1", "notifications", "test", token]))

@@ -5,7 +5,7 @@ extension AppStoreServerAPI {
     /// - Throws: `APIError` with `subscriptionExtensionIneligible`, `subscriptionMaxExtension` (twice within 365 days) or
     ///   `familySharedSubscriptionExtensionIneligible`; `.unsettled`.
     ///
-    /// <https://developer.apple.com/documentation/appstoreserverapi/extend_a_subscription_renewal_date>
+    /// <https://developer.apple.com/documentation/appstoreserverapi/extend-a-subscription-renewal-date>
     public func extendRenewalDate(
         of originalTransactionId: String, _ request: ExtendRenewalDateRequest
     ) async throws -> ExtendRenewalDateResponse {
@@ -19,7 +19,7 @@ extension AppStoreServerAPI {
     ///
     /// - Throws: `APIError`; `.unsettled`, after which the status of the request identifier tells.
     ///
-    /// <https://developer.apple.com/documentation/appstoreserverapi/extend_subscription_renewal_dates_for_all_active_subscribers>
+    /// <https://developer.apple.com/documentation/appstoreserverapi/extend-subscription-renewal-dates-for-all-active-subscribers>
     public func extendRenewalDates(
         _ request: MassExtendRenewalDateRequest
     ) async throws -> MassExtendRenewalDateResponse {
@@ -31,7 +31,7 @@ extension AppStoreServerAPI {
     ///
     /// - Throws: `APIError` with `statusRequestNotFound`.
     ///
-    /// <https://developer.apple.com/documentation/appstoreserverapi/get_status_of_subscription_renewal_date_extensions>
+    /// <https://developer.apple.com/documentation/appstoreserverapi/get-status-of-subscription-renewal-date-extensions>
     public func massExtensionStatus(
         productId: String, requestIdentifier: String
     ) async throws -> MassExtendRenewalDateStatusResponse {

@@ -18,7 +18,7 @@ public struct SignedItem<Value: Payload>: Sendable, CustomStringConvertible, Cus
         }
     }
 
-    /// The same.
+    /// The description: a dump shows no payload either.
     public var customMirror: Mirror { Mirror(self, children: ["proof": description]) }
 
     /// The payload, where it is proven.

@@ -3,6 +3,8 @@
 /// <https://developer.apple.com/documentation/appstoreserverapi/statusresponse>
 public struct SubscriptionStatuses: Sendable {
     /// The newest of one subscription.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/lasttransactionsitem>
     public struct Item: Sendable {
         /// Not signed: Apple answered it over TLS, at the time of the call.
         public let status: SubscriptionStatus?
@@ -15,8 +17,10 @@ public struct SubscriptionStatuses: Sendable {
     }
 
     /// The subscriptions of one group.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/subscriptiongroupidentifieritem>
     public struct Group: Sendable {
-        /// The group.
+        /// Of the group, as in App Store Connect.
         public let subscriptionGroupIdentifier: String?
         /// One for each subscription that the customer ever had in it.
         public let items: [Item]

@@ -2,7 +2,7 @@ import struct Foundation.Date
 
 /// Filters of a customer's transactions; none by default. Follow-up requests must repeat them.
 ///
-/// <https://developer.apple.com/documentation/appstoreserverapi/get-v2-history-_transactionid_>
+/// <https://developer.apple.com/documentation/appstoreserverapi/get-transaction-history>
 public struct TransactionHistoryQuery: Sendable, Hashable {
     /// Bought then or later.
     public var startDate: Date?
@@ -21,7 +21,7 @@ public struct TransactionHistoryQuery: Sendable, Hashable {
     /// True for refunded or withdrawn ones only, false for all others.
     public var revoked: Bool?
 
-    /// All transactions.
+    /// Without filters: all transactions.
     public init() {}
 
     /// The parameters as Apple names them.

@@ -27,7 +27,7 @@ extension ProvenPart {
         }
     }
 
-    /// The app.
+    /// Bundle identifier of the app.
     public var bundleId: String? {
         switch self {
         case .notification(let proven): proven.bundleId

@@ -15,7 +15,7 @@ public struct UncheckedNotification: Sendable, Hashable {
     public let notificationType: String?
     /// Raw.
     public let subtype: String?
-    /// The app.
+    /// Bundle identifier of the app that it claims to be about.
     public let bundleId: String?
     /// Raw.
     public let environment: String?

@@ -1,6 +1,6 @@
 /// One problem of the configuration, as a sentence that says what to do.
 public struct ConfigurationProblem: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The sentence.
+    /// What is wrong and what to set instead.
     public let description: String
 
     /// A rule across several variables, or about what a variable points to.

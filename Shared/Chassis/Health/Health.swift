@@ -19,8 +19,8 @@ public final class Health: Sendable {
     /// A new readiness check, unmet until it is reported as met.
     /// - Parameters:
     ///   - name: what it is about, for example `kafka`.
-    ///   - reason: why it is not met yet.
-    public func readinessCheck(_ name: String, waitingFor reason: String = "warming up") -> ReadinessCheck {
+    ///   - reason: what has to happen first, a noun phrase.
+    public func readinessCheck(_ name: String, waitingFor reason: String = "the first connection") -> ReadinessCheck {
         let requirement = ReadinessCheck(name: name, waitingFor: reason)
         addReadinessCheck { requirement.complaint }
         return requirement

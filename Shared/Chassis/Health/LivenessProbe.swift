@@ -31,7 +31,7 @@ public final class LivenessProbe: Sendable {
     var complaint: String? {
         let silence = last.withLock { $0 }.duration(to: instant())
         guard silence > limit else { return nil }
-        return "\(name) has not turned for \(silence.components.seconds) s, more than its limit of"
+        return "\(name) made no progress for \(silence.components.seconds) s, more than its limit of"
             + " \(limit.components.seconds) s"
     }
 }

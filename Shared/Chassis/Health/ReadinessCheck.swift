@@ -9,7 +9,7 @@ public final class ReadinessCheck: Sendable {
 
     init(name: String, waitingFor reason: String) {
         self.name = name
-        self.reason = Mutex(reason)
+        self.reason = Mutex("waiting for \(reason)")
     }
 
     /// The check is met from now on.

@@ -19,6 +19,8 @@ struct HelpText {
           --config    print the effective configuration, secrets hidden, without starting
         \(flags.sorted { $0.key < $1.key }.map { "  \($0.key)     \($0.value)\n" }.joined())
         Everything else is read from the environment.
+
+        Example: KAFKA_BOOTSTRAP_SERVERS=127.0.0.1:9092 \(name) --config
         \(own.isEmpty ? "" : "\nVariables of \(name):\n\n" + described(own))
         Variables of every service:
 

@@ -60,8 +60,9 @@ package struct Attention: Sendable {
     private func products(_ report: StatusReport) -> [String] {
         report.unknownDurations.map { unknown in
             """
-            \(unknown.purchases) purchases of \(unknown.product.escaped) give access without an end, because Apple tells no \
-            duration of a non-renewing product: storekeeper products durations --app \(unknown.app.escaped) \
+            \(unknown.purchases.counted("purchase")) of \(unknown.product.escaped) \
+            \(unknown.purchases == 1 ? "gives" : "give") access without an end, because Apple tells no duration of \
+            a non-renewing product: storekeeper products durations --app \(unknown.app.escaped) \
             \(unknown.product.escaped)=P1M
             """
         }
@@ -70,8 +71,9 @@ package struct Attention: Sendable {
     private func transfers(_ report: StatusReport) -> [String] {
         report.rejectedTransfers.map { rejected in
             """
-            restores of \(rejected.purchases) purchases of \(rejected.app.escaped) in \(rejected.environment) were rejected \
-            within 24 hours, because they had moved between accounts too often: storekeeper customers shared --app \
+            restores of \(rejected.purchases.counted("purchase")) of \(rejected.app.escaped) in \
+            \(rejected.environment) were rejected within 24 hours, because they had moved between accounts too \
+            often: storekeeper customers shared --app \
             \(rejected.app.escaped)
             """
         }
@@ -82,7 +84,7 @@ package struct Attention: Sendable {
     private func rejections(_ report: StatusReport) -> [String] {
         let rejected = report.rejected.value ?? []
         let later = rejected.filter { $0.stage != "verifier" }.map {
-            "\($0.stage) rejected \($0.count) verified notifications (\($0.reason)): "
+            "\($0.stage) rejected \($0.count.counted("verified notification")) (\($0.reason)): "
                 + "storekeeper dead-letters list --stage \($0.stage)"
         }
         let own = rejected.filter { $0.stage == "verifier" }

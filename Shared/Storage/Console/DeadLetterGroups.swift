@@ -39,18 +39,20 @@ package struct DeadLetterGroups: Sendable {
     }
 
     private let connection: PostgresConnection
+    private let look: Int
 
     /// All statements run on this connection.
-    package init(_ connection: PostgresConnection) { self.connection = connection }
-
-    /// How many letters are grouped, the newest of them.
-    package static let look = 20_000
+    /// - Parameter look: how many letters one page looks at, so that a filter that matches few does not read the whole index.
+    package init(_ connection: PostgresConnection, look: Int = 10_000) {
+        self.connection = connection
+        self.look = look
+    }
 
     /// The groups since a time, those with open letters first, then the newest.
     package func groups(_ criteria: Criteria, from start: Date, to end: Date, days: Int) async throws -> [Group] {
         let rows = try await connection.execute(
             Self.groups, criteria.stage, criteria.reason, criteria.environment, criteria.bundleId, criteria.build,
-            start, end, Int32(days), Int64(Self.look))
+            start, end, Int32(days), Int64(look))
         var groups: [Criteria: Group] = [:]
         for row in rows {
             let key = Criteria(
@@ -93,17 +95,57 @@ package struct DeadLetterGroups: Sendable {
 
         /// As commands name it.
         package var id: String { "\(partition)/\(offset)" }
+
+        package var place: Place { Place(rejectedAt: rejectedAt, partition: partition, offset: offset) }
+    }
+
+    /// Where a page ends: pages are in the order of these three.
+    package struct Place: Sendable, Equatable {
+        package var rejectedAt: Date
+        package var partition: Int32
+        package var offset: Int64
+
+        package init(rejectedAt: Date, partition: Int32, offset: Int64) {
+            self.rejectedAt = rejectedAt
+            self.partition = partition
+            self.offset = offset
+        }
+    }
+
+    /// Dead letters, and where the next page begins.
+    package struct Page: Sendable {
+        /// The newest first.
+        package var letters: [Letter]
+        /// The last one that was looked at; nil where nothing is left.
+        package var last: Place?
+        /// How many were looked at, if the page is short because the rest of them did not match.
+        package var looked: Int?
     }
 
     /// The newest first.
-    /// - Parameter last: partition and offset of the last one of the page before.
-    package func letters(
-        _ criteria: Criteria, after last: (partition: Int32, offset: Int64)? = nil, limit: Int
-    ) async throws -> [Letter] {
-        try await connection.execute(
+    /// - Parameter place: of the last one that the page before looked at.
+    package func letters(_ criteria: Criteria, after place: Place? = nil, limit: Int) async throws -> Page {
+        let letters = try await connection.execute(
             Self.letters, criteria.stage, criteria.reason, criteria.environment, criteria.bundleId, criteria.build,
-            last?.partition, last?.offset, Int64(limit)
+            place?.rejectedAt, place?.partition, place?.offset, Int64(look), Int64(limit + 1)
         ).map(Self.letter)
+        guard letters.count <= limit else {
+            return Page(letters: Array(letters.prefix(limit)), last: letters[limit - 1].place)
+        }
+        let end = try await connection.execute(
+            Self.end, place?.rejectedAt, place?.partition, place?.offset, Int64(look - 1)
+        ).first
+        let last = try end.map { row in
+            Place(
+                rejectedAt: try row.value("rejected_at"), partition: try row.value("kafka_partition"),
+                offset: try row.value("kafka_offset"))
+        }
+        return Page(letters: letters, last: last, looked: last == nil ? nil : look)
+    }
+
+    /// The newest dead letter of each stage since a time, of the newest that one page looks at.
+    package func newestByStage(since time: Date) async throws -> [Letter] {
+        try await connection.execute(Self.newestByStage, time, Int64(look)).map(Self.letter)
     }
 
     /// Those that claim a notification's id, the newest first.
@@ -123,7 +165,7 @@ package struct DeadLetterGroups: Sendable {
             source: try row.optional("source"), settledBy: try row.optional("settled_by"))
     }
 
-    static let statements = [groups, letters, lettersAbout]
+    static let statements = [groups, letters, end, newestByStage, lettersAbout]
 
     static let subject = "'dead letter ' || rejected.cluster || '/' || kafka_partition || '/' || kafka_offset"
 
@@ -136,10 +178,11 @@ package struct DeadLetterGroups: Sendable {
     private static let groups = Statement(
         "console-dead-letter-groups",
         unsafeSQL: """
-            select stage, reason, environment, bundle_id, build,
+            select stage collate "C" as stage, reason collate "C" as reason, environment collate "C" as environment,
+                bundle_id collate "C" as bundle_id, build collate "C" as build,
                 width_bucket(
-                    extract(epoch from rejected_at), extract(epoch from $6::timestamptz),
-                    extract(epoch from $7::timestamptz), $8::integer) as day,
+                    date_part('epoch', rejected_at), date_part('epoch', $6::timestamptz),
+                    date_part('epoch', $7::timestamptz), $8::integer) as day,
                 count(*) as count, min(rejected_at) as first_at, max(rejected_at) as last_at,
                 count(*) filter (where not exists (
                     select from operator_action where operator_action.subject = \(subject))) as open
@@ -173,21 +216,54 @@ package struct DeadLetterGroups: Sendable {
             limit $2::bigint
             """)
 
+    private static let newestByStage = Statement(
+        "console-dead-letters-newest",
+        unsafeSQL: """
+            select \(columns)
+            from (
+                select distinct on (stage) *
+                from (
+                    select *
+                    from rejected
+                    where rejected_at >= $1::timestamptz
+                    order by rejected_at desc
+                    limit $2::bigint
+                ) as recent
+                order by stage, rejected_at desc
+            ) as rejected
+            """)
+
+    /// - Parameter first: number of the first parameter of a place.
+    private static func older(_ first: Int) -> String {
+        """
+        from rejected
+                where (rejected_at, kafka_partition, kafka_offset) < (
+                    coalesce($\(first)::timestamptz, 'infinity'), coalesce($\(first + 1)::integer, 2147483647),
+                    coalesce($\(first + 2)::bigint, 9223372036854775807))
+                order by rejected_at desc, kafka_partition desc, kafka_offset desc
+        """
+    }
+
     private static let letters = Statement(
         "console-dead-letters",
         unsafeSQL: """
             select \(columns)
-            from rejected
+            from (
+                select *
+                \(older(6))
+                limit $9::bigint
+            ) as rejected
             where \(matches)
-                and (rejected_at, kafka_partition, kafka_offset) < (
-                    coalesce((
-                        select last.rejected_at
-                        from rejected last
-                        where last.kafka_partition = $6::integer and last.kafka_offset = $7::bigint
-                        order by last.rejected_at desc
-                        limit 1), 'infinity'),
-                    coalesce($6::integer, 2147483647), coalesce($7::bigint, 9223372036854775807))
             order by rejected_at desc, kafka_partition desc, kafka_offset desc
-            limit $8::bigint
+            limit $10::bigint
+            """)
+
+    private static let end = Statement(
+        "console-dead-letters-end",
+        unsafeSQL: """
+            select rejected_at, kafka_partition, kafka_offset
+            \(older(1))
+            limit 1
+            offset $4::bigint
             """)
 }

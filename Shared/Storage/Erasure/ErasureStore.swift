@@ -42,6 +42,52 @@ package struct ErasureStore: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
+    /// What an erasure would find now.
+    package struct Preview: Sendable, Equatable {
+        package var account: UUID
+        /// The developer's own id, where there is one.
+        package var customer: String?
+        /// Number of purchases that the account owns, claims, or was detached from.
+        package var purchases: Int
+        /// Number of signed payloads about them that a complete erasure would delete.
+        package var payloads: Int
+        /// Number of grants that would be deleted.
+        package var grants: Int
+        /// Of the erasure or detachment before.
+        package var certificate: UUID?
+        /// Whether that was complete, so that nothing is left to erase.
+        package var isErased: Bool
+    }
+
+    /// What forgetting a customer would find now. Changes nothing.
+    /// - Returns: nil where the name is neither the developer's own id nor an account's token.
+    package func preview(
+        named name: String, of bundleId: String, in environment: StoreEnvironment
+    ) async throws -> Preview? {
+        guard let account = try await account(named: name, of: bundleId, in: environment) else { return nil }
+        return try await preview(account, of: bundleId, in: environment)
+    }
+
+    /// What forgetting an account would find now. Changes nothing.
+    package func preview(_ account: UUID, of bundleId: String, in environment: StoreEnvironment) async throws -> Preview
+    {
+        let row = try await connection.execute(Self.preview, environment.rawValue, bundleId, account)[0]
+        return Preview(
+            account: account, customer: try row.optional("customer_id"),
+            purchases: Int(try row.value("purchases", as: Int64.self)),
+            payloads: Int(try row.value("payloads", as: Int64.self)),
+            grants: Int(try row.value("grants", as: Int64.self)), certificate: try row.optional("certificate"),
+            isErased: try row.value("is_erased"))
+    }
+
+    /// The customer by the developer's own id, or, in apps without own ids, by the account's token.
+    private func account(
+        named name: String, of bundleId: String, in environment: StoreEnvironment
+    ) async throws -> UUID? {
+        try await CustomerRecords(connection).find(name, of: bundleId, in: environment)?.appAccountToken
+            ?? UUID(uuidString: name)
+    }
+
     /// Forgets a customer, named by the developer's own id, or, in apps without own ids, by the account's token.
     /// - Parameter id: of the certificate.
     /// - Returns: nil where the name is neither.
@@ -49,31 +95,40 @@ package struct ErasureStore: Sendable {
         named name: String, of bundleId: String, in environment: StoreEnvironment, extent: Extent, id: UUID,
         at now: Date
     ) async throws -> Certificate? {
-        let known = try await CustomerRecords(connection).find(name, of: bundleId, in: environment)
-        guard let account = known?.appAccountToken ?? UUID(uuidString: name) else { return nil }
-        return try await forget(
-            account, customer: known?.id, of: bundleId, in: environment, extent: extent, id: id, at: now)
+        guard let account = try await account(named: name, of: bundleId, in: environment) else { return nil }
+        return try await forget(account, of: bundleId, in: environment, extent: extent, id: id, at: now)
     }
 
     /// Forgets an account. Idempotent: a second call returns the first certificate, and completes what an interrupted one left.
-    /// - Parameters:
-    ///   - customer: the developer's own id, which the audit log may hold.
-    ///   - id: of the certificate.
+    /// - Parameter id: of the certificate.
     package func forget(
-        _ account: UUID, customer: String?, of bundleId: String, in environment: StoreEnvironment, extent: Extent,
-        id: UUID, at now: Date
+        _ account: UUID, of bundleId: String, in environment: StoreEnvironment, extent: Extent, id: UUID, at now: Date
     ) async throws -> Certificate {
+        // The audit log may hold the developer's own id, which is gone afterwards.
+        let customer: String? = try await connection.execute(
+            Self.customer, environment.rawValue, bundleId, account
+        ).first?.value("customer_id")
         let row = try await connection.execute(
             Self.erase, id, environment.rawValue, bundleId, account, extent == .erase, now,
             now.addingTimeInterval(Self.retention))[0]
-        let certificate = Certificate(
-            id: try row.value("id"), environment: environment, bundleId: bundleId,
-            extent: try row.value("is_complete") ? .erase : .detach, erasedAt: try row.value("erased_at"),
-            topicsUntil: try row.value("topics_until"), purchases: Int(try row.value("purchases", as: Int64.self)),
-            payloads: Int(try row.value("payloads", as: Int64.self)))
+        let certificate = try Self.certificate(row)
         _ = try await connection.execute(
             Self.sweep, certificate.id, environment.rawValue, bundleId, account, customer)
         return certificate
+    }
+
+    /// The certificate of an erasure; nil where there is none of this id.
+    package func certificate(_ id: UUID) async throws -> Certificate? {
+        try await connection.execute(Self.find, id).first.map(Self.certificate)
+    }
+
+    private static func certificate(_ row: Row) throws -> Certificate {
+        Certificate(
+            id: try row.value("id"), environment: try SubscriptionStore.environment(row),
+            bundleId: try row.value("bundle_id"), extent: try row.value("is_complete") ? .erase : .detach,
+            erasedAt: try row.value("erased_at"), topicsUntil: try row.value("topics_until"),
+            purchases: Int(try row.value("purchases", as: Int64.self)),
+            payloads: Int(try row.value("payloads", as: Int64.self)))
     }
 
     /// Whether an account is known to be erased or detached.
@@ -87,15 +142,58 @@ package struct ErasureStore: Sendable {
     /// The longest retention that `setup` gives a topic, in seconds.
     private static let retention = Topics.all.map { Double($0.retention.components.seconds) }.max() ?? 0
 
-    static let statements = [ErasedAccounts.select, erase, sweep]
+    static let statements = [ErasedAccounts.select, customer, preview, erase, find, sweep]
+
+    private static let columns =
+        "id, environment::text as environment, bundle_id, is_complete, erased_at, topics_until, purchases, payloads"
+
+    private static let customer = Statement(
+        "erase-account-customer",
+        """
+        select customer_id
+        from customer
+        where environment = $1::text::store_environment and bundle_id = $2::text and app_account_token = $3::uuid
+        """)
+
+    private static let preview = Statement(
+        "erase-account-preview",
+        """
+        select cardinality(owned)::bigint as purchases,
+            (
+                select count(*)
+                from payloads_of_account(
+                    asked.environment, account, owned, purchases_of_account_alone(asked.environment, account, owned))
+            ) as payloads,
+            (
+                select count(*)
+                from manual_grant known
+                where known.app_account_token = account and known.environment = asked.environment
+                    and known.bundle_id = asked.bundle_id
+            ) as grants,
+            (
+                select customer_id
+                from customer known
+                where known.app_account_token = account and known.environment = asked.environment
+                    and known.bundle_id = asked.bundle_id
+            ) as customer_id,
+            erased.id as certificate, coalesce(erased.is_complete, false) as is_erased
+        from (
+            values ($1::text::store_environment, $2::text, $3::uuid)
+        ) as asked (environment, bundle_id, account)
+        cross join lateral purchases_of_account(asked.environment, asked.bundle_id, account) as owned
+        left join erased_account erased on digest = account_digest(asked.environment, asked.bundle_id, account)
+        """)
 
     private static let erase = Statement(
         "erase-account",
-        """
-        select id, is_complete, erased_at, topics_until, purchases, payloads
-        from erase_account(
-            $1::uuid, $2::text::store_environment, $3::text, $4::uuid, $5::boolean, $6::timestamptz, $7::timestamptz)
-        """)
+        unsafeSQL: """
+            select \(columns)
+            from erase_account(
+                $1::uuid, $2::text::store_environment, $3::text, $4::uuid, $5::boolean, $6::timestamptz, $7::timestamptz)
+            """)
+
+    private static let find = Statement(
+        "erase-account-certificate", unsafeSQL: "select \(columns) from erased_account where id = $1::uuid")
 
     private static let sweep = Statement(
         "erase-account-sweep",

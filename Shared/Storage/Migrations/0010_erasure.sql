@@ -51,6 +51,65 @@ create trigger reject_erased before insert on account_app for each row execute f
 create trigger reject_erased before insert on customer_consent for each row execute function reject_erased_account();
 create trigger reject_erased before insert on chosen_account for each row execute function reject_erased_account();
 
+-- The purchases that an account owns or claims, and those from which it was detached.
+create function purchases_of_account(
+    asked_environment store_environment, asked_bundle_id text, asked_account uuid)
+returns text[]
+language sql stable
+return array(
+    select original_transaction_id
+    from account_claim
+    where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id
+    union
+    select original_transaction_id
+    from subscription
+    where owner_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id
+    union
+    select original_transaction_id
+    from subscription
+    where renewal_app_account_token = asked_account
+        and renewal_app_account_token is distinct from owner_account_token
+        and environment = asked_environment and bundle_id = asked_bundle_id
+    union
+    select unnest(detached_purchases)
+    from erased_account
+    where digest = account_digest(asked_environment, asked_bundle_id, asked_account));
+
+-- Of these, the ones without another account.
+create function purchases_of_account_alone(
+    asked_environment store_environment, asked_account uuid, concerned text[])
+returns text[]
+language sql stable
+return array(
+    select purchase
+    from unnest(concerned) as purchase
+    where not exists (
+        select
+        from account_claim other
+        where other.environment = asked_environment and other.original_transaction_id = purchase
+            and other.app_account_token <> asked_account)
+        and not exists (
+            select
+            from subscription held
+            where held.environment = asked_environment and held.original_transaction_id = purchase
+                and held.owner_account_token <> asked_account));
+
+-- The signed payloads that a complete erasure deletes: all about purchases of the account alone, of the others those that name it.
+create function payloads_of_account(
+    asked_environment store_environment, asked_account uuid, concerned text[], own text[])
+returns table (notification_uuid uuid, recorded_at timestamptz)
+language sql stable
+begin atomic
+    select payload.notification_uuid, payload.recorded_at
+    from notification known
+    join notification_payload payload
+        on payload.notification_uuid = known.notification_uuid and payload.recorded_at = known.recorded_at
+    where known.environment = asked_environment and known.original_transaction_id = any (concerned)
+        and (
+            known.original_transaction_id = any (own)
+            or position(asked_account::text in lower(payload.decoded::text)) > 0);
+end;
+
 -- Detaches an account from its purchases and deletes its records; a complete erasure also deletes Apple's signed payloads that
 -- name it and Apple's id of the customer. The purchases stay, without a customer: they are the sales of the app, and Apple goes
 -- on sending notifications about them. Idempotent; a complete one may follow one that only detached.
@@ -73,44 +132,14 @@ declare
     deleted bigint := 0;
 begin
     lock table erased_account in access exclusive mode;
-    concerned := array(
-        select original_transaction_id
-        from account_claim
-        where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id
-        union
-        select original_transaction_id
-        from subscription
-        where owner_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id
-        union
-        select original_transaction_id
-        from subscription
-        where renewal_app_account_token = asked_account
-            and renewal_app_account_token is distinct from owner_account_token
-            and environment = asked_environment and bundle_id = asked_bundle_id
-        union
-        select unnest(detached_purchases) from erased_account where digest = this);
-    -- Without another account.
-    own := array(
-        select purchase
-        from unnest(concerned) as purchase
-        where not exists (
-            select
-            from account_claim other
-            where other.environment = asked_environment and other.original_transaction_id = purchase
-                and other.app_account_token <> asked_account)
-            and not exists (
-                select
-                from subscription held
-                where held.environment = asked_environment and held.original_transaction_id = purchase
-                    and held.owner_account_token <> asked_account));
+    concerned := purchases_of_account(asked_environment, asked_bundle_id, asked_account);
+    own := purchases_of_account_alone(asked_environment, asked_account, concerned);
 
     if asked_completely then
         with removed as (
             delete from notification_payload payload
-            using notification known
-            where known.environment = asked_environment and known.original_transaction_id = any (concerned)
-                and payload.notification_uuid = known.notification_uuid and payload.recorded_at = known.recorded_at
-                and (known.original_transaction_id = any (own) or position(name in lower(payload.decoded::text)) > 0)
+            using payloads_of_account(asked_environment, asked_account, concerned, own) as doomed
+            where payload.notification_uuid = doomed.notification_uuid and payload.recorded_at = doomed.recorded_at
             returning payload.notification_uuid
         )
         select count(*) into deleted from removed;

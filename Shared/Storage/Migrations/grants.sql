@@ -5,7 +5,7 @@
 -- storekeeper_recovery are for the services of those names, storekeeper_scheduler for the scheduler and for operators' commands,
 -- storekeeper_reader for users who only read. These read every table and write only their own.
 -- storekeeper_console is for the console: it reads nearly everything, writes its own tables, grants, and requests that other
--- services carry out, never the ledger or the state.
+-- services carry out, never the ledger or the state, but that it may erase an account.
 -- storekeeper_api is for the API service, which is reachable from the internet: it reads only the tables of its answers and
 -- writes only its own tables. No service deletes a row of the ledger or the timeline, or changes what a row of the ledger says.
 do $$
@@ -46,7 +46,8 @@ begin
         for object in
             select p.oid::regprocedure as name,
                 p.prosecdef and role_name not in ('storekeeper_migrator', 'storekeeper_scheduler')
-                    and (role_name <> 'storekeeper_api' or p.proname not in ('erase_account', 'sweep_erased_account'))
+                    and (role_name not in ('storekeeper_api', 'storekeeper_console')
+                        or p.proname not in ('erase_account', 'sweep_erased_account'))
                     as is_denied
             from pg_proc p
             where p.pronamespace = ours::regnamespace and pg_has_role(p.proowner, 'usage')
@@ -54,8 +55,8 @@ begin
                     select from pg_depend d
                     where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
         loop
-            -- Only the scheduler, which creates and drops months, may execute security definer functions; and the API
-            -- those that erase an account.
+            -- Only the scheduler, which creates and drops months, may execute security definer functions; and the API and
+            -- the console those that erase an account.
             if object.is_denied then
                 execute format('revoke execute on function %s from %I', object.name, role_name);
             else

@@ -20,16 +20,21 @@ struct Load: ParsableCommand {
     var key = "none"
     @Option(help: "Expected status.")
     var status = 200
+    @Option(help: "File of bodies, one a line, to upload in the place of questions.")
+    var bodies: String?
     @Flag(help: "Ask a few accounts on each connection again and again, with the ETag that they had.")
     var conditional = false
 
     func run() throws {
+        let uploads = try bodies.map { file in
+            try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map { upload($0) }
+        }
         let results = Mutex<(times: [Double], wrong: Int)>(([], 0))
         let start = Date()
         let threads = (0..<connections).map { number in
             let thread = Thread {
                 do {
-                    let own = try self.requests(connection: number, until: start.addingTimeInterval(self.seconds))
+                    let own = try self.requests(uploads ?? [], until: start.addingTimeInterval(self.seconds))
                     results.withLock { $0 = ($0.times + own.times, $0.wrong + own.wrong) }
                 } catch {
                     FileHandle.standardError.write(Data("connection \(number): \(error)\n".utf8))
@@ -53,7 +58,7 @@ struct Load: ParsableCommand {
                 + #""p50ms": \#(quantile(0.5)), "p99ms": \#(quantile(0.99))}"#)
     }
 
-    private func requests(connection: Int, until end: Date) throws -> (times: [Double], wrong: Int) {
+    private func requests(_ uploads: [[UInt8]], until end: Date) throws -> (times: [Double], wrong: Int) {
         let socket = try ClientSocket(port: port)
         defer { socket.close() }
         var generator = SystemRandomNumberGenerator()
@@ -79,7 +84,9 @@ struct Load: ParsableCommand {
                 due.addTimeInterval(pause)
             }
             let bytes: [UInt8]
-            if conditional, let one = known.randomElement(using: &generator) {
+            if let upload = uploads.randomElement(using: &generator) {
+                bytes = upload
+            } else if conditional, let one = known.randomElement(using: &generator) {
                 bytes = request(one.account, tag: one.tag)
             } else {
                 bytes = request(UInt64.random(in: 0..<accounts, using: &generator), tag: nil)
@@ -89,6 +96,12 @@ struct Load: ParsableCommand {
             times.append(Date().timeIntervalSince(since))
         }
         return (times, wrong)
+    }
+
+    private func upload(_ body: Substring) -> [UInt8] {
+        Array(
+            ("POST /v1/transactions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(key)\r\n"
+                + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)").utf8)
     }
 
     private func request(_ account: UInt64, tag: String?) -> [UInt8] {

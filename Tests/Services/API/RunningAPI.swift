@@ -44,8 +44,10 @@ struct RunningAPI: Sendable {
     /// - Parameters:
     ///   - quota: requests a minute.
     ///   - uploads: by default for no app, without Kafka.
+    ///   - certificate: by default a proxy ends TLS.
     static func with<Result: Sendable>(
-        quota: Int = 100_000, uploads: UploadServices = .unavailable, isolation: isolated (any Actor)? = #isolation,
+        quota: Int = 100_000, uploads: UploadServices = .unavailable, certificate: ServerCertificate? = nil,
+        isolation: isolated (any Actor)? = #isolation,
         _ body: (RunningAPI) async throws -> Result
     ) async throws -> Result {
         try await TestDatabase.use { configuration in
@@ -76,7 +78,7 @@ struct RunningAPI: Sendable {
             let (ports, signal) = AsyncStream.makeStream(of: Int.self)
             let server = APIServer(
                 address: ListenAddress(host: "127.0.0.1", port: 0), idleTimeout: .seconds(60), maximumConnections: 100,
-                service: service, logger: logger, onListening: { signal.yield($0) })
+                service: service, certificate: certificate, logger: logger, onListening: { signal.yield($0) })
             let group = ServiceGroup(configuration: .init(services: [server], logger: logger))
             async let run: Void = group.run()
             var iterator = ports.makeAsyncIterator()

@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Storage
 import Subscriptions
+import Synchronization
 import TestSupport
 import Testing
 
@@ -105,5 +106,49 @@ struct TransferTests {
             #expect(tried.problem == "too-many-transfers")
             #expect(try await transfers.rejected(since: .distantPast) == [])
         }
+    }
+
+    /// The account of Apple's transaction after two accounts have restored it.
+    private static func accountAtApple(whereApplied setsAccountTokens: Bool) async throws -> (
+        last: UUID, named: String?
+    ) {
+        let accounts = [UUID(), UUID()]
+        let named = Mutex<String?>(nil)
+        try await SimulatedStore.with { store, clients in
+            let bought = try store.subscribe()
+            try await UploadFixture.with(apple: clients, setsAccountTokens: setsAccountTokens) { fixture in
+                let connection = TestDatabase.connection(fixture.api.database)
+                try await SharingStore(connection).setPolicy(
+                    .lastRestoreWins, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
+                await connection.close()
+                for account in accounts {
+                    fixture.api.clock.advance(by: 1)
+                    try await fixture.api.keys.turn()
+                    let answer = try await fixture.post("/v1/restores") { json in
+                        json.member("appAccountToken", account.uuidString)
+                        json.beginArray("transactionIds")
+                        json.beginObject()
+                        json.member("transactionId", bought.transactionId)
+                        json.member("environment", "Production")
+                        json.endObject()
+                        json.endArray()
+                    }
+                    #expect(answer.status == 200 && answer.access.contains(bought.productId))
+                }
+                let client = try #require(clients[ForgeryMaterial.bundleId, .production])
+                let newest = try await client.transactionInfo(bought.transactionId)
+                named.withLock { $0 = newest.value?.appAccountToken }
+            }
+        }
+        return (accounts[1], named.withLock { $0 })
+    }
+
+    @Test func `Apple names the account that a restore moved a purchase to, where that is configured (E1)`()
+        async throws
+    {
+        let (last, told) = try await Self.accountAtApple(whereApplied: true)
+        #expect(told == last.uuidString.lowercased())
+        let (other, untold) = try await Self.accountAtApple(whereApplied: false)
+        #expect(untold != other.uuidString.lowercased())
     }
 }

@@ -29,7 +29,7 @@ struct UploadFixture: Sendable {
     /// - Parameter isKafkaAway: the producer's broker does not answer.
     static func with(
         isKafkaAway: Bool = false, apple: APIClients? = nil, verifyReceipt: VerifyReceiptClient? = nil,
-        rejections: Int = 100_000,
+        setsAccountTokens: Bool = false, rejections: Int = 100_000,
         _ body: (UploadFixture) async throws -> Void
     ) async throws {
         var logger = Logger(label: "test")
@@ -43,7 +43,8 @@ struct UploadFixture: Sendable {
         let services = UploadServices(
             verifier: { verifier },
             record: { try await producer.send($0.map { ProducerRecord(Topics.received, $0) }) }, apple: apple,
-            verifyReceipt: verifyReceipt, rejections: RateLimiter(quota: rejections))
+            verifyReceipt: verifyReceipt, setsAccountTokens: setsAccountTokens,
+            rejections: RateLimiter(quota: rejections))
         try await RunningAPI.with(uploads: services) { api in
             let key = try await api.key(environment: .production)
             try await body(UploadFixture(api: api, broker: broker, material: material, key: key))

@@ -110,7 +110,8 @@ import Testing
                     == 409)
             let open = try await console.withOwner { connection in
                 try await DeadLetterGroups(connection).letters(
-                    DeadLetterGroups.Criteria(reason: "app-unknown"), limit: 10)
+                    DeadLetterGroups.Criteria(reason: "app-unknown"), limit: 10
+                ).letters
             }
             #expect(open.filter { $0.settledBy == nil }.map(\.id) == ["1/99"])
             #expect(open.filter { $0.settledBy == "dead-letters dismiss" }.count == 3)

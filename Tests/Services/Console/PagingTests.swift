@@ -1,3 +1,4 @@
+import Contracts
 import Foundation
 import Storage
 import Testing
@@ -53,6 +54,92 @@ import Testing
                 #expect(whole.looked == nil)
             }
         }
+    }
+
+    @Test(arguments: [1, 2, 4, 100])
+    func `Pages of the dead letters list every one once, whatever is looked at in one step`(look: Int) async throws {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            try await console.withOwner { connection in
+                // Many of one moment, which is no whole millisecond.
+                let moment = Date(timeIntervalSince1970: 1_764_900_000.123_457)
+                _ = try await RejectedStore(connection).record(
+                    (0..<5).map { index in
+                        RejectedRow(
+                            cluster: "c1",
+                            position: LogPosition(
+                                topic: Topics.rejected.name, partition: Int32(index % 2), offset: 50 + index),
+                            stage: "verifier", reason: "at-once", message: "", rejectedAt: moment)
+                    })
+                for (reason, count) in [(nil, 14), ("at-once", 5), ("app-unknown", 3), ("no-such", 0)] {
+                    var found: [String] = []
+                    var place: DeadLetterGroups.Place?
+                    var steps = 0
+                    repeat {
+                        let page = try await DeadLetterGroups(connection, look: look).letters(
+                            DeadLetterGroups.Criteria(reason: reason), after: place, limit: 2)
+                        #expect(page.letters.count <= 2)
+                        found += page.letters.map(\.id)
+                        place = try page.last.map { try #require(DeadLetterGroups.Place($0.text)) }
+                        #expect(place == page.last, "an address holds the whole place")
+                        steps += 1
+                    } while place != nil && steps < 40
+                    #expect(found.count == count && Set(found).count == count, "\(reason ?? "all"): \(found)")
+                }
+            }
+        }
+    }
+
+    @Test func `The last error of a stage is the newest that it rejected, or why its fetches fail`() async throws {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            let now = RunningConsole.now
+            let newest = try await console.withOwner { connection in
+                try await DeadLetterGroups(connection).newestByStage(since: now.addingTimeInterval(-86_400))
+            }
+            #expect(newest.count == 2)
+            let recovery = RecoveryStatus(
+                unsettled: [.init(id: "w", reason: "sweep", state: "open", openedAt: now, lastError: "too old")],
+                postponed: [
+                    .init(bundleId: "app", environment: "Production", requests: 3, since: now, lastError: "the key")
+                ])
+            let faults = PipelineScreen.faults(newest, recovery, now)
+            #expect(faults["verifier"]?.text.hasPrefix("rejected a record, ") == true)
+            #expect(faults["verifier"]?.at?.distance == "60 s ago")
+            #expect(faults["scheduler"]?.text.contains("too old") == true)
+            #expect(faults["recovery (\(Topics.recoveryRequests.name))"]?.text.contains("the key") == true)
+            #expect(faults["deduplicator"] == nil)
+        }
+    }
+
+    @Test func `The box of ingest shows what its receivers accepted, and the one that is silent`() {
+        let now = RunningConsole.now
+        let receivers = ["a", "b"].map {
+            StatusReport.Receiver(instance: $0, lastMinute: now.addingTimeInterval(-90), accepted: 3600, rejected: 1)
+        }
+        let stage = PipelineScreen.ingest(receivers, "receiver a has sent no heartbeat", now)
+        #expect(stage.rate == "2.0" && stage.queue == nil)
+        #expect(stage.note == "in the last hour; 2 requests rejected; last heartbeat 90 s ago")
+        #expect(stage.trouble?.hasPrefix("receiver a") == true)
+        #expect(PipelineScreen.ingest([], nil, now).note?.hasSuffix("no heartbeat") == true)
+    }
+
+    @Test func `A chart's table has a row for every look, the latest first, with the lag of every stage`() throws {
+        let now = RunningConsole.now
+        let report = StatusReport(
+            at: now,
+            stages: .read([.init(name: "verifier", topic: "t", waiting: 0), .init(name: "new", topic: "t", waiting: 0)]
+            ),
+            ledger: .unreadable(""), rejected: .unreadable(""), receivers: .unreadable(""), recovery: .unreadable(""))
+        let looks = [now.addingTimeInterval(-10), now]
+        let view = StatusWatch.View(report: report, lags: ["verifier": [7, 2], "new": [5]], looks: looks)
+        let table = try #require(ChartTable(lags: view, now: now))
+        #expect(table.heads == ["Looked", "verifier", "new"])
+        #expect(table.lines.map(\.values) == [["2", "5"], ["7", ""]])
+        #expect(ChartTable(lags: StatusWatch.View(report: nil, lags: [:]), now: now) == nil)
+        let minutes = ChartTable("Notifications", minutes: [4, 9], until: now)
+        #expect(minutes.lines.map(\.values) == [["9"], ["4"]])
+        #expect(minutes.lines.map(\.name) == ["2025-12-06 05:46 UTC", "2025-12-06 05:45 UTC"])
     }
 
     @Test func `The rate of a stage is what it settled between two looks`() {

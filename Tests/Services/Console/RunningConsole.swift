@@ -60,13 +60,13 @@ struct RunningConsole: Sendable {
             let templates = try Templates()
             let kafka = KafkaConfiguration(bootstrapServers: "127.0.0.1:1", overrides: [:])
             let console = Console(
-                database: pool, templates: templates, tokens: tokens, origin: try #require(Origin(Self.origin)),
-                session: .seconds(3600), provider: provider,
+                database: pool, patientDatabase: pool, templates: templates, tokens: tokens,
+                origin: try #require(Origin(Self.origin)), session: .seconds(3600), provider: provider,
                 status: StatusWatch(
                     reader: StatusReader(database: own, kafka: kafka, sample: 10), interval: .seconds(3600),
                     clock: clock),
                 insight: InsightReports(database: pool, patience: .seconds(60), now: clock.now),
-                trust: .apple, apple: nil, clock: clock, newId: { UUID() },
+                trust: { .apple }, apple: nil, clock: clock, newId: { UUID() },
                 newSecret: {
                     var text: [UInt8] = []
                     text += Base64.encode((0..<32).map { _ in UInt8.random(in: 0...255) }[...], .url)

@@ -75,6 +75,29 @@ import Testing
         }
     }
 
+    @Test func `Scheduler covers an app that is added to its files while it runs`() async throws {
+        try await SchedulerFixture.open { fixture in
+            let directory = FileManager.default.temporaryDirectory.appending(path: "scheduler-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: directory) }
+            var environment = try fixture.environment(filesIn: directory)
+            environment["STOREKEEPER_FAILURES_INTERVAL"] = "1s"
+            let scheduler = try SpawnedScheduler(environment: environment, directory: directory)
+            func isCovered(_ app: String) async throws -> Bool {
+                let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+                while ContinuousClock.now < deadline {
+                    let rows = try await CoverageStore(fixture.connection).coverage()
+                    if rows.contains(where: { $0.bundleId == app }) { return true }
+                }
+                return false
+            }
+            #expect(try await isCovered(SchedulerFixture.app.bundleId))
+            try fixture.add(app: "com.example.added", in: directory)
+            #expect(try await isCovered("com.example.added"))
+            #expect(await scheduler.end(by: SIGTERM) == 0)
+        }
+    }
+
     @Test func `each of two schedulers exports coverage from the database, not only the lease holder`() async throws {
         try await SchedulerFixture.open { fixture in
             let directory = FileManager.default.temporaryDirectory.appending(path: "scheduler-\(UUID().uuidString)")

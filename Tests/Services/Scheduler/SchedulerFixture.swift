@@ -140,9 +140,7 @@ final class SchedulerFixture: Sendable {
     /// What a process of the scheduler is told, with the files that it names.
     func environment(filesIn directory: URL) throws -> [String: String] {
         let apps = directory.appending(path: "apps.json")
-        let app =
-            #"{"bundleId": "\#(Self.app.bundleId)", "appAppleId": \#(Self.apple.appAppleId), "environments": ["Production"]}"#
-        try Data("[\(app)]".utf8).write(to: apps)
+        try write(apps: [Self.app.bundleId], in: directory)
         try write(keys.map(\.key), in: directory)
         let own = [
             "DATABASE_URL": database.url, "STOREKEEPER_APPS_FILE": apps.path,
@@ -155,13 +153,30 @@ final class SchedulerFixture: Sendable {
         return broker.environment.merging(own) { _, own in own }
     }
 
-    private func write(_ keys: [APIKey], in directory: URL) throws {
+    /// Apps with the same number of Apple's.
+    private func write(apps: [String], in directory: URL) throws {
+        let apps = apps.map {
+            #"{"bundleId": "\#($0)", "appAppleId": \#(Self.apple.appAppleId), "environments": ["Production"]}"#
+        }
+        try Data("[\(apps.joined(separator: ","))]".utf8)
+            .write(to: directory.appending(path: "apps.json"), options: .atomic)
+    }
+
+    /// Another app is in both files from now on.
+    func add(app: String, in directory: URL) throws {
+        try write(apps: [Self.app.bundleId, app], in: directory)
+        try write(keys.map(\.key), apps: [Self.app.bundleId, app], in: directory)
+    }
+
+    private func write(_ keys: [APIKey], apps: [String] = [app.bundleId], in directory: URL) throws {
         for key in keys {
             try Data(try key.privateKey.pem().utf8).write(to: directory.appending(path: "\(key.keyId).p8"))
         }
-        let entries = keys.map { key in
-            #"{"bundleId": "\#(Self.app.bundleId)", "issuerId": "issuer", "keyId": "\#(key.keyId)", "#
-                + #""privateKeyFile": "\#(key.keyId).p8"}"#
+        let entries = apps.flatMap { app in
+            keys.map { key in
+                #"{"bundleId": "\#(app)", "issuerId": "issuer", "keyId": "\#(key.keyId)", "#
+                    + #""privateKeyFile": "\#(key.keyId).p8"}"#
+            }
         }
         try Data("[\(entries.joined(separator: ","))]".utf8)
             .write(to: directory.appending(path: "api-keys.json"), options: .atomic)

@@ -33,7 +33,7 @@ struct ExitTests {
         (["extend", "1", "--days", "91", "--reason", "outage"], [:], .usage),
         (["coverage"], [:], .configuration),
     ])
-    func `each code of the table is what a command ends with`(
+    func `Exit codes of the table are those that commands end with`(
         arguments: [String], environment: [String: String], exit: Exit
     ) async {
         let outcome = await CommandOutcome.of(arguments, environment: environment)
@@ -46,7 +46,7 @@ struct ExitTests {
     ]
 
     @Test(arguments: ["nonsense", "http://foo", "me:hush@host/name"])
-    func `what is no address of a database is rejected before anything is asked, and no password shown`(
+    func `Database URL that is malformed is rejected before any query, without showing the password`(
         address: String
     ) async {
         let outcome = await CommandOutcome.of(["audit"], environment: ["DATABASE_URL": address])
@@ -55,20 +55,20 @@ struct ExitTests {
         #expect(!outcome.errorOutput.contains("hush"))
     }
 
-    @Test func `a schema that is no name is rejected before anything is asked`() async {
+    @Test func `Schema that is no identifier is rejected before any query`() async {
         let outcome = await CommandOutcome.of(
             ["audit"], environment: Self.nowhere.merging(["STOREKEEPER_DATABASE_SCHEMA": "a;b"]) { $1 })
         #expect(outcome.code == Exit.configuration.rawValue, "\(outcome.errorOutput)")
     }
 
-    @Test func `an interruption has the code that shells give it`() {
+    @Test func `Interruption has the code that shells give it`() {
         #expect(Exit.code(for: Interrupted()) == Exit.interrupted.rawValue)
     }
 
-    @Test func `no help promises a code that the table does not have`() throws {
+    @Test func `Help promises no exit code that the table lacks`() throws {
         let known = Set(Exit.allCases.map { "\($0.rawValue)" })
         var checked = 0
-        for command in Self.all(below: CommandLineTool.self) {
+        for command in CommandLineTool.allCommands {
             // On lines as long as they like, so that no sentence is broken.
             let help = CommandLineTool.helpMessage(for: command, columns: 10_000)
             for sentence in help.matches(of: #/Exit codes: (.*)/#) {
@@ -81,10 +81,5 @@ struct ExitTests {
             for sentence in help.matches(of: #/Exits (\d+) /#) { #expect(known.contains(String(sentence.1))) }
         }
         #expect(checked > 20)
-    }
-
-    private static func all(below command: any ParsableCommand.Type) -> [any ParsableCommand.Type] {
-        [command] + command.configuration.subcommands.flatMap { all(below: $0) }
-            + command.configuration.groupedSubcommands.flatMap { $0.subcommands.flatMap { all(below: $0) } }
     }
 }

@@ -16,13 +16,19 @@ import Testing
             #"[{"bundleId": "com.example.reader", "issuerId": "i", "keyId": "k", "privateKeyFile": "key.p8"}]"#)
     }
 
+    private func watcher(developmentMode: Bool = false) throws -> TrustWatcher {
+        try TrustWatcher(
+            apps: files.path("apps.json"), roots: [], developmentMode: developmentMode,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
     private func problems(keys: String = "keys.json", url: String?, developmentMode: Bool = false) async throws
         -> [String]
     {
-        let trusted = try TrustSettings(apps: files.path("apps.json"), roots: [], developmentMode: developmentMode)
+        let watcher = try watcher(developmentMode: developmentMode)
         do {
             let api = try AppleAPI(
-                trusted, keys: files.path(keys), url: url, limitShare: 1, developmentMode: developmentMode,
+                watcher, keys: files.path(keys), url: url, limitShare: 1, developmentMode: developmentMode,
                 clock: APIClock(now: { Date() }, random: { 0 }))
             try await api.close()
             return []
@@ -32,23 +38,17 @@ import Testing
     }
 
     @Test func `there is a client for each environment of an app that has a key`() async throws {
-        let trusted = try TrustSettings(apps: files.path("apps.json"), roots: [], developmentMode: false)
         let api = try AppleAPI(
-            trusted, keys: files.path("keys.json"), url: nil, limitShare: 0.5, developmentMode: false,
+            watcher(), keys: files.path("keys.json"), url: nil, limitShare: 0.5, developmentMode: false,
             clock: APIClock(now: { Date() }, random: { 0 }))
         #expect(api.clients.all.map(\.environment) == [.production, .sandbox])
         try await api.close()
     }
 
     @Test func `AppleAPI follows an app that is added to the files of apps and keys`() async throws {
-        let watched = try TrustSettings(apps: files.path("apps.json"), roots: [], developmentMode: false)
-        let (apps, list) = (files.path("apps.json"), files.path("keys.json"))
         let api = try AppleAPI(
-            watched, keys: list, url: nil, limitShare: 1, developmentMode: false,
-            clock: APIClock(now: { Date() }, random: { 0 }),
-            following: {
-                (try? TrustSettings(apps: apps, roots: [], developmentMode: false).apps) ?? watched.apps
-            })
+            watcher(), keys: files.path("keys.json"), url: nil, limitShare: 1, developmentMode: false,
+            clock: APIClock(now: { Date() }, random: { 0 }))
         try files.write(
             "apps.json",
             #"""
@@ -61,9 +61,9 @@ import Testing
             [{"bundleId": "com.example.reader", "issuerId": "i", "keyId": "k", "privateKeyFile": "key.p8"},
              {"bundleId": "com.example.added", "issuerId": "i", "keyId": "k", "privateKeyFile": "key.p8"}]
             """#)
-        await api.reloadKeys()
-        #expect(api.clients["com.example.added", .sandbox] != nil)
+        await api.reload()
         #expect(api.clients.all.count == 4)
+        #expect(api.clients["com.example.added", .sandbox] != nil)
         try await api.close()
     }
 

@@ -45,11 +45,10 @@ import Testing
     }
 
     static func forget(
-        _ extent: ErasureStore.Extent, _ connection: PostgresConnection, customer: String? = nil
+        _ extent: ErasureStore.Extent, _ connection: PostgresConnection
     ) async throws -> ErasureStore.Certificate {
         try await ErasureStore(connection).forget(
-            #require(UUID(uuidString: token)), customer: customer, of: app, in: .production, extent: extent,
-            id: UUID(), at: Fixtures.now)
+            #require(UUID(uuidString: token)), of: app, in: .production, extent: extent, id: UUID(), at: Fixtures.now)
     }
 
     /// The tables with a row that has the text, in text or in bytes.
@@ -146,8 +145,17 @@ import Testing
         try await Self.use { connection, entries async throws in
             let before = try await Self.tables(with: Self.token, connection)
             #expect(before.count >= 14, "the test has to fill what it checks: \(before)")
-            let certificate = try await Self.forget(.erase, connection, customer: "user-1")
+            let preview = try await ErasureStore(connection).preview(
+                named: "user-1", of: Self.app, in: .production)
+            #expect(try await Self.tables(with: Self.token, connection) == before)
+            let certificate = try await Self.forget(.erase, connection)
             #expect(certificate.extent == .erase && certificate.purchases == 2)
+            #expect(preview?.purchases == 2 && preview?.payloads == 5 && preview?.grants == 1)
+            #expect(preview?.customer == "user-1" && preview?.certificate == nil)
+            #expect(try await ErasureStore(connection).certificate(certificate.id) == certificate)
+            let account = try #require(UUID(uuidString: Self.token))
+            let after = try await ErasureStore(connection).preview(account, of: Self.app, in: .production)
+            #expect(after.certificate == certificate.id && after.isErased && after.purchases == 0)
             // Purchase 1 has no other account; of purchase 2 only what names the account.
             #expect(certificate.payloads == 5)
             #expect(certificate.topicsUntil == Fixtures.now.addingTimeInterval(30 * 86_400))

@@ -4,7 +4,11 @@ import ArgumentParser
 struct Extend: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "extend", abstract: "Extend subscription renewal dates.",
-        discussion: "Options and examples: storekeeper help extend SUBCOMMAND",
+        discussion: """
+            Examples:
+              storekeeper extend 2000000123456789 --days 3 --reason satisfaction
+              storekeeper extend product pro.monthly --days 3 --reason outage --storefront DEU
+            """,
         subcommands: [ExtendPurchase.self, ExtendProduct.self, ExtendStatus.self],
         defaultSubcommand: ExtendPurchase.self)
 }

@@ -10,7 +10,7 @@ struct ExtendStatus: Subcommand {
         discussion: """
             Exit codes: 0 found; 1 Apple does not know the request.
 
-            Example: storekeeper extend status pro.monthly 0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0 --follow
+            Example: storekeeper extend status pro.monthly 0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0 --wait
             """)
 
     @OptionGroup var apple: AppleOptions

@@ -1,6 +1,6 @@
 /// One attempt of one call, for logs and metrics: nothing in it is secret.
 public struct APIAttempt: Sendable, Hashable {
-    /// The app.
+    /// Bundle identifier of the app.
     public let bundleId: String
     /// Sandbox or production.
     public let environment: AppStoreEnvironment

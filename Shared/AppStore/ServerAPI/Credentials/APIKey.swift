@@ -6,6 +6,8 @@ import struct Foundation.Date
 /// A key for the App Store Server API, made under Users and Access, Integrations, In-App Purchase in App Store Connect.
 ///
 /// Its text names the key and never shows it.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/creating-api-keys-to-authorize-api-requests>
 public struct APIKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The account's id, a UUID in text.
     public let issuerId: String
@@ -48,7 +50,7 @@ public struct APIKey: Sendable, CustomStringConvertible, CustomDebugStringConver
 
     /// The id of the key.
     public var description: String { "key \(keyId)" }
-    /// The same.
+    /// The description: a debugger shows no key either.
     public var debugDescription: String { description }
     /// Nothing but the ids.
     public var customMirror: Mirror { Mirror(self, children: ["issuerId": issuerId, "keyId": keyId]) }

@@ -11,7 +11,7 @@ struct BearerToken: Sendable, CustomStringConvertible, CustomReflectable {
     /// It is dated back, because a server whose clock is behind rejects a date in the future.
     static let leeway: Double = 60
 
-    /// The JWS.
+    /// As it goes into the header Authorization.
     let text: String
     /// Which of the keys signed it, by its place.
     let key: Int

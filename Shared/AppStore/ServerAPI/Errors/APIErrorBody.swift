@@ -1,6 +1,8 @@
 import StrictJSON
 
 /// What Apple answers when it does not do what was asked. A 401 has none.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/error-codes>
 public struct APIErrorBody: Payload, Hashable {
     /// What is wrong, as a number.
     public var errorCode: APIErrorCode?

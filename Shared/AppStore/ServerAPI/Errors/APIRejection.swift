@@ -3,6 +3,8 @@ import StrictJSON
 import struct Foundation.Date
 
 /// Apple's answer that it has not done what was asked.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/error-codes>
 public struct APIRejection: Sendable, Hashable, CustomStringConvertible {
     /// The longest message that is kept, in characters.
     static let maximumMessageLength = 256

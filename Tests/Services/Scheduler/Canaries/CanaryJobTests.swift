@@ -16,7 +16,7 @@ import Testing
         let client = fixture.client()
         return CanaryJob(
             canaries: CanaryStore(fixture.connection), windows: RecoveryWindowStore(fixture.connection),
-            clients: Dictionary(uniqueKeysWithValues: apps.map { ($0, client) }), interval: 3600, patience: 300,
+            clients: { Dictionary(uniqueKeysWithValues: apps.map { ($0, client) }) }, interval: 3600, patience: 300,
             now: { SchedulerFixture.now.addingTimeInterval(minutes * 60) }, newId: { UUID() },
             logger: SchedulerFixture.logger)
     }

@@ -269,7 +269,8 @@ import Testing
             let id = try await fixture.open()
             fixture.faults.add(ServerFault(kind: .storm, delay: .seconds(30)))
             let fetching = FetchService(
-                fetch: fixture.fetch(deadline: .seconds(50)), apps: [SchedulerFixture.app], width: 2, holder: UUID(),
+                fetch: fixture.fetch(deadline: .seconds(50)), apps: { [SchedulerFixture.app] }, width: 2,
+                holder: UUID(),
                 liveness: Health(instant: { .now }).livenessProbe("fetching", limit: .seconds(60)),
                 logger: SchedulerFixture.logger)
             let group = ServiceGroup(

@@ -25,6 +25,11 @@ import Testing
             let token = await run("add", "user-1").text
             #expect(UUID(uuidString: token) != nil)
             #expect(await run("grant", "user-1", "pro", "--reason", "r").code == 0)
+            let plan = await run("erase", "user-1", "--dry-run", "--json")
+            #expect(plan.code == 0 && plan.text.contains(token) && plan.text.contains(#""grants" : 1"#), "\(plan.text)")
+            #expect(await run("detach", "user-1", "--dry-run").text.contains("1 would be deleted"))
+            #expect(await run("erase", "user-2", "--dry-run").code == 1)
+            #expect(await run("show", "user-1").text.contains(token), "a dry run changes nothing")
             let detached = await run("detach", "user-1")
             #expect(detached.code == 0 && detached.text.contains("detach"), "\(detached.errorOutput)")
             #expect(await run("show", "user-1").code == 1)

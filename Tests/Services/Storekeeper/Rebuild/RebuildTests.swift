@@ -154,8 +154,7 @@ import Testing
             func forget(_ number: Int, _ extent: ErasureStore.Extent) async throws {
                 let token = try #require(UUID(uuidString: "7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7\(number)"))
                 let certificate = try await ErasureStore(connection).forget(
-                    token, customer: nil, of: Self.bundleId, in: .production, extent: extent, id: UUID(), at: Self.epoch
-                )
+                    token, of: Self.bundleId, in: .production, extent: extent, id: UUID(), at: Self.epoch)
                 #expect(certificate.purchases > 3)
             }
             try await forget(0, .detach)

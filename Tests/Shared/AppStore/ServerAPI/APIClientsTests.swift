@@ -85,6 +85,44 @@ import Testing
         }
     }
 
+    @Test func `APIClients verifies answers with reloaded roots and apps, for old and new apps`() async throws {
+        let pem = try P256PrivateKey.generate().pem()
+        let material = try ForgeryMaterial(now: APIFixture.start)
+        func keys(_ apps: [AcceptedApp]) throws -> APIKeysFile {
+            let entries = apps.map {
+                #"{"bundleId":"\#($0.bundleId)","issuerId":"i","keyId":"k","privateKeyFile":"f"}"#
+            }
+            return try APIKeysFile(
+                Array("[\(entries.joined(separator: ","))]".utf8), apps: AppRegistry(apps: apps)
+            ) { _ in pem }
+        }
+        let signed = [ForgeryMaterial.bundleId, ForgeryMaterial.productionOnly].map { bundleId in
+            Result { try material.signed(material.transaction { $0.bundleId = bundleId }) }
+        }
+        let texts = try signed.map { "\"" + String(decoding: try $0.get(), as: UTF8.self) + "\"" }
+        let body = #"{"revision":"1","hasMore":false,"signedTransactions":["# + texts.joined(separator: ",") + "]}"
+        try await APIFixture.scene { _, _ in
+            .json(body)
+        } _: { fixture, store in
+            let (old, new) = (material.registry.all[0], material.registry.all[1])
+            let clients = APIClients(
+                apps: AppRegistry(apps: [old]), keys: try keys([old]), verifier: fixture.verifier,
+                transport: fixture.transport, clock: fixture.clock(), baseURL: store.url)
+            func proven(_ app: AcceptedApp) async throws -> [String] {
+                var ids: [String] = []
+                for try await page in try #require(clients[app.bundleId, .production]).transactionHistory(of: "1") {
+                    ids += page.transactions.compactMap { $0.value?.bundleId }
+                }
+                return ids
+            }
+            #expect(try await proven(old) == [])
+            clients.use(try material.verifier())
+            #expect(try await proven(old) == [old.bundleId])
+            await clients.use(try keys([old, new]), apps: material.registry)
+            #expect(try await proven(new) == [new.bundleId])
+        }
+    }
+
     @Test func `APIClients passes reloaded keys to every client`() async throws {
         let pem = try P256PrivateKey.generate().pem()
         let apps = AppRegistry(apps: [APIFixture.app])

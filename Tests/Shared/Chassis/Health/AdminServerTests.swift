@@ -45,7 +45,7 @@ import Testing
         try await withServer(health) { url in
             var answer = try await get(url.appending(path: "readyz"))
             #expect(answer.status == 503)
-            #expect(answer.body == "kafka: warming up\n")
+            #expect(answer.body == "kafka: waiting for the first connection\n")
             kafka.passes()
             answer = try await get(url.appending(path: "readyz"))
             #expect(answer.status == 200)
@@ -67,7 +67,7 @@ import Testing
             clock.advance(by: .seconds(6))
             answer = try await get(url.appending(path: "livez"))
             #expect(answer.status == 503)
-            #expect(answer.body == "loop has not turned for 6 s, more than its limit of 5 s\n")
+            #expect(answer.body == "loop made no progress for 6 s, more than its limit of 5 s\n")
             liveness.beat()
             answer = try await get(url.appending(path: "livez"))
             #expect(answer.status == 200)

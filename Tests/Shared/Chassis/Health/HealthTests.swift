@@ -15,10 +15,10 @@ import Testing
     @Test func `Health is not ready before every check is met, and names the others`() {
         let health = health
         let kafka = health.readinessCheck("kafka")
-        let database = health.readinessCheck("database", waitingFor: "migrating")
-        #expect(health.notReady == ["kafka: warming up", "database: migrating"])
+        let database = health.readinessCheck("database", waitingFor: "the migration")
+        #expect(health.notReady == ["kafka: waiting for the first connection", "database: waiting for the migration"])
         kafka.passes()
-        #expect(health.notReady == ["database: migrating"])
+        #expect(health.notReady == ["database: waiting for the migration"])
         database.passes()
         #expect(health.notReady.isEmpty)
         kafka.fails("stopped: 100 dead letters in a row")
@@ -40,7 +40,7 @@ import Testing
         clock.advance(by: .seconds(30))
         #expect(health.hung.isEmpty)
         clock.advance(by: .seconds(1))
-        #expect(health.hung == ["verifier has not turned for 31 s, more than its limit of 30 s"])
+        #expect(health.hung == ["verifier made no progress for 31 s, more than its limit of 30 s"])
         liveness.beat()
         #expect(health.hung.isEmpty)
         #expect(health.notReady.isEmpty)

@@ -4,7 +4,6 @@ import Kafka
 import Testing
 
 @testable import Operations
-@testable import Storekeeper
 
 /// Renewal information names no app: what is replayed without one, the verifier refuses.
 @Suite struct DeadLetterReplayTests {

@@ -1,7 +1,6 @@
 import Testing
 
 @testable import Operations
-@testable import Storekeeper
 
 struct PrettyJSONTests {
     @Test func `order and spelling survive`() {

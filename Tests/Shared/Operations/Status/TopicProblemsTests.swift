@@ -3,7 +3,6 @@ import Kafka
 import Testing
 
 @testable import Operations
-@testable import Storekeeper
 
 struct TopicProblemsTests {
     private static func sentence(partitions: Int = 64, copies: Int, confirming: String?) -> String? {

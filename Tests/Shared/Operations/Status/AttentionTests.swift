@@ -2,10 +2,9 @@ import Foundation
 import Testing
 
 @testable import Operations
-@testable import Storekeeper
 
 struct AttentionTests {
-    private static let now = CommandOutcome.now
+    private static let now = Date(timeIntervalSince1970: 1_790_000_000)
 
     private static func report(
         _ change: (inout StatusReport) -> Void = { _ in }
@@ -78,7 +77,7 @@ struct AttentionTests {
                 }
             ),
             (
-                "dead-letters list --stage state-updater",
+                "rejected 1 verified notification (undecodable): storekeeper dead-letters list --stage state-updater",
                 {
                     $0.rejected = .read([.init(stage: "state-updater", reason: "undecodable", count: 1)])
                 }

@@ -2,11 +2,10 @@ import Foundation
 import Testing
 
 @testable import Operations
-@testable import Storekeeper
 
 struct ServiceKindTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../..").standardizedFileURL
+        .appending(path: "../../..").standardizedFileURL
 
     @Test func `network policies let exactly the services with a database role reach the database`() throws {
         let policies = try String(

@@ -1,0 +1,33 @@
+import Foundation
+import Storage
+import Testing
+
+@testable import Operations
+
+struct RecoverPlanTests {
+    private static let now = Date(timeIntervalSince1970: 1_790_000_000)
+    private static let day: TimeInterval = 86_400
+
+    private static func plan(daysAgo first: Double, to last: Double = 0) -> RecoverPlan {
+        RecoverPlan(
+            from: now.addingTimeInterval(-first * day), to: now.addingTimeInterval(-last * day), now: now,
+            notificationType: nil, subtype: nil)
+    }
+
+    private static let both = [RecoverPlan.App(.production, "app"), RecoverPlan.App(.sandbox, "app")]
+
+    @Test func `each app and environment gets a window, as far back as Apple remembers`() throws {
+        let requests = try Self.plan(daysAgo: 200).requests(for: Self.both) { UUID() }
+        #expect(requests.map { Self.now.timeIntervalSince($0.scope.from) / Self.day } == [180, 30])
+        #expect(requests.allSatisfy { $0.reason == .manual && $0.scope.to == Self.now })
+        #expect(Self.plan(daysAgo: 200).warnings(for: Self.both).count == 2)
+        #expect(Self.plan(daysAgo: 100).warnings(for: Self.both).map { $0.contains("Sandbox") } == [true])
+        #expect(Self.plan(daysAgo: 10).warnings(for: Self.both) == [])
+    }
+
+    @Test func `what Apple has forgotten is rejected with advice`() {
+        #expect(throws: OperationError.self) {
+            try Self.plan(daysAgo: 200, to: 190).requests(for: Self.both) { UUID() }
+        }
+    }
+}
