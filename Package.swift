@@ -142,13 +142,12 @@ let tests: [Target] = [
     .target(
         name: "TestSupport",
         dependencies: ["Development", "Contracts", "Kafka", "Postgres", "Storage", "Subscriptions", logging],
-        path: "Tests/Support", swiftSettings: strict
-    ),
+        path: "Tests/Support", exclude: ["Apple"], swiftSettings: strict),
     tests("StrictJSONTests", "Shared/StrictJSON", ["StrictJSON", "TestSupport"]),
     tests("KafkaTests", "Shared/Kafka", ["Development", "Kafka", "CRDKafka", "TestSupport", logging]),
     tests("PostgresTests", "Shared/Postgres", ["Development", "Postgres", "TestSupport"]),
     tests("DevelopmentTests", "Shared/Development", ["Development", "Postgres", "TestSupport"]),
-    tests("SignaturesTests", "Shared/Signatures", ["Development", "Signatures"]),
+    tests("SignaturesTests", "Shared/Signatures", ["Development", "Signatures", "TestSupport"]),
     tests("ContractsTests", "Shared/Contracts", ["Contracts"], exclude: ["Golden"]),
     tests("SubscriptionsTests", "Shared/Subscriptions", ["Subscriptions", "Contracts", "TestSupport"]),
     tests("AppStoreTests", "Shared/AppStore", ["Development", "AppStore", "Signatures", "StrictJSON", "TestSupport"]),

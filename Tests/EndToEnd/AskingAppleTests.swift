@@ -8,7 +8,9 @@ import Testing
 extension EndToEnd {
     /// The commands that ask Apple, run as an operator runs them, against a simulated App Store.
     struct AskingAppleTests {
-        @Test func `a test notification is followed, an order looked up, customers fetched once and no more`()
+        @Test
+        func
+            `storekeeper apple follows a test notification, looks up an order, and fetches customers once and no more`()
             async throws
         {
             try await EndToEnd.withLine { services in

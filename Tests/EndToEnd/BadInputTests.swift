@@ -41,7 +41,7 @@ extension EndToEnd {
             (#"{"signedPayload":"\#(String(repeating: "a", count: 5 << 20)).b.c"}"#, 413, "too-large"),
         ]
 
-        @Test func `every kind of bad input gets its answer, ends in its place, and stops nothing`() async throws {
+        @Test func `Bad input of every kind gets its answer, ends in its place, and stops nothing`() async throws {
             try await EndToEnd.withLine(settings: [.ingest: ["STOREKEEPER_INGEST_READ_TIMEOUT": "1s"]]) { services in
                 let target = try #require(await services.processes.target)
                 let letters = try await RejectionCounter(services.kafka, logger: .silent)
@@ -63,7 +63,7 @@ extension EndToEnd {
                     uuids[specimen] =
                         DeadLetterContents(signedPayload: try SignedInput(Array(body.utf8)).jws).notificationUUID
                 }
-                // The good one was posted last: when it is there, none of the others has stopped the line.
+                // The good one was posted last: when it is there, none of the others has stopped the pipeline.
                 let good = try #require(uuids["subscribed"])
                 try await EndToEnd.eventually("the good notification is stored") {
                     try await ledger.uuids().contains(good)

@@ -60,7 +60,7 @@ import Testing
         throw CommandError("\(what)")
     }
 
-    /// The body of a post as the simulator makes it, signed by the line's authority.
+    /// The body of a post as the simulator makes it, signed by the simulator's authority.
     /// - Parameter specimen: the simulator's name of the case.
     static func make(_ specimen: String, seed: Int, _ services: DevelopmentEnvironment.RunningServices) async throws
         -> String

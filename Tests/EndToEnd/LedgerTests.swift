@@ -5,7 +5,7 @@ import Testing
 
 extension EndToEnd {
     struct LedgerTests {
-        @Test func `the ledger equals the simulator's book, with two of each worker at once`() async throws {
+        @Test func `Ledger equals the simulator's record, with two of each worker at once`() async throws {
             let counts: [ServiceKind: Int] = [.verifier: 2, .deduplicator: 2, .stateUpdater: 2]
             try await EndToEnd.withLine(counts: counts) { services in
                 let options = SimulatorRun.Options(
@@ -24,7 +24,7 @@ extension EndToEnd {
             }
         }
 
-        @Test func `each process in turn killed and started again under load: nothing lost, nothing twice`()
+        @Test func `Ledger has everything once after each process in turn was killed and started again under load`()
             async throws
         {
             try await EndToEnd.withLine { services in

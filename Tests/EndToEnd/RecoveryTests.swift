@@ -24,11 +24,11 @@ extension EndToEnd {
             var stillMissing: Int64
         }
 
-        @Test func `after three days without ingest and a receiver that forgets, the ledger equals Apple's book`()
+        @Test func `Ledger equals Apple's record after three days without ingest and a receiver that forgets`()
             async throws
         {
             try await Self.withApple(count: 500, droppingOneIn: 100) { apple in
-                try await apple.waitUntil("the line is at work") { try await apple.stored() > 60 }
+                try await apple.waitUntil("the pipeline is at work") { try await apple.stored() > 60 }
                 _ = try await apple.services.processes.stop("ingest")
                 let before = try apple.book().attempts.count
                 // An hour of Apple's is a tenth of a second: three days are 7.2 seconds.
@@ -52,7 +52,7 @@ extension EndToEnd {
 
         @Test func `scheduler recovers what Apple could not deliver, without a command`() async throws {
             try await Self.withApple(count: 250, droppingOneIn: 0) { apple in
-                try await apple.waitUntil("the line is at work") { try await apple.stored() > 40 }
+                try await apple.waitUntil("the pipeline is at work") { try await apple.stored() > 40 }
                 _ = try await apple.services.processes.stop("ingest")
                 let before = try apple.book().attempts.count
                 try await apple.waitUntil("notifications were sent while ingest was down") {
@@ -73,7 +73,9 @@ extension EndToEnd {
             }
         }
 
-        @Test func `what an instance forgot after its 200 comes back once its silence is noticed`() async throws {
+        @Test func `Notifications that an instance lost after its 200 come back once its silence is noticed`()
+            async throws
+        {
             try await Self.withApple(count: 150, droppingOneIn: 5) { apple in
                 try await apple.waitUntil("Apple has sent all") { await apple.control.isFinished() }
                 #expect(apple.receiver.dropped > 0)
@@ -101,15 +103,13 @@ extension EndToEnd {
             }
         }
 
-        @Test func `storms, forgotten positions, a killed scheduler, a crashed database and a new key change nothing`()
+        @Test func `Storms, forgotten positions, a killed scheduler, a crashed database and a new key change nothing`()
             async throws
         {
             // In a directory that outlives the server; its user must be able to pass through.
-            let parent = FileManager.default.temporaryDirectory.path + "/storekeeper-test-\(UUID().uuidString)"
-            try FileManager.default.createDirectory(
-                atPath: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
-            defer { try? FileManager.default.removeItem(atPath: parent) }
-            let directory = parent + "/postgres"
+            let parent = try TemporaryDirectory(permissions: 0o755)
+            defer { parent.remove() }
+            let directory = parent.path("postgres")
             let server = try await DevelopmentPostgres.start(directory: directory, durability: .none)
             try await Self.withApple(on: server.url, count: 300, droppingOneIn: 5) { apple in
                 try await apple.waitUntil("Apple has sent all") { await apple.control.isFinished() }

@@ -7,7 +7,7 @@ import Testing
 extension EndToEnd {
     /// Every test here runs a line whose services have the rights of their roles and no more; this one proves it.
     struct RolesTests {
-        @Test func `a right that is withdrawn from a role is missed by its service, and only until it is given back`()
+        @Test func `Service that loses a right of its role fails only until the right is granted again`()
             async throws
         {
             try await EndToEnd.withLine { services in

@@ -8,7 +8,7 @@ import Testing
 
 extension EndToEnd {
     struct SharedAccountTests {
-        @Test func `two accounts of the app on one Apple account are logged and counted, once`() async throws {
+        @Test func `Two accounts of the app on one Apple account are logged and counted, once`() async throws {
             try await EndToEnd.withLine { services in
                 let updater = try #require(await services.processes.running.first { $0.name == "state-updater" })
                 let producer = try Producer(services.kafka, logger: .silent)

@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Kafka
+import TestSupport
 import Testing
 
 @testable import Operations
@@ -8,7 +9,7 @@ import Testing
 
 extension EndToEnd {
     struct StopTests {
-        @Test func `every process ends with exit 0 when it is asked to`() async throws {
+        @Test func `Every process ends with exit 0 when it is asked to`() async throws {
             try await EndToEnd.withLine { services in
                 for kind in ServiceKind.allCases.reversed() {
                     let ending = try await services.processes.stop(kind.rawValue)
@@ -18,7 +19,7 @@ extension EndToEnd {
         }
 
         @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGKILL])
-        func `when storekeeper dev is ended, no process is left behind`(signal: Int32) async throws {
+        func `storekeeper dev leaves no process behind when it is ended`(signal: Int32) async throws {
             let place = try Place()
             let dev = try await place.start(["dev", "--rate", "20"])
             try await place.waits(for: "stored [1-9]", in: dev.log)
@@ -32,7 +33,7 @@ extension EndToEnd {
             if signal != SIGKILL { #expect(try place.leftovers() == []) }
         }
 
-        @Test func `the development broker alone says where it is and ends when it is asked to`() async throws {
+        @Test func `Development broker alone says where it is and ends when it is asked to`() async throws {
             let place = try Place()
             let broker = try await place.start(["broker"])
             try await place.waits(for: "^127.0.0.1:[0-9]*$", in: broker.log)
@@ -44,7 +45,7 @@ extension EndToEnd {
             #expect(await broker.ending() == .exit(0))
         }
 
-        @Test func `a counted run prints its verdict and exits 0`() async throws {
+        @Test func `Counted run prints its verdict and exits 0`() async throws {
             let place = try Place()
             let dev = try await place.start(["dev", "--count", "120", "--seed", "5", "--json"])
             #expect(await dev.ending() == .exit(0), "\(dev.logTail(lines: 40))")
@@ -76,17 +77,17 @@ extension EndToEnd {
 
 /// A temporary directory of one's own and programs that are started in it.
 final class Place: Sendable {
-    let directory: String
+    private let root: TemporaryDirectory
     private let spawner = Spawner()
 
+    var directory: String { root.path }
+
     init() throws {
-        directory = FileManager.default.temporaryDirectory.path + "/storekeeper-place-\(UUID().uuidString)"
+        root = try TemporaryDirectory()
         try FileManager.default.createDirectory(atPath: directory + "/tmp", withIntermediateDirectories: true)
         // As open as the real one: the database's own user removes its directory itself.
         try FileManager.default.setAttributes([.posixPermissions: 0o1777], ofItemAtPath: directory + "/tmp")
     }
-
-    deinit { try? FileManager.default.removeItem(atPath: directory) }
 
     /// Starts `storekeeper`; everything it writes is in the log.
     func start(_ arguments: [String]) async throws -> ChildProcess {

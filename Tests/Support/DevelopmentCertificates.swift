@@ -2,19 +2,20 @@ import Foundation
 
 /// Certificates of our own for servers in tests, made by the `openssl` command: an authority, and keys it vouches for.
 public struct DevelopmentCertificates: Sendable {
+    private let root: TemporaryDirectory
     /// The directory of all files; the creator removes it.
-    public let directory: String
+    public var directory: String { root.path }
     /// The authority's certificate, PEM.
     public var authority: String { directory + "/authority.pem" }
 
     /// Makes an authority in a new directory that every user may enter and only the owner may change.
     public init() throws {
-        directory = NSTemporaryDirectory() + "storekeeper-tls-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(
-            atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+        root = try TemporaryDirectory(permissions: 0o755)
+        let directory = root.path
         try Self.openssl([
             "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-            "-subj", "/CN=Test authority", "-keyout", directory + "/authority.key", "-out", authority,
+            "-subj", "/CN=Test authority", "-keyout", directory + "/authority.key", "-out",
+            directory + "/authority.pem",
         ])
     }
 
@@ -37,7 +38,7 @@ public struct DevelopmentCertificates: Sendable {
     }
 
     /// Removes the directory.
-    public func remove() { try? FileManager.default.removeItem(atPath: directory) }
+    public func remove() { root.remove() }
 
     private static func openssl(_ arguments: [String]) throws {
         let process = Process()

@@ -3,10 +3,12 @@ import Synchronization
 
 /// A wall clock and a monotonic one that stand still until a test moves both.
 public final class ManualClock: Sendable {
-    private let state = Mutex((Date(timeIntervalSince1970: 1_765_000_000), ContinuousClock.now))
+    private let state: Mutex<(Date, ContinuousClock.Instant)>
 
     /// Stands at a fixed date.
-    public init() {}
+    public init(at date: Date = Date(timeIntervalSince1970: 1_765_000_000)) {
+        state = Mutex((date, ContinuousClock.now))
+    }
 
     /// The wall clock.
     public var now: Date { state.withLock(\.0) }

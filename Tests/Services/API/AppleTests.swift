@@ -14,16 +14,16 @@ import Testing
     static let account = UUID()
 
     static func with(
-        _ body: @escaping @Sendable (UploadFixture, SimulatedStore) async throws -> Void
+        _ body: @escaping @Sendable (UploadFixture, AppleFixture) async throws -> Void
     ) async throws {
-        try await SimulatedStore.with { store, clients in
+        try await AppleFixture.with { store, clients in
             try await UploadFixture.with(apple: clients) { fixture in try await body(fixture, store) }
         }
     }
 
     // MARK: Orders
 
-    @Test func `an order leads to its transactions and to the timeline of their purchase`() async throws {
+    @Test func `Order leads to its transactions and to the timeline of their purchase`() async throws {
         try await Self.with { fixture, store in
             let bought = try store.subscribe()
             let path = "/v1/orders/\(bought.orderId)?bundleId=\(ForgeryMaterial.bundleId)"
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `an order that Apple does not know, or of the sandbox, is not found`() async throws {
+    @Test func `Order that Apple does not know, or of the sandbox, is not found`() async throws {
         try await Self.with { fixture, store in
             let bought = try store.subscribe()
             let query = "?bundleId=\(ForgeryMaterial.bundleId)"
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `an order of an app without an API key is rejected with what to do`() async throws {
+    @Test func `Order of an app without an API key is rejected with what to do`() async throws {
         try await UploadFixture.with { fixture in
             let answer = try await fixture.api.get(
                 "/v1/orders/M1?bundleId=\(ForgeryMaterial.bundleId)", key: fixture.key)
@@ -69,7 +69,7 @@ import Testing
 
     // MARK: Extensions
 
-    @Test func `an extension is Apple's, and the audit log says which key asked for it`() async throws {
+    @Test func `Extension is Apple's, and the audit log says which key asked for it`() async throws {
         try await Self.with { fixture, store in
             let bought = try store.subscribe()
             _ = try await fixture.apply([Self.webhook(bought.signed[0])])
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `an extension that Apple refuses is answered with Apple's reason, and was written down`() async throws {
+    @Test func `Extension that Apple refuses is answered with Apple's reason, and was written down`() async throws {
         try await Self.with { fixture, store in
             let bought = try store.subscribe()
             _ = try await fixture.apply([Self.webhook(bought.signed[0])])
@@ -104,7 +104,7 @@ import Testing
 
     // MARK: Receipts and transaction ids
 
-    @Test func `a bare transaction id gives access in the answer, and Apple's transaction goes to the pipeline`()
+    @Test func `Bare transaction id gives access in the answer, and Apple's transaction goes to the pipeline`()
         async throws
     {
         try await Self.with { fixture, store in
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `a transaction id that Apple does not know is rejected and nothing is recorded`() async throws {
+    @Test func `Transaction id that Apple does not know is rejected and nothing is recorded`() async throws {
         try await Self.with { fixture, _ in
             let answer = try await fixture.api.send(
                 "POST", "/v1/transactions", key: fixture.key,
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `a stored answer of verifyReceipt brings every purchase that it names, with its renewals`()
+    @Test func `Stored answer of verifyReceipt brings every purchase that it names, with its renewals`()
         async throws
     {
         try await Self.with { fixture, store in
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test func `a receipt of StoreKit 1 brings every purchase in it, with its renewals`() async throws {
+    @Test func `Receipt of StoreKit 1 brings every purchase in it, with its renewals`() async throws {
         try await Self.with { fixture, store in
             let bought = [try store.subscribe(), try store.subscribe(seed: 8)]
             let payload = SampleReceipt.payload(

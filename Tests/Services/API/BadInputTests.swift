@@ -9,7 +9,7 @@ import Testing
 
 /// Whatever is sent to whatever operation: the answer is a problem document below 500, and nothing is written.
 struct BadInputTests {
-    @Test func `every operation refuses callers it does not know, and writes nothing`() async throws {
+    @Test func `Every operation refuses callers it does not know, and writes nothing`() async throws {
         try await Self.withCensus { api in
             let good = try await api.key()
             let wrong = ClientKeySecret(environment: .production, random: Array(repeating: 9, count: 32)).text
@@ -28,7 +28,7 @@ struct BadInputTests {
         }
     }
 
-    @Test func `every operation with a body refuses what is not as described, and writes nothing`() async throws {
+    @Test func `Every operation with a body refuses what is not as described, and writes nothing`() async throws {
         try await Self.withCensus { api in
             let key = try await api.key(bundleIds: [SampleState.app])
             for operation in api.document.operations where operation.body != nil {
@@ -56,7 +56,7 @@ struct BadInputTests {
         }
     }
 
-    @Test func `every parameter refuses what is not as described`() async throws {
+    @Test func `Every parameter refuses what is not as described`() async throws {
         try await Self.withCensus { api in
             let key = try await api.key(bundleIds: [SampleState.app])
             for operation in api.document.operations {
@@ -101,7 +101,7 @@ struct BadInputTests {
         #expect(try parser.query("bundleId=a+b", of: operation) == ["bundleId": "a b"])
     }
 
-    @Test func `a path or method that does not exist is a problem too`() async throws {
+    @Test func `Path or method that does not exist is a problem too`() async throws {
         try await Self.withCensus { api in
             let key = try await api.key()
             for path in ["/", "/v1", "/v2/accounts", "/v1/accounts/x", "/v1/events/stream/more", "//", "/%2e%2e/etc"] {
@@ -115,7 +115,7 @@ struct BadInputTests {
         }
     }
 
-    @Test func `an account token in another form is rejected with where and why`() async throws {
+    @Test func `Account token in another form is rejected with where and why`() async throws {
         try await RunningAPI.with { api in
             let answer = try await api.get("/v1/accounts/user-1/entitlements", key: try await api.key())
             #expect(answer.problem == "invalid-request")

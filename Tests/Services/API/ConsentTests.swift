@@ -13,7 +13,7 @@ import Testing
     private static let consents = "/v1/customers/user-1/consents"
     private static let information = #"{"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
 
-    @Test func `consents are kept with what was agreed to, and the newest counts`() async throws {
+    @Test func `Consents are kept with what was agreed to, and the newest counts`() async throws {
         try await RunningAPI.with { api in
             let key = try await api.key(bundleIds: [SampleState.app])
             _ = try await api.send("PUT", "/v1/customers/user-1", key: key, json: "{}")
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `consumption is told to Apple with the consent on record, and not without`() async throws {
+    @Test func `Consumption information is sent to Apple with the consent on record, and not without`() async throws {
         try await AppleTests.with { fixture, store in
             let bought = try store.subscribe()
             try await fixture.apply([AppleTests.webhook(bought.signed[0])])
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `a parent who takes back the consent to the app ends what was consented to before`() async throws {
+    @Test func `Parent who takes back the consent to the app ends what was consented to before`() async throws {
         try await UploadFixture.with { fixture in
             let account = UUID()
             let key = try await fixture.api.key(environment: .production, bundleIds: [ForgeryMaterial.bundleId])

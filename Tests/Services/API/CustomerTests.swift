@@ -10,7 +10,7 @@ import Testing
 struct CustomerTests {
     private let customer = "/v1/customers/user%2F4711"
 
-    @Test func `a customer gets a token once and keeps it`() async throws {
+    @Test func `Customer gets a token once and keeps it`() async throws {
         try await RunningAPI.with { api in
             let key = try await api.key(bundleIds: [SampleState.app])
             #expect(try await api.get(customer, key: key).problem == "not-found")
@@ -32,7 +32,7 @@ struct CustomerTests {
         }
     }
 
-    @Test func `a customer has the entitlements of its token`() async throws {
+    @Test func `Customer has the entitlements of its token`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
                 try await state.subscribed()
@@ -50,7 +50,7 @@ struct CustomerTests {
         }
     }
 
-    @Test func `a grant gives access from its beginning to its end, or until it is revoked`() async throws {
+    @Test func `Grant gives access from its beginning to its end, or until it is revoked`() async throws {
         try await RunningAPI.with { api in
             let key = try await api.key(bundleIds: [SampleState.app])
             _ = try await api.send("PUT", customer, key: key, json: "{}")
@@ -79,7 +79,7 @@ struct CustomerTests {
         }
     }
 
-    @Test func `a grant that is sent twice under one Idempotency-Key is made once`() async throws {
+    @Test func `Grant that is sent twice under one Idempotency-Key is made once`() async throws {
         try await RunningAPI.with { api in
             let key = try await api.key(bundleIds: [SampleState.app])
             _ = try await api.send("PUT", customer, key: key, json: "{}")
@@ -103,7 +103,7 @@ struct CustomerTests {
         }
     }
 
-    @Test func `a request that is in progress is not begun a second time`() async throws {
+    @Test func `Request that is in progress is not begun a second time`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
                 let store = IdempotencyStore(state.connection)

@@ -17,7 +17,7 @@ struct DefinitionTests {
         (answer.json?["entitlements"]?.elements ?? []).compactMap { $0["name"]?.string }
     }
 
-    @Test func `an entitlement has the names of the definitions that hold its product, else the product's`()
+    @Test func `Entitlement has the names of the definitions that hold its product, else the product's`()
         async throws
     {
         try await RunningAPI.with { api in
@@ -43,7 +43,7 @@ struct DefinitionTests {
         }
     }
 
-    @Test func `a definition keeps its versions, and the same again is none`() async throws {
+    @Test func `Definition keeps its versions, and the same again is none`() async throws {
         try await RunningAPI.with { api in
             let key = try await api.key(bundleIds: [SampleState.app])
             for products in [#"["a","b"]"#, #"["b","a"]"#, #"["a"]"#, "[]"] {
@@ -62,15 +62,14 @@ struct DefinitionTests {
         ("7.9.9", "8.0", true), ("8", "8.0", false), ("8.0.0", "8", false), ("9.2", "10.0", true), ("10", "9", false),
         ("", "1", true), ("1.0", "1.0.1", true), ("abc", "1", true),
     ])
-    func `versions of an app are compared number by number`(version: String, limit: String, isGiven: Bool) {
+    func `Versions of an app are compared number by number`(version: String, limit: String, isGiven: Bool) {
         let definition = EntitlementDefinition(
             environment: .production, bundleId: "b", name: "pro", productIds: [],
             originalApplicationVersionBefore: limit, createdAt: .now, createdBy: UUID())
         #expect(definition.isGiven(byVersion: version) == isGiven)
     }
 
-    @Test func `the version that was paid for gives the entitlement, to one account of the Apple account`() async throws
-    {
+    @Test func `Version that was paid for gives the entitlement, to one account of the Apple account`() async throws {
         try await UploadFixture.with { fixture in
             let key = try await fixture.api.key(environment: .production, bundleIds: [ForgeryMaterial.bundleId])
             _ = try await fixture.api.send(

@@ -10,7 +10,7 @@ import Testing
 
 /// The document keeps its promises: each answer it describes can be had, looks as described, and nothing else is answered.
 struct DocumentTests {
-    @Test func `the document has a handler for each operation, and says so where one is missing`() throws {
+    @Test func `Document has a handler for each operation, and says so where one is missing`() throws {
         let document = try APIDocument.embedded()
         let none = #expect(throws: RouterFault.self) { try Router(document.operations, handlers: [:]) }
         #expect(none?.unhandled.count == document.operations.count)
@@ -24,7 +24,7 @@ struct DocumentTests {
         #expect(throws: Never.self) { try Router(document.operations, handlers: handlers) }
     }
 
-    @Test func `every example is as its schema says`() throws {
+    @Test func `Every example is as its schema says`() throws {
         let document = try APIDocument.embedded()
         let root = try JSONDocument(document.bytes, limits: JSONLimits(depth: 40)).root
         var checked = 0
@@ -41,7 +41,7 @@ struct DocumentTests {
         #expect(checked > 10)
     }
 
-    @Test func `the document refuses a keyword that the service would not check`() {
+    @Test func `Document refuses a keyword that the service would not check`() {
         for schema in [
             #"{"type":"string","pattern":"a+"}"#, #"{"type":"text"}"#, #"{"format":"email"}"#,
             #"{"additionalProperties":{}}"#, #"{"$ref":"other.json"}"#, #"{"maxLength":"9"}"#, "3",
@@ -52,15 +52,15 @@ struct DocumentTests {
         }
     }
 
-    @Test func `each documented answer of each operation can be had and is as described`() async throws {
-        try await SimulatedStore.with(SampleState.app) { store, clients in
+    @Test func `Each documented answer of each operation can be had and is as described`() async throws {
+        try await AppleFixture.with(SampleState.app) { store, clients in
             var uploads = UploadServices.unavailable
             uploads.apple = clients
             try await Self.checkAnswers(uploads, store)
         }
     }
 
-    private static func checkAnswers(_ uploads: UploadServices, _ store: SimulatedStore) async throws {
+    private static func checkAnswers(_ uploads: UploadServices, _ store: AppleFixture) async throws {
         try await RunningAPI.with(uploads: uploads) { api in
             try await SampleState.use(api) { state in
                 let cases = DocumentedAnswers(api: api, state: state, store: store)
@@ -75,7 +75,7 @@ struct DocumentTests {
         }
     }
 
-    @Test func `each operation with a key is rejected 429 beyond its rate`() async throws {
+    @Test func `Each operation with a key is rejected 429 beyond its rate`() async throws {
         for operation in try APIDocument.embedded().operations where operation.scope != nil {
             #expect(operation.answers[429] != nil, "\(operation.id)")
         }
@@ -113,7 +113,7 @@ struct DocumentTests {
 struct DocumentedAnswers {
     let api: RunningAPI
     let state: SampleState
-    let store: SimulatedStore
+    let store: AppleFixture
 
     static let customer = "user-1"
 

@@ -10,7 +10,7 @@ import Testing
 struct EntitlementTests {
     private let path = "/v1/accounts/\(SampleState.account)/entitlements"
 
-    @Test func `entitlements of an account that no purchase names are an empty list`() async throws {
+    @Test func `Entitlements of an account that no purchase names are an empty list`() async throws {
         try await RunningAPI.with { api in
             let answer = try await api.get(path, key: try await api.key())
             #expect(answer.status == 200 && answer.json?["entitlements"]?.elements.isEmpty == true)
@@ -18,7 +18,7 @@ struct EntitlementTests {
         }
     }
 
-    @Test func `entitlements name the product, its end, and the notification that decided`() async throws {
+    @Test func `Entitlements name the product, its end, and the notification that decided`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
                 let uuid = try await state.subscribed()
@@ -37,7 +37,7 @@ struct EntitlementTests {
         }
     }
 
-    @Test func `entitlements at another moment are those of that moment`() async throws {
+    @Test func `Entitlements at another moment are those of that moment`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
                 try await state.subscribed()
@@ -51,7 +51,7 @@ struct EntitlementTests {
         }
     }
 
-    @Test func `entitlements withhold what is over, with the state of the purchase`() async throws {
+    @Test func `Entitlements withhold what is over, with the state of the purchase`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
                 try await state.subscribed("EXPIRED", "VOLUNTARY", from: -1000, to: -10, status: 2, signed: -9)
@@ -63,7 +63,7 @@ struct EntitlementTests {
         }
     }
 
-    @Test func `entitlements of one environment are invisible to a key of the other`() async throws {
+    @Test func `Entitlements of one environment are invisible to a key of the other`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
                 try await state.subscribed(environment: .production)
@@ -76,7 +76,7 @@ struct EntitlementTests {
         }
     }
 
-    @Test func `entitlements are those of the key's apps, and of the one asked about`() async throws {
+    @Test func `Entitlements are those of the key's apps, and of the one asked about`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
                 try await state.subscribed()
@@ -93,7 +93,7 @@ struct EntitlementTests {
         }
     }
 
-    @Test func `entitlements that are known by their ETag are answered 304 until they change`() async throws {
+    @Test func `Entitlements that are known by their ETag are answered 304 until they change`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
                 try await state.subscribed()
@@ -110,7 +110,7 @@ struct EntitlementTests {
         }
     }
 
-    @Test func `entitlements that are waited for are answered when they change`() async throws {
+    @Test func `Entitlements that are waited for are answered when they change`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
                 let key = try await api.key()
@@ -124,7 +124,7 @@ struct EntitlementTests {
         }
     }
 
-    @Test func `entitlements that do not change while waited for are answered 304`() async throws {
+    @Test func `Entitlements that do not change while waited for are answered 304`() async throws {
         try await RunningAPI.with { api in
             let key = try await api.key()
             let tag = try #require(try await api.get(path, key: key).headers["etag"])
@@ -134,7 +134,7 @@ struct EntitlementTests {
         }
     }
 
-    @Test func `entitlements of many accounts come in the order of the question`() async throws {
+    @Test func `Entitlements of many accounts come in the order of the question`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
                 try await state.subscribed()

@@ -15,7 +15,7 @@ struct EventTests {
         (answer.json?["data"]?.elements ?? []).compactMap { $0["data"]?["notificationUUID"]?.string }
     }
 
-    @Test func `events are read to their end and gone on from there`() async throws {
+    @Test func `Events are read to their end and gone on from there`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
                 let key = try await api.key()
@@ -39,7 +39,7 @@ struct EventTests {
         }
     }
 
-    @Test func `events of a transaction that is still open hold back those behind them`() async throws {
+    @Test func `Events of a transaction that is still open hold back those behind them`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
                 let key = try await api.key()
@@ -75,7 +75,7 @@ struct EventTests {
         #expect(empty.id == 0)
     }
 
-    @Test func `a stream tells what happens, and ends with its key`() async throws {
+    @Test func `Stream tells what happens, and ends with its key`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
                 let key = try await api.key()

@@ -15,24 +15,18 @@ import Testing
         for bundleId: String, isolation: isolated (any Actor)? = #isolation,
         _ body: (APIClients, P256PrivateKey) async throws -> Value
     ) async throws -> Value {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "storekeeper-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let key = try P256PrivateKey.generate()
-        try Data(key.pem().utf8).write(to: directory.appendingPathComponent("key.p8"))
-        let keys = #"[{"bundleId":"\#(bundleId)","issuerId":"issuer","keyId":"KEY1","privateKeyFile":"key.p8"}]"#
-        let file = directory.appendingPathComponent("keys.json")
-        try Data(keys.utf8).write(to: file)
+        let key = try SimulatedKey("KEY1")
         let apps = AppRegistry(apps: [AcceptedApp(bundleId: bundleId, appAppleId: ForgeryMaterial.appAppleId)])
+        let directory = try TemporaryDirectory()
+        let keys = try APIKeysFile(contentsOf: try directory.write(keys: [(bundleId, key)]), apps: apps)
+        directory.remove()
         let transport = APITransport()
         let clients = APIClients(
-            apps: apps, keys: try APIKeysFile(contentsOf: file.path, apps: apps),
-            verifier: SignedDataVerifier(trust: .apple, apps: apps), transport: transport,
+            apps: apps, keys: keys, verifier: SignedDataVerifier(trust: .apple, apps: apps), transport: transport,
             clock: APIClock(now: { UploadFixture.now }, random: { 0 }), baseURL: "http://127.0.0.1:1")
         let outcome: Result<Value, any Error>
         do {
-            outcome = .success(try await body(clients, key))
+            outcome = .success(try await body(clients, key.privateKey))
         } catch {
             outcome = .failure(error)
         }

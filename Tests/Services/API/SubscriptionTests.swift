@@ -11,7 +11,7 @@ import Testing
 struct SubscriptionTests {
     private let path = "/v1/subscriptions/\(SampleState.purchase)"
 
-    @Test func `a subscription shows its state, its access and Apple's facts by Apple's names`() async throws {
+    @Test func `Subscription shows its state, its access and Apple's facts by Apple's names`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
                 try await state.subscribed()
@@ -25,7 +25,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test func `a subscription of another environment or app is not found`() async throws {
+    @Test func `Subscription of another environment or app is not found`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
                 try await state.subscribed()
@@ -44,7 +44,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test func `a refresh is asked of Apple once a minute, and the subscription says what became of it`() async throws {
+    @Test func `Refresh is asked of Apple once a minute, and the subscription says what became of it`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
                 try await state.subscribed()
@@ -78,7 +78,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test func `pages of the timeline and of the notifications follow each other without gap or repetition`()
+    @Test func `Pages of the timeline and of the notifications follow each other without gap or repetition`()
         async throws
     {
         try await RunningAPI.with { api in
@@ -107,7 +107,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test func `a cursor that was changed, made up, or belongs to another list is rejected`() async throws {
+    @Test func `Cursor that was changed, made up, or belongs to another list is rejected`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
                 for number in 0..<3 { try await state.subscribed(transaction: "\(number)", signed: Double(number)) }
@@ -128,7 +128,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test func `a transaction comes with the notification that held it, byte for byte, on request`() async throws {
+    @Test func `Transaction comes with the notification that held it, byte for byte, on request`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
                 let uuid = try await state.subscribed()
@@ -144,7 +144,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test func `a search finds a purchase by each of its ids, however they are spelled`() async throws {
+    @Test func `Search finds a purchase by each of its ids, however they are spelled`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
                 let uuid = try await state.subscribed(transaction: "4")

@@ -114,7 +114,7 @@ struct TransferTests {
     ) {
         let accounts = [UUID(), UUID()]
         let named = Mutex<String?>(nil)
-        try await SimulatedStore.with { store, clients in
+        try await AppleFixture.with { store, clients in
             let bought = try store.subscribe()
             try await UploadFixture.with(apple: clients, setsAccountTokens: setsAccountTokens) { fixture in
                 let connection = TestDatabase.connection(fixture.api.database)

@@ -32,13 +32,11 @@ struct UploadFixture: Sendable {
         setsAccountTokens: Bool = false, rejections: Int = 100_000,
         _ body: (UploadFixture) async throws -> Void
     ) async throws {
-        var logger = Logger(label: "test")
-        logger.logLevel = .critical
         let material = try corpus.get().material
-        let broker = try DevelopmentBroker(topics: [(Topics.received.name, 1)], logger: logger)
+        let broker = try DevelopmentBroker(topics: [(Topics.received.name, 1)], logger: .quiet)
         let producer = try Producer(
             isKafkaAway ? KafkaConfiguration(bootstrapServers: "127.0.0.1:1", overrides: [:]) : broker.configuration,
-            messageTimeout: isKafkaAway ? .milliseconds(300) : .seconds(60), logger: logger)
+            messageTimeout: isKafkaAway ? .milliseconds(300) : .seconds(60), logger: .quiet)
         let verifier = try material.verifier()
         let services = UploadServices(
             verifier: { verifier },
@@ -75,14 +73,9 @@ struct UploadFixture: Sendable {
         }
     }
 
-    /// The records of the topic, in their order.
+    /// The first payloads that were uploaded, as many as asked for, in their order.
     func records(_ count: Int) async throws -> [ReceivedNotification] {
-        try await broker.records(count, of: Topics.received.name).map { record in
-            try ReceivedNotification(
-                WireRecord(
-                    key: record.key, value: record.value, headers: record.headers.map { WireHeader($0.name, $0.value) })
-            )
-        }
+        try await broker.messages(of: Topics.received, partitions: 1, count: count)
     }
 
     /// What verifier and state-updater do with records, in one step.

@@ -32,7 +32,7 @@ import Testing
 
     private static func with(
         _ answers: [String: String],
-        _ body: @escaping @Sendable (UploadFixture, SimulatedStore, Server) async throws -> Void
+        _ body: @escaping @Sendable (UploadFixture, AppleFixture, Server) async throws -> Void
     ) async throws {
         let server = Server(answers)
         let (ports, bound) = AsyncStream<Int>.makeStream()
@@ -48,7 +48,7 @@ import Testing
         let client = VerifyReceiptClient(baseURL: "http://127.0.0.1:\(port)", sharedSecret: "secret")
         let outcome: Result<Void, any Error>
         do {
-            try await SimulatedStore.with { store, clients in
+            try await AppleFixture.with { store, clients in
                 try await UploadFixture.with(apple: clients, verifyReceipt: client) { fixture in
                     try await body(fixture, store, server)
                 }
@@ -71,7 +71,7 @@ import Testing
     /// The customer that every simulated store has, whatever else happens in it.
     private static func answer(_ environment: String, bundleId: String = "com.example.reader") async throws -> String {
         let found = Mutex("")
-        try await SimulatedStore.with { store, _ in
+        try await AppleFixture.with { store, _ in
             let id = try store.subscribe().originalTransactionId
             found.withLock {
                 $0 = """
@@ -83,7 +83,7 @@ import Testing
         return found.withLock { $0 }
     }
 
-    @Test func `a receipt that cannot be proven is verified by Apple, and Apple is asked about its purchases`()
+    @Test func `Receipt that cannot be proven is verified by Apple, and Apple is asked about its purchases`()
         async throws
     {
         let answer = try await Self.answer("Production")
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `a receipt of the sandbox is asked about there, and does not count for a key of production`()
+    @Test func `Receipt of the sandbox is asked about there, and does not count for a key of production`()
         async throws
     {
         let answer = try await Self.answer("Sandbox")
@@ -119,7 +119,9 @@ import Testing
         (#"{"status":21005}"#, "apple-unavailable", "later"), ("<html>", "apple-unavailable", "did not answer"),
         (#"{"status":0,"receipt":{"in_app":[]}}"#, "receipt-rejected", "verifyReceipt"),
     ])
-    func `what Apple does not verify is rejected with Apple's reason`(answer: String, reason: String, detail: String)
+    func `Receipt that Apple does not verify is rejected with Apple's reason`(
+        answer: String, reason: String, detail: String
+    )
         async throws
     {
         try await Self.with(["/production/verifyReceipt": answer]) { fixture, _, _ in

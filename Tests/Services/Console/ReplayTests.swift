@@ -72,7 +72,7 @@ import Testing
     private static func with(
         _ body: (RunningConsole, DevelopmentBroker, ReplayService) async throws -> Void
     ) async throws {
-        let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, $0.partitions) }, logger: .silent)
+        let broker = try DevelopmentBroker(routes: Topics.all)
         defer { withExtendedLifetime(broker) {} }
         try await RunningConsole.with { console in
             let producer = try Producer(broker.configuration, logger: .silent)
@@ -143,8 +143,6 @@ import Testing
     }
 
     private static func received(_ broker: DevelopmentBroker) async throws -> [ReceivedNotification] {
-        try await WrittenRecords.of(Topics.received.route, at: broker.configuration).map {
-            try ReceivedNotification(WireRecord($0))
-        }
+        try await broker.messages(of: Topics.received)
     }
 }

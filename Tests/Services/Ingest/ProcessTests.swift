@@ -3,6 +3,7 @@ import Development
 import Foundation
 import Kafka
 import Logging
+import TestSupport
 import Testing
 
 @testable import Chassis
@@ -78,8 +79,9 @@ import Testing
         logger.logLevel = .critical
         let broker = try DevelopmentBroker(
             topics: [Topics.received.route, Topics.heartbeats.route].map { ($0.name, $0.partitions) }, logger: logger)
-        let file = FileManager.default.temporaryDirectory.appending(path: "port-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: file) }
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let file = directory.url("port")
         let ingest = try SpawnedIngest(environment: [
             "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "STOREKEEPER_INGEST_ADDRESS": "127.0.0.1:0",
             "STOREKEEPER_ADMIN_ADDRESS": "127.0.0.1:0", "STOREKEEPER_INGEST_PORT_FILE": file.path,

@@ -26,8 +26,7 @@ struct RunningReceiver: Sendable {
         tracer: Tracer = Tracer(isOn: false, random: { 7 }),
         body: (RunningReceiver) async throws -> Result
     ) async throws -> Result {
-        var logger = Logger(label: "test")
-        logger.logLevel = .critical
+        let logger = Logger.quiet
         let broker = try DevelopmentBroker(topics: [(Topics.received.name, 1)], logger: logger)
         let producer = try Producer(broker.configuration, logger: logger)
         try await producer.warmUp(topic: Topics.received.name)
@@ -57,6 +56,6 @@ struct RunningReceiver: Sendable {
 
     /// The first records of the topic, as many as requested.
     func records(_ count: Int) async throws -> [ConsumerRecord] {
-        try await broker.records(count, of: Topics.received.name)
+        try await broker.records(of: Topics.received.name, partitions: 1) { $0.count >= count }
     }
 }

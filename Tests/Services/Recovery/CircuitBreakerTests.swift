@@ -5,7 +5,7 @@ import Testing
 @testable import Recovery
 
 @Suite struct CircuitBreakerTests {
-    @Test func `an app pauses until the time is over, and no other with it`() {
+    @Test func `App pauses until the time is over, and no other with it`() {
         let circuitBreaker = CircuitBreaker()
         let other = CoverageStore.App(.sandbox, History.app.bundleId)
         circuitBreaker.begin(Postponement(length: .seconds(60), reason: "its key"), of: History.app, now: History.now)

@@ -38,7 +38,7 @@ import Testing
             }
             try await history.fetch(pages)
             try await whileRunning(try await Self.services(history)) {
-                let received = try await history.read(Topics.received, count: missing.count)
+                let received = try await history.broker.messages(of: Topics.received, count: missing.count)
                 #expect(Set(received.map(\.signedPayload)) == Set(missing.map(History.letter)))
                 #expect(received.allSatisfy { $0.source == .history && $0.receivedAt == History.now })
                 #expect(received.allSatisfy { $0.traceparent.flatMap { TraceContext($0) } != nil })
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `what Apple delivered at once and the ledger has leaves no attempts behind`() async throws {
+    @Test func `Notifications that Apple delivered at once and the ledger has leave no attempts behind`() async throws {
         try await History.use { history async throws in
             let (here, lost) = (UUID(), UUID())
             try await history.arrive([here])
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `a crash between the line and the database repeats and counts nothing twice`() async throws {
+    @Test func `Crash between Kafka and the database repeats and counts nothing twice`() async throws {
         try await History.use { history async throws in
             let uuids = (0..<10).map { _ in UUID() }
             try await history.fetch([history.page(0, uuids.map { History.item($0) })])
@@ -106,7 +106,7 @@ import Testing
                     tracing: PublishTracing(tracer: context.tracer, now: { History.now }), now: { History.now }))
             try await whileRunning([keeper] + crashing) {
                 // Twice at least: it was produced, it failed, it was tried again.
-                _ = try await history.read(Topics.received, count: 20)
+                _ = try await history.broker.messages(of: Topics.received, count: 20)
             }
             #expect(try await history.recoveryWindow().counts == .init())
             for _ in 0..<2 {
@@ -120,21 +120,21 @@ import Testing
         }
     }
 
-    @Test func `a page that is read again counts nothing again`() async throws {
+    @Test func `Page that is read again counts nothing again`() async throws {
         try await History.use { history async throws in
             let uuids = (0..<10).map { _ in UUID() }
             let page = history.page(0, uuids.map { History.item($0) })
             try await history.fetch([page])
             try await history.producer.send([ProducerRecord(Topics.historyPages, page)])
             try await whileRunning(try await Self.services(history)) {
-                _ = try await history.read(Topics.received, count: 20)
+                _ = try await history.broker.messages(of: Topics.received, count: 20)
                 try await becomes("all is listed") { try await history.recoveryWindow().counts.listed == 10 }
             }
             #expect(try await history.recoveryWindow().counts == .init(listed: 10, missing: 10))
         }
     }
 
-    @Test func `a poison item is listed by name and never blocks its window`() async throws {
+    @Test func `Page item that cannot be processed is listed by its id and never blocks its window`() async throws {
         try await History.use { history async throws in
             let (good, rejected) = (UUID(), UUID())
             let unreadable = Array("no letter".utf8)
@@ -147,7 +147,7 @@ import Testing
                     ])
             ])
             try await whileRunning(try await Self.services(history)) {
-                let received = try await history.read(Topics.received, count: 2)
+                let received = try await history.broker.messages(of: Topics.received, count: 2)
                 try await history.arrive([good])
                 // As the verifier does with one that it rejects.
                 let record = try #require(received.first { $0.signedPayload == History.letter(rejected) }).record()
@@ -165,10 +165,10 @@ import Testing
             let window = try await history.recoveryWindow()
             #expect(window.counts == .init(listed: 3, missing: 2, recovered: 1, rejected: 1, unreadable: 1))
             let items = RecoveryItemStore(history.connection)
-            let poison = try await items.items(of: history.window, states: [.rejected, .unreadable])
-            #expect(Set(poison.map(\.reason)) == ["verifier: signature", "unreadable"])
+            let failed = try await items.items(of: history.window, states: [.rejected, .unreadable])
+            #expect(Set(failed.map(\.reason)) == ["verifier: signature", "unreadable"])
             // Both are in the index of the dead letters, and the bytes are in the log.
-            let deadLetters = try await history.read(Topics.rejected, count: 2)
+            let deadLetters = try await history.broker.messages(of: Topics.rejected, count: 2)
             #expect(Set(deadLetters.map(\.original.value)) == [unreadable, History.letter(rejected)])
             let rows = try await RejectedStore(history.connection).newest(10)
             #expect(Set(rows.map(\.claims.notificationUUID)) == [rejected, nil])
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func `two instances share the pages and count each notification once`() async throws {
+    @Test func `Two instances share the pages and count each notification once`() async throws {
         try await History.use { history async throws in
             let uuids = (0..<300).map { _ in UUID() }
             try await history.arrive(Array(uuids[..<100]))
@@ -188,7 +188,7 @@ import Testing
                 try await whileRunning(try await Self.services(history)) {
                     try await history.fetch(pages)
                     try await becomes("all is listed") { try await history.recoveryWindow().counts.listed >= 300 }
-                    _ = try await history.read(Topics.received, count: 200)
+                    _ = try await history.broker.messages(of: Topics.received, count: 200)
                     try await history.arrive(Array(uuids[100...]))
                     try await becomes("the window closes") {
                         try await history.recoveryWindow().state == .closed
@@ -198,15 +198,15 @@ import Testing
             let counts = try await history.recoveryWindow().counts
             #expect(counts == .init(listed: 300, present: 100, missing: 200, recovered: 200))
             // A page that is processed again at a rebalance may be published twice.
-            let written = Int(try await history.end(of: Topics.received.name))
-            let received = try await history.read(Topics.received, count: written)
+            let written = Int(try await history.broker.end(of: Topics.received.route))
+            let received = try await history.broker.messages(of: Topics.received, count: written)
             #expect(Set(received.map(\.signedPayload)) == Set(uuids[100...].map(History.letter)))
         }
     }
 
-    @Test func `without keys one line says that requests are postponed`() async throws {
+    @Test func `Recovery without API keys logs one line that requests are postponed`() async throws {
         try await History.use { history async throws in
-            let lines = PipelineFixture()
+            let lines = LogLines()
             let logger = Logger(label: "test") { _ in lines.handler }
             let settings = try history.context().settings
             let api = try settings.appleAPI(
@@ -217,7 +217,7 @@ import Testing
         }
     }
 
-    @Test func `keys without apps are a mistake of the configuration`() throws {
+    @Test func `Configuration with keys but no apps is rejected`() throws {
         let problems = #expect(throws: ConfigurationProblems.self) {
             try Settings(
                 Recovery.Configuration(),

@@ -20,33 +20,23 @@ import Testing
 struct History {
     static let now = Date(milliseconds: 1_760_000_000_000)
     static let app = CoverageStore.App(.production, "com.example.app")
-    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    static let logger = Logger.quiet
 
-    let broker: DevelopmentBroker
-    let database: PostgresConfiguration
-    let connection: PostgresConnection
-    let producer: Producer
+    private let harness: PipelineHarness
     let window = UUID()
+
+    var broker: DevelopmentBroker { harness.broker }
+    var database: PostgresConfiguration { harness.database }
+    var connection: PostgresConnection { harness.connection }
+    var producer: Producer { harness.producer }
 
     /// Lends a fresh one.
     static func use(_ body: (History) async throws -> Void) async throws {
-        try await TestDatabase.use { database in
-            let history = try History(database)
+        try await PipelineHarness.with { harness in
+            let history = History(harness: harness)
             try await history.open()
             try await body(history)
-            await history.connection.close()
-            await history.producer.close(deadline: .seconds(5))
         }
-    }
-
-    private init(_ database: PostgresConfiguration) throws {
-        self.database = database
-        connection = TestDatabase.connection(database)
-        broker = try DevelopmentBroker(
-            topics: [
-                Topics.received.route, Topics.rejected.route, Topics.historyPages.route, Topics.recoveryRequests.route,
-            ].map { ($0.name, $0.partitions) })
-        producer = try Producer(broker.configuration, logger: Self.logger)
     }
 
     private func open() async throws {
@@ -61,8 +51,7 @@ struct History {
     func context(
         _ more: [String: String] = [:], now: Date = now
     ) throws -> ServiceContext<Recovery.Configuration> {
-        var environment = broker.environment.merging(more) { $1 }
-        environment["DATABASE_URL"] = database.url
+        let environment = harness.environment.merging(more) { $1 }
         let clock = ProcessClock(now: { now }, instant: { .now })
         return ServiceContext(
             settings: try Settings(Recovery.Configuration(), environment: environment), logger: Self.logger,
@@ -130,45 +119,6 @@ struct History {
 
     func recoveryWindow() async throws -> RecoveryWindow {
         try #require(try await RecoveryWindowStore(connection).window(window))
-    }
-
-    /// Reads so many records of a topic from its beginning, and fails where they do not come within a minute.
-    func read<Message: TopicMessage>(_ topic: Topic<Message>, count: Int) async throws -> [Message] {
-        let consumer = try Consumer(
-            broker.configuration, group: UUID().uuidString, offsetReset: .earliest, logger: Self.logger)
-        try await consumer.assign(
-            (0..<Int32(topic.route.partitions)).map {
-                TopicPartitionOffset(TopicPartition(topic: topic.name, partition: $0), offset: 0)
-            })
-        var messages: [Message] = []
-        let deadline = ContinuousClock.now.advanced(by: .seconds(60))
-        while messages.count < count, ContinuousClock.now < deadline {
-            guard case .records(let records) = try await consumer.turn(limit: 1000, wait: .seconds(5)) else {
-                continue
-            }
-            for record in records {
-                messages.append(
-                    try Message(
-                        WireRecord(
-                            key: record.key, value: record.value,
-                            headers: record.headers.map { WireHeader($0.name, $0.value) })))
-            }
-        }
-        await consumer.close(deadline: .seconds(5))
-        return messages
-    }
-
-    /// How many records a topic holds.
-    func end(of topic: String) async throws -> Int64 {
-        let consumer = try Consumer(
-            broker.configuration, group: UUID().uuidString, offsetReset: .earliest, logger: Self.logger)
-        var end: Int64 = 0
-        let partitions = Topics.all.first { $0.name == topic }?.partitions ?? 0
-        for partition in 0..<Int32(partitions) {
-            end += try await consumer.watermarks(TopicPartition(topic: topic, partition: partition)).high
-        }
-        await consumer.close(deadline: .seconds(5))
-        return end
     }
 }
 

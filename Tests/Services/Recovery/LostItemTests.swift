@@ -10,14 +10,14 @@ import Testing
 
 /// Republished notifications that never reach the ledger.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct LostItemTests {
-    @Test func `what was published and lost is published again when its window lists it again`() async throws {
+    @Test func `Item that was published and lost is published again when its window lists it again`() async throws {
         try await History.use { history async throws in
             let (lost, rejected) = (UUID(), UUID())
             let items = [History.item(lost), History.item(rejected)]
             let store = RecoveryItemStore(history.connection)
             try await whileRunning(try await ComparePagesTests.services(history)) {
                 try await history.producer.send([ProducerRecord(Topics.historyPages, history.page(0, items))])
-                _ = try await history.read(Topics.received, count: 2)
+                _ = try await history.broker.messages(of: Topics.received, count: 2)
                 try await becomes("both wait") {
                     try await store.items(of: history.window, states: [.published]).count == 2
                 }
@@ -29,7 +29,7 @@ import Testing
                 ])
                 // Hours later the scheduler fetches the window again.
                 try await history.fetch([history.page(1, items)])
-                let received = try await history.read(Topics.received, count: 4)
+                let received = try await history.broker.messages(of: Topics.received, count: 4)
                 #expect(received.filter { $0.signedPayload == History.letter(lost) }.count == 2)
                 try await history.arrive([lost])
                 try await becomes("the window closes") { try await history.recoveryWindow().state == .closed }
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `what a process left behind between closing a window and forgetting is forgotten by the next`()
+    @Test func `Items that a process left behind after closing their window are deleted by the next one`()
         async throws
     {
         try await History.use { history async throws in

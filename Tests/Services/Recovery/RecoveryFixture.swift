@@ -11,12 +11,13 @@ import Signatures
 import Storage
 import Subscriptions
 import Synchronization
+import TestSupport
 
 @testable import Recovery
 @testable import Simulator
 @testable import Verifier
 
-/// The simulator's API on a port of its own, with a history to be filled by hand, and the line from there to the ledger.
+/// Apple, a broker and a database around recovery, and the pipeline from there to the ledger.
 final class RecoveryFixture: Sendable {
     /// Our clock stands still, behind Apple's by more than a slow run of all tests takes.
     static let now = Date(milliseconds: Date().milliseconds - 200_000)
@@ -28,78 +29,56 @@ final class RecoveryFixture: Sendable {
     static let rejectedApp = "com.example.rejected"
 
     let history: History
-    let ring: KeyRing
     let api: AppleAPI
-    private let accepted: AcceptedKey
-    private let historyStore: HistoryStore
-    private let signer: NotificationSigner
+    private let appStore: SimulatedAppStore
+    private let key: SimulatedKey
     private let environment: [String: String]
     private let verifier: SignedDataVerifier
     private let applied = Mutex<Int64>(0)
 
+    /// The keys that Apple accepts.
+    var ring: KeyRing { appStore.keys }
+
     /// Lends one, with its files, and removes them.
     static func open(_ body: @Sendable (RecoveryFixture) async throws -> Void) async throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("apple-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let key = try P256PrivateKey.generate()
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
         let authority = try authority.get()
-        let bundleId = History.app.bundleId
-        for (name, text) in [
-            ("key.p8", try key.pem()), ("root.pem", authority.rootPEM),
-            ("other.p8", try P256PrivateKey.generate().pem()),
-            (
-                "apps.json",
-                #"""
-                [{"bundleId":"\#(bundleId)","appAppleId":1234567890,"environments":["Production"]},
-                 {"bundleId":"\#(rejectedApp)","appAppleId":2,"environments":["Production"]}]
-                """#
-            ),
-            (
-                "keys.json",
-                #"""
-                [{"bundleId":"\#(bundleId)","issuerId":"i","keyId":"k","privateKeyFile":"key.p8"},
-                 {"bundleId":"\#(rejectedApp)","issuerId":"i","keyId":"l","privateKeyFile":"other.p8"}]
-                """#
-            ),
-        ] { try Data(text.utf8).write(to: directory.appendingPathComponent(name)) }
-        let accepted = AcceptedKey(issuerId: "i", keyId: "k", publicKey: try key.publicKey())
-        let ring = KeyRing([accepted])
-        let historyStore = HistoryStore(limit: 10_000)
+        let key = try SimulatedKey("ACCEPTED")
+        try directory.write("root.pem", authority.rootPEM)
+        try directory.write(apps: [
+            AcceptedApp(bundleId: History.app.bundleId, appAppleId: apple.appAppleId),
+            AcceptedApp(bundleId: rejectedApp, appAppleId: 2),
+        ])
+        try directory.write(keys: [
+            (History.app.bundleId, key), (rejectedApp, try SimulatedKey("REJECTED")),
+        ])
         let signer = NotificationSigner(authority: authority, impostor: authority)
-        try await History.use { history async throws in
-            let result = try await server(ring, historyStore, signer).answering(on: "127.0.0.1", port: 0) {
-                port -> Result<Void, any Error> in
+        try await History.use { history in
+            // The clock of Apple's answers is the machine's: a token is processed by the same one.
+            try await SimulatedAppStore.with(
+                [apple], keys: [key.accepted], signer: signer, present: { now }, now: { Date() }
+            ) { appStore in
+                let fixture = try RecoveryFixture(history, appStore, key, directory)
                 let result: Result<Void, any Error>
-                do {
-                    let fixture = try RecoveryFixture(
-                        history, ring, accepted, historyStore, signer, directory, port: port)
-                    result = await Result { try await body(fixture) }
-                    try await fixture.api.close()
-                } catch {
-                    return .failure(error)
-                }
-                return result
+                do { result = .success(try await body(fixture)) } catch { result = .failure(error) }
+                try await fixture.api.close()
+                try result.get()
             }
-            try result.get()
         }
     }
 
     private init(
-        _ history: History, _ ring: KeyRing, _ accepted: AcceptedKey, _ historyStore: HistoryStore,
-        _ signer: NotificationSigner,
-        _ directory: URL, port: Int
+        _ history: History, _ appStore: SimulatedAppStore, _ key: SimulatedKey, _ directory: TemporaryDirectory
     ) throws {
         self.history = history
-        self.ring = ring
-        self.accepted = accepted
-        self.historyStore = historyStore
-        self.signer = signer
+        self.appStore = appStore
+        self.key = key
         environment = [
-            "STOREKEEPER_APP_STORE_API_KEYS_FILE": directory.appendingPathComponent("keys.json").path,
-            "STOREKEEPER_APPS_FILE": directory.appendingPathComponent("apps.json").path,
-            "STOREKEEPER_ROOT_FILES": directory.appendingPathComponent("root.pem").path,
-            "STOREKEEPER_DEVELOPMENT_MODE": "true", "STOREKEEPER_APP_STORE_API_URL": "http://127.0.0.1:\(port)",
+            "STOREKEEPER_APP_STORE_API_KEYS_FILE": directory.path("api-keys.json"),
+            "STOREKEEPER_APPS_FILE": directory.path("apps.json"),
+            "STOREKEEPER_ROOT_FILES": directory.path("root.pem"),
+            "STOREKEEPER_DEVELOPMENT_MODE": "true", "STOREKEEPER_APP_STORE_API_URL": appStore.url,
             "STOREKEEPER_APP_STORE_API_LIMIT_SHARE": "1",
         ]
         let settings = try history.context(environment).settings
@@ -115,39 +94,31 @@ final class RecoveryFixture: Sendable {
 
     struct Missing: Error {}
 
-    private static func server(_ ring: KeyRing, _ historyStore: HistoryStore, _ signer: NotificationSigner)
-        -> StoreServer
-    {
-        let deliveryService = DeliveryService(Outbox(plan: Plan(apps: [apple], count: 1), now: now))
-        let faults = FaultList()
-        // The clock of Apple's answers is the machine's: a token is processed by the same one.
-        let api = StoreAPI(
-            apps: [apple], historyStore: historyStore, deliveryService: deliveryService, signer: signer, keys: ring,
-            limits: RateLimits(scale: 1000),
-            faults: faults, tokenLife: 3600, present: { now }, now: { Date() })
-        return StoreServer(
-            api: api,
-            control: ServerControl(
-                historyStore: historyStore, deliveryService: deliveryService, keys: ring, keyFiles: nil, faults: faults,
-                now: { Date() }))
-    }
-
     // MARK: Apple's side
 
     /// It happened, and a notification of it was sent at a time and taken; nil where none was ever sent.
     func happen(_ event: EventPayload, sentAt date: Date?) throws {
-        historyStore.note(event)
-        guard let date else { return }
-        let delivery = NotificationDelivery(
-            notification: try signer.write(PendingNotification(event: event)), attempt: 1)
-        _ = historyStore.begin(delivery, at: { date })
-        historyStore.end(
-            delivery, Simulator.Answer(status: 200, duration: .milliseconds(1)), sentAt: date)
+        guard let date else { return appStore.historyStore.note(event) }
+        try appStore.send(event, at: date)
     }
 
-    func acceptKey() { ring.add(accepted) }
+    /// A customer of whom nothing has happened yet.
+    static func subscriber() -> PurchaseFixture {
+        PurchaseFixture(apple, seed: 7, beginning: now.addingTimeInterval(-100 * 86_400))
+    }
 
-    func revokeKey() { _ = ring.revoke(accepted.keyId) }
+    /// A customer of whom Apple sent all that happened, an hour ago.
+    func subscriber(_ events: [LifecycleEvent]) throws -> PurchaseFixture {
+        var subscriber = Self.subscriber()
+        for event in events {
+            try happen(subscriber.next(event), sentAt: Self.now.addingTimeInterval(-3600))
+        }
+        return subscriber
+    }
+
+    func acceptKey() { ring.add(key.accepted) }
+
+    func revokeKey() { _ = ring.revoke(key.accepted.keyId) }
 
     // MARK: Our side
 
@@ -156,6 +127,12 @@ final class RecoveryFixture: Sendable {
         return FetchCustomerHistory(
             clients: api.clients, items: RecoveryItemStore(connection), answers: RecoveryAnswerStore(connection),
             knownState: KnownState(connection), now: { Self.now })
+    }
+
+    func history(of purchase: String) async throws -> CustomerHistory {
+        let result = try await ask.process([Self.delivery(Self.request(purchase))])[0]
+        guard case .forward(.answered(let history)) = result else { throw Rejected(result: "\(result)") }
+        return history
     }
 
     /// All workers of the process.
@@ -178,7 +155,7 @@ final class RecoveryFixture: Sendable {
     }
 
     /// What the stages after recovery do: proof, ledger, state.
-    func runLine(_ received: [ReceivedNotification]) async throws {
+    func runPipeline(_ received: [ReceivedNotification]) async throws {
         let position = LogPosition(topic: "t", partition: 0, offset: 0)
         let verifier = verifier
         let results = try await Verify(verifier: { verifier }, now: { Self.now }, cores: 1).process(
@@ -203,11 +180,5 @@ final class RecoveryFixture: Sendable {
     func subscription(_ purchase: String) async throws -> Subscription? {
         try await SubscriptionStore(history.connection).find(
             SubscriptionKey(environment: .production, originalTransactionId: purchase))
-    }
-}
-
-extension Result where Failure == any Error {
-    fileprivate init(_ body: () async throws -> Success) async {
-        do { self = .success(try await body()) } catch { self = .failure(error) }
     }
 }

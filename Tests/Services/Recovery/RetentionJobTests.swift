@@ -21,7 +21,7 @@ import Testing
             ages: RetentionJob.Ages(
                 attempts: .seconds(10 * 86_400), answers: .seconds(20 * 86_400), deadLetters: .seconds(86_400)),
             newId: { UUID() }, now: { now },
-            liveness: Health(instant: { .now }).livenessProbe("tidying", limit: .seconds(1)),
+            liveness: Health(instant: { .now }).livenessProbe("retention job", limit: .seconds(1)),
             logger: History.logger)
     }
 
@@ -46,7 +46,7 @@ import Testing
         ])
     }
 
-    @Test func `what is older than its age is forgotten, and how far a history was read is not`() async throws {
+    @Test func `RetentionJob deletes what has expired, and keeps how far a history was read`() async throws {
         try await TestDatabase.use { database in
             let connection = TestDatabase.connection(database)
             for days in [0.5, 5, 15, 30] { try await Self.fill(connection, daysAgo: days) }

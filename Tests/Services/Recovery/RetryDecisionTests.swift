@@ -16,7 +16,7 @@ import Testing
         return [pause.length.components.seconds, affectsApp ? 1 : 0]
     }
 
-    @Test func `what holds for all customers of an app makes the app pause`() {
+    @Test func `RetryDecision pauses the app for an error that concerns all its customers`() {
         #expect(Self.pause(.unauthorized("the key")) == [60, 1])
         #expect(Self.pause(.unreachable("the network")) == [15, 1])
         #expect(Self.pause(.rateLimited(until: History.now.addingTimeInterval(12.3))) == [13, 1])
@@ -27,7 +27,7 @@ import Testing
         #expect(Self.pause(Self.rejection(404, unknown)) == [300, 1])
     }
 
-    @Test func `what Apple cannot answer about one customer makes that customer wait`() {
+    @Test func `RetryDecision postpones the customer for an error that concerns one alone`() {
         let busy = #"{"errorCode":5000001,"errorMessage":"An unknown error occurred. Please try again."}"#
         #expect(Self.pause(Self.rejection(500, busy)) == [1, 0])
         #expect(Self.pause(Self.rejection(500, busy, until: History.now.addingTimeInterval(30))) == [30, 0])

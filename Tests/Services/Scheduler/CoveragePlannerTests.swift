@@ -52,7 +52,7 @@ import Testing
         try await windows.windows().reduce(into: [:]) { $0[$1.reason, default: 0] += 1 }
     }
 
-    @Test func `an app without any notification begins now, and nothing before it is asked for`() async throws {
+    @Test func `App without any notification begins now, and nothing before is fetched`() async throws {
         try await Self.use { database, windows, coverage in
             try await Self.planner(database).turn()
             #expect(try await coverage.coverage().filter { $0.kind != .sweep }.allSatisfy { $0.beginsAt == Self.now })
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `coverage begins where the ledger does, and every whole day since is swept once`() async throws {
+    @Test func `Coverage begins where the ledger does, and every whole day since is swept once`() async throws {
         try await Self.use(firstRecordedDaysAgo: 3) { database, windows, coverage in
             try await Self.planner(database).turn()
             #expect(try await Self.reasons(windows) == [.failures: 1, .sweep: 3])
@@ -78,14 +78,14 @@ import Testing
         }
     }
 
-    @Test func `no further back than told`() async throws {
+    @Test func `CoveragePlanner plans no further back than configured`() async throws {
         try await Self.use(firstRecordedDaysAgo: 100) { database, windows, _ in
             try await Self.planner(database, reach: 2 * 86_400).turn()
             #expect(try await Self.reasons(windows)[.sweep] == 2)
         }
     }
 
-    @Test func `two schedulers at once open nothing twice`() async throws {
+    @Test func `Two schedulers at once open nothing twice`() async throws {
         try await Self.use(firstRecordedDaysAgo: 5) { database, windows, _ in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<4 { group.addTask { try await Self.planner(database).turn() } }
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `a silence of ingest opens a window over it when it is over`() async throws {
+    @Test func `Silence of ingest opens a window over it when it is over`() async throws {
         try await Self.use(firstRecordedDaysAgo: 0.5) { database, windows, _ in
             let heartbeats = HeartbeatStore(TestDatabase.connection(database))
             func beat(_ minutes: some Sequence<Int>) async throws {
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(arguments: ["coverage", "recovery_window"])
-    func `what fails for one app keeps no other from being planned, and is told`(table: String) async throws {
+    func `CoveragePlanner that fails for one app logs it and goes on with the others`(table: String) async throws {
         try await Self.use(firstRecordedDaysAgo: 3) { database, windows, coverage in
             let broken = CoverageStore.App(.production, "com.example.broken")
             try await TestDatabase.refuse(broken.bundleId, in: table, of: database)
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `failures that Apple goes on refusing are not asked for in every turn`() async throws {
+    @Test func `CoveragePlanner does not ask in every turn for failures that Apple keeps rejecting`() async throws {
         try await Self.use(firstRecordedDaysAgo: 0.5) { database, windows, coverage in
             let claims = WindowClaimStore(TestDatabase.connection(database))
             var questions: [TimeInterval] = []
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func `no day is promised of which Apple lists only a part`() async throws {
+    @Test func `CoveragePlanner promises no day of which Apple lists only a part`() async throws {
         try await Self.use { database, _, coverage in
             let sandbox = CoverageStore.App(.sandbox, Self.app.bundleId)
             _ = try await LedgerStore(TestDatabase.connection(database)).apply(
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `a sweep that left its day unproven is done again after an hour`() async throws {
+    @Test func `Sweep that left its day unproven is done again after an hour`() async throws {
         try await Self.use(firstRecordedDaysAgo: 1) { database, windows, coverage in
             try await Self.planner(database).turn()
             let claims = WindowClaimStore(TestDatabase.connection(database))

@@ -34,24 +34,11 @@ import Testing
         ).first.map { row in (try row.value("held_until"), try row.value("seconds")) }
     }
 
-    /// Sleeping takes no time once something has happened.
-    private struct FastClock: Clock {
-        var hasHappened: @Sendable () -> Bool
-        var now: ContinuousClock.Instant { .now }
-        var minimumResolution: Duration { .zero }
-        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-            repeat {
-                try Task.checkCancellation()
-                await Task.yield()
-            } while !hasHappened()
-        }
-    }
-
     private static func group(_ round: LeasedJob) -> ServiceGroup {
         ServiceGroup(configuration: .init(services: [.init(service: round)], logger: logger))
     }
 
-    @Test func `one that stops hands the job over at once`() async throws {
+    @Test func `LeasedJob that stops hands over at once`() async throws {
         try await TestDatabase.use { database async throws in
             let (turns, turned) = AsyncStream<String>.makeStream()
             let first = Self.group(Self.round(database) { turned.yield("first") })
@@ -69,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `who is killed in a turn is replaced within a minute`() async throws {
+    @Test func `LeasedJob that is killed in a turn is replaced within a minute`() async throws {
         try await TestDatabase.use { database async throws in
             let observer = TestDatabase.connection(database)
             let (turns, turned) = AsyncStream<Double?>.makeStream()
@@ -83,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `the lease of a turn that takes long is renewed, and the job stays where it is`() async throws {
+    @Test func `Lease of a turn that takes long is renewed, and the job stays where it is`() async throws {
         try await TestDatabase.use { database async throws in
             let observer = TestDatabase.connection(database)
             let (turns, turned) = AsyncStream<Bool>.makeStream()
@@ -95,7 +82,12 @@ import Testing
                 while try await Self.lease(observer)?.until == first, ContinuousClock.now < deadline {}
                 turned.yield(try await Self.lease(observer)?.until != first)
             }
-            round.clock = FastClock(hasHappened: { hasLooked.withLock { $0 } })
+            round.clock = SkippingClock { _ in
+                repeat {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                } while !hasLooked.withLock { $0 }
+            }
             let group = Self.group(round)
             async let running: Void = group.run()
             #expect(await turns.first { _ in true } == true)
@@ -104,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `one whose turn fails hands the job over at once`() async throws {
+    @Test func `LeasedJob whose turn fails hands over at once`() async throws {
         try await TestDatabase.use { database async throws in
             struct Away: Error {}
             let (turns, turned) = AsyncStream<Void>.makeStream()
@@ -125,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `a turn that failed is tried again`() async throws {
+    @Test func `LeasedJob retries a turn that failed`() async throws {
         try await TestDatabase.use { database async throws in
             struct Away: Error {}
             let (ends, end) = AsyncStream<Void>.makeStream()

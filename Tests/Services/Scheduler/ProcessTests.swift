@@ -4,6 +4,7 @@ import Kafka
 import Pipeline
 import Postgres
 import Storage
+import TestSupport
 import Testing
 
 @testable import Simulator
@@ -21,23 +22,22 @@ import Testing
         }
     }
 
-    @Test func `killed in the middle of a window, it is replaced, and nothing secret was said`() async throws {
+    @Test func `Scheduler killed in the middle of a window is replaced, and no secret is in its log`() async throws {
         try await SchedulerFixture.open { fixture in
-            let directory = FileManager.default.temporaryDirectory.appending(path: "scheduler-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: directory) }
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
             let environment = try fixture.environment(filesIn: directory)
             try fixture.send(200)
             let id = try await fixture.open()
             fixture.faults.add(ServerFault(kind: .slow, endpoint: .notificationHistory, delay: .milliseconds(500)))
 
-            let first = try SpawnedScheduler(environment: environment, directory: directory)
+            let first = try SpawnedScheduler(environment: environment, directory: directory.url)
             let before = try await Self.wait(for: id, fixture) { $0.pages >= 2 }
             #expect(await first.end(by: SIGKILL) == SIGKILL)
             #expect(before.state == .open)
             fixture.faults.clear()
 
-            let second = try SpawnedScheduler(environment: environment, directory: directory)
+            let second = try SpawnedScheduler(environment: environment, directory: directory.url)
             let after = try await Self.wait(for: id, fixture) { $0.state == .fetched }
             #expect(after.state == .fetched)
             #expect(after.attempts >= 2)
@@ -53,14 +53,13 @@ import Testing
         }
     }
 
-    @Test func `keys are exchanged while it runs`() async throws {
+    @Test func `Scheduler reloads API keys while it runs`() async throws {
         try await SchedulerFixture.open { fixture in
-            let directory = FileManager.default.temporaryDirectory.appending(path: "scheduler-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: directory) }
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
             try fixture.send(5)
             let scheduler = try SpawnedScheduler(
-                environment: try fixture.environment(filesIn: directory), directory: directory)
+                environment: try fixture.environment(filesIn: directory), directory: directory.url)
             let before = try await fixture.open()
             #expect(try await Self.wait(for: before, fixture) { $0.state == .fetched }.state == .fetched)
 
@@ -77,12 +76,11 @@ import Testing
 
     @Test func `Scheduler covers an app that is added to its files while it runs`() async throws {
         try await SchedulerFixture.open { fixture in
-            let directory = FileManager.default.temporaryDirectory.appending(path: "scheduler-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: directory) }
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
             var environment = try fixture.environment(filesIn: directory)
             environment["STOREKEEPER_FAILURES_INTERVAL"] = "1s"
-            let scheduler = try SpawnedScheduler(environment: environment, directory: directory)
+            let scheduler = try SpawnedScheduler(environment: environment, directory: directory.url)
             func isCovered(_ app: String) async throws -> Bool {
                 let deadline = ContinuousClock.now.advanced(by: .seconds(60))
                 while ContinuousClock.now < deadline {
@@ -98,15 +96,14 @@ import Testing
         }
     }
 
-    @Test func `each of two schedulers exports coverage from the database, not only the lease holder`() async throws {
+    @Test func `Each of two schedulers exports coverage from the database, not only the lease holder`() async throws {
         try await SchedulerFixture.open { fixture in
-            let directory = FileManager.default.temporaryDirectory.appending(path: "scheduler-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: directory) }
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
             var environment = try fixture.environment(filesIn: directory)
             environment["STOREKEEPER_FAILURES_INTERVAL"] = "1s"
             let schedulers = try (0..<2).map { _ in
-                try SpawnedScheduler(environment: environment, directory: directory)
+                try SpawnedScheduler(environment: environment, directory: directory.url)
             }
             // A day that Apple does not list any more.
             let app = SchedulerFixture.app
@@ -121,11 +118,10 @@ import Testing
         }
     }
 
-    @Test func `it hears the heartbeats and asks for the time in which there were none`() async throws {
+    @Test func `Scheduler reads the heartbeats and fetches the time in which there were none`() async throws {
         try await SchedulerFixture.open { fixture in
-            let directory = FileManager.default.temporaryDirectory.appending(path: "scheduler-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: directory) }
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
             try await fixture.record(hoursAgo: 3)
             let now = SchedulerFixture.now.timeIntervalSince1970
             let newest = Date(timeIntervalSince1970: (now / 60).rounded(.down) * 60)
@@ -139,7 +135,7 @@ import Testing
                             rejected: [:]))
                 })
             let scheduler = try SpawnedScheduler(
-                environment: try fixture.environment(filesIn: directory), directory: directory)
+                environment: try fixture.environment(filesIn: directory), directory: directory.url)
             var filter = RecoveryWindowStore.Filter()
             filter.reasons = [.outage]
             var found: [RecoveryWindow] = []

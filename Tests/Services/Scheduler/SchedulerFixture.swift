@@ -13,8 +13,7 @@ import TestSupport
 @testable import Scheduler
 @testable import Simulator
 
-/// The simulator's API on a port of its own with a history to be filled by hand, a broker and a database. The calendar
-/// stands still.
+/// Apple, a broker and a database around the scheduler, whose clock stands still.
 final class SchedulerFixture: Sendable {
     /// The real time, because the client learns Apple's from the answers.
     static let now = Date(milliseconds: Date().milliseconds)
@@ -24,66 +23,41 @@ final class SchedulerFixture: Sendable {
         bundleId: app.bundleId, appAppleId: 1_234_567_890, environment: app.environment)
     private static let authority = Result { try DevelopmentAuthority(now: now) }
 
-    let faults = FaultList()
-    let ring: KeyRing
-    let broker: DevelopmentBroker
-    let producer: Producer
-    let database: PostgresConfiguration
-    let connection: PostgresConnection
-    private let historyStore = HistoryStore(limit: 10_000)
-    private let keys: [(key: APIKey, accepted: AcceptedKey)]
-    private let signer: NotificationSigner
+    private let harness: PipelineHarness
+    private let appStore: SimulatedAppStore
+    private let keys: [SimulatedKey]
     private let transport = APITransport()
-    private let port = Mutex(0)
     private let sent = Mutex<[String]>([])
 
-    private init(_ database: PostgresConfiguration) throws {
-        let authority = try Self.authority.get()
-        signer = NotificationSigner(authority: authority, impostor: authority)
-        keys = try ["FIRST", "SECOND"].map { name in
-            let key = try P256PrivateKey.generate()
-            return (
-                APIKey(issuerId: "issuer", keyId: name, privateKey: key),
-                AcceptedKey(issuerId: "issuer", keyId: name, publicKey: try key.publicKey())
-            )
-        }
-        ring = KeyRing(keys.map(\.accepted))
-        self.database = database
-        connection = TestDatabase.connection(database)
-        let topics = [
-            Topics.historyPages.route, Topics.recoveryRequests.route, Topics.heartbeats.route, Topics.rejected.route,
-        ]
-        broker = try DevelopmentBroker(topics: topics.map { ($0.name, $0.partitions) })
-        producer = try Producer(broker.configuration, logger: Self.logger)
+    var broker: DevelopmentBroker { harness.broker }
+    var producer: Producer { harness.producer }
+    var database: PostgresConfiguration { harness.database }
+    var connection: PostgresConnection { harness.connection }
+    var faults: FaultList { appStore.faults }
+    /// The keys that Apple accepts.
+    var ring: KeyRing { appStore.keys }
+
+    private init(_ harness: PipelineHarness, _ appStore: SimulatedAppStore, _ keys: [SimulatedKey]) {
+        self.harness = harness
+        self.appStore = appStore
+        self.keys = keys
     }
 
     static func open(_ body: @Sendable (SchedulerFixture) async throws -> Void) async throws {
-        try await TestDatabase.use { database async throws in
-            let fixture = try SchedulerFixture(database)
-            let result = try await fixture.server.answering(on: "127.0.0.1", port: 0) { port in
-                fixture.port.withLock { $0 = port }
+        let authority = try authority.get()
+        let keys = try ["FIRST", "SECOND"].map(SimulatedKey.init)
+        let signer = NotificationSigner(authority: authority, impostor: authority)
+        try await PipelineHarness.with { harness in
+            try await SimulatedAppStore.with(
+                [apple], keys: keys.map(\.accepted), signer: signer, present: { Date() }
+            ) { appStore in
+                let fixture = SchedulerFixture(harness, appStore, keys)
                 let result: Result<Void, any Error>
                 do { result = .success(try await body(fixture)) } catch { result = .failure(error) }
-                return result
+                try await fixture.transport.shutdown()
+                try result.get()
             }
-            try await fixture.transport.shutdown()
-            await fixture.producer.close(deadline: .seconds(5))
-            try result.get()
         }
-    }
-
-    private var server: StoreServer {
-        let deliveryService = DeliveryService(Outbox(plan: Plan(apps: [Self.apple], count: 1), now: Self.now))
-        let api = StoreAPI(
-            apps: [Self.apple], historyStore: historyStore, deliveryService: deliveryService, signer: signer,
-            keys: ring,
-            limits: RateLimits(scale: 1000), faults: faults, tokenLife: 3600, present: { Date() },
-            now: { Date() })
-        return StoreServer(
-            api: api,
-            control: ServerControl(
-                historyStore: historyStore, deliveryService: deliveryService, keys: ring, keyFiles: nil, faults: faults,
-                now: { Date() }))
     }
 
     // MARK: Apple's side
@@ -96,7 +70,7 @@ final class SchedulerFixture: Sendable {
         for index in 0..<count {
             var sample = SampleHistory(of: Self.apple, seed: UInt64(index), now: Self.now)
             let seconds = Double(index - count) - 60
-            try deliver(sample.charge(), at: Self.now.addingTimeInterval(seconds), status: 503)
+            try deliver(sample.charge(), at: Self.now.addingTimeInterval(seconds), .unavailable)
         }
     }
 
@@ -104,16 +78,12 @@ final class SchedulerFixture: Sendable {
     func sendTest(token: String, status: Int) throws -> UUID {
         let uuid = UUID(uuidString: String(token.prefix(36))) ?? UUID()
         let event = EventPayload(uuid: uuid, kind: .test, app: Self.apple, signedDate: Self.now)
-        try deliver(event, at: Self.now, status: status)
+        try deliver(event, at: Self.now, Simulator.Answer(status: status, duration: .milliseconds(1)))
         return uuid
     }
 
-    private func deliver(_ event: EventPayload, at date: Date, status: Int) throws {
-        let notification = try signer.write(PendingNotification(event: event))
-        historyStore.note(event)
-        let delivery = NotificationDelivery(notification: notification, attempt: 1)
-        _ = historyStore.begin(delivery, at: { date })
-        historyStore.end(delivery, Answer(status: status, duration: .milliseconds(1)), sentAt: date)
+    private func deliver(_ event: EventPayload, at date: Date, _ answer: Simulator.Answer) throws {
+        try appStore.send(event, at: date, answers: [answer])
         sent.withLock { $0.append(event.uuid.uuidString.lowercased()) }
     }
 
@@ -132,67 +102,46 @@ final class SchedulerFixture: Sendable {
             environment: .production, credentials: APICredentials(keys: keys.map(\.key)),
             verifier: SignedDataVerifier(trust: .apple, apps: registry), transport: transport,
             clock: APIClock(now: { Self.now }, random: { 0 }),
-            baseURL: url ?? "http://127.0.0.1:\(port.withLock { $0 })/production")
+            baseURL: url ?? "\(appStore.url)/production")
         client.deadline = deadline
         return client
     }
 
     /// What a process of the scheduler is told, with the files that it names.
-    func environment(filesIn directory: URL) throws -> [String: String] {
-        let apps = directory.appending(path: "apps.json")
-        try write(apps: [Self.app.bundleId], in: directory)
-        try write(keys.map(\.key), in: directory)
+    func environment(filesIn directory: TemporaryDirectory) throws -> [String: String] {
         let own = [
-            "DATABASE_URL": database.url, "STOREKEEPER_APPS_FILE": apps.path,
-            "STOREKEEPER_APP_STORE_API_KEYS_FILE": directory.appending(path: "api-keys.json").path,
-            "STOREKEEPER_APP_STORE_API_URL": "http://127.0.0.1:\(port.withLock { $0 })",
+            "STOREKEEPER_APPS_FILE": try directory.write(apps: [
+                AcceptedApp(bundleId: Self.app.bundleId, appAppleId: Self.apple.appAppleId)
+            ]),
+            "STOREKEEPER_APP_STORE_API_KEYS_FILE": try directory.write(
+                keys: keys.map { (Self.app.bundleId, $0) }),
+            "STOREKEEPER_APP_STORE_API_URL": appStore.url,
             "STOREKEEPER_WINDOW_LEASE": "4s",
             "STOREKEEPER_CANARY_INTERVAL": "0s", "STOREKEEPER_ADMIN_ADDRESS": "127.0.0.1:0",
             "STOREKEEPER_LOG_LEVEL": "trace",
         ]
-        return broker.environment.merging(own) { _, own in own }
+        return harness.environment.merging(own) { _, own in own }
     }
 
-    /// Apps with the same number of Apple's.
-    private func write(apps: [String], in directory: URL) throws {
-        let apps = apps.map {
-            #"{"bundleId": "\#($0)", "appAppleId": \#(Self.apple.appAppleId), "environments": ["Production"]}"#
-        }
-        try Data("[\(apps.joined(separator: ","))]".utf8)
-            .write(to: directory.appending(path: "apps.json"), options: .atomic)
-    }
-
-    /// Another app is in both files from now on.
-    func add(app: String, in directory: URL) throws {
-        try write(apps: [Self.app.bundleId, app], in: directory)
-        try write(keys.map(\.key), apps: [Self.app.bundleId, app], in: directory)
-    }
-
-    private func write(_ keys: [APIKey], apps: [String] = [app.bundleId], in directory: URL) throws {
-        for key in keys {
-            try Data(try key.privateKey.pem().utf8).write(to: directory.appending(path: "\(key.keyId).p8"))
-        }
-        let entries = apps.flatMap { app in
-            keys.map { key in
-                #"{"bundleId": "\#(app)", "issuerId": "issuer", "keyId": "\#(key.keyId)", "#
-                    + #""privateKeyFile": "\#(key.keyId).p8"}"#
-            }
-        }
-        try Data("[\(entries.joined(separator: ","))]".utf8)
-            .write(to: directory.appending(path: "api-keys.json"), options: .atomic)
+    /// Another app with the same number of Apple's and the same keys is in both files from now on.
+    func add(app: String, in directory: TemporaryDirectory) throws {
+        let apps = [Self.app.bundleId, app]
+        try directory.write(
+            apps: apps.map { AcceptedApp(bundleId: $0, appAppleId: Self.apple.appAppleId) })
+        try directory.write(keys: apps.flatMap { app in keys.map { (app, $0) } })
     }
 
     /// The account gets another key, the only one in the files from now on.
-    func exchangeKeys(in directory: URL) throws {
-        let key = try P256PrivateKey.generate()
-        ring.add(AcceptedKey(issuerId: "issuer", keyId: "THIRD", publicKey: try key.publicKey()))
-        try write([APIKey(issuerId: "issuer", keyId: "THIRD", privateKey: key)], in: directory)
+    func exchangeKeys(in directory: TemporaryDirectory) throws {
+        let third = try SimulatedKey("THIRD")
+        ring.add(third.accepted)
+        try directory.write(keys: [(Self.app.bundleId, third)])
     }
 
     /// Lines of the private keys.
     var secrets: [String] {
         get throws {
-            try keys.flatMap { key, _ in
+            try keys.flatMap { key in
                 try key.privateKey.pem().split(separator: "\n").map(String.init).filter { !$0.hasPrefix("---") }
             }
         }
@@ -256,29 +205,9 @@ final class SchedulerFixture: Sendable {
         try await RecoveryWindowStore(connection).window(id)
     }
 
-    /// Reads pages off the log until all of these uuids are among them.
+    /// Reads pages of Apple's history until all of these uuids are among them.
     func pages(until uuids: Set<String>) async throws -> [HistoryPage] {
-        try await read(Topics.historyPages) { uuids.isSubset(of: $0.uuids) }
-    }
-
-    /// Reads a topic from its beginning until it is enough.
-    func read<Message: TopicMessage>(
-        _ topic: Topic<Message>, until isEnough: ([Message]) -> Bool
-    ) async throws -> [Message] {
-        let consumer = try Consumer(
-            broker.configuration, group: UUID().uuidString, offsetReset: .earliest, logger: Self.logger)
-        try await consumer.assign(
-            (0..<topic.route.partitions).map {
-                TopicPartitionOffset(TopicPartition(topic: topic.name, partition: Int32($0)), offset: 0)
-            })
-        var messages: [Message] = []
-        let deadline = ContinuousClock.now.advanced(by: .seconds(60))
-        while !isEnough(messages), ContinuousClock.now < deadline {
-            guard case .records(let records) = try await consumer.turn(limit: 1000, wait: .seconds(5)) else { continue }
-            for record in records { messages.append(try Message(WireRecord(key: record.key, value: record.value))) }
-        }
-        await consumer.close(deadline: .seconds(5))
-        return messages
+        try await broker.messages(of: Topics.historyPages) { uuids.isSubset(of: $0.uuids) }
     }
 
     /// Makes the ledger begin some hours ago.

@@ -22,9 +22,8 @@ import Testing
     @Test func `setup --check finds nothing after setup, and changes nothing where it finds something`()
         async throws
     {
-        let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, $0.partitions) })
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
+        try await PipelineHarness.with { harness in
+            let (broker, connection) = (harness.broker, harness.connection)
             // Roles belong to the server, where other tests create them meanwhile.
             func privileges() async throws -> [[String]] {
                 try await Self.rows(broker, connection).filter { $0[3].hasPrefix("privileges of") }
@@ -35,7 +34,6 @@ import Testing
             _ = try await Grants(connection).apply()
             let after = try await Self.rows(broker, connection)
             #expect(after.isEmpty, "\(after)")
-            await connection.close()
         }
     }
 

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func `setup leaves existing topics and schema unchanged`() async throws {
-        let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, $0.partitions) })
+        let broker = try DevelopmentBroker(routes: Topics.all)
         try await TestDatabase.use(isMigrated: false) { database in
             try await Self.prepare(broker, database).run()
             try await Self.prepare(broker, database).run()
@@ -33,7 +33,7 @@ import Testing
 
     @Test func `setup leaves the database alone where topics cannot be created`() async throws {
         // The development broker supports no request to create a topic.
-        let broker = try DevelopmentBroker(topics: Topics.all.dropLast().map { ($0.name, $0.partitions) })
+        let broker = try DevelopmentBroker(routes: Topics.all.dropLast())
         try await TestDatabase.use(isMigrated: false) { database async throws in
             await #expect(throws: KafkaError.self) { try await Self.prepare(broker, database).run() }
             let connection = TestDatabase.connection(database)

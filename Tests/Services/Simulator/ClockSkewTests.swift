@@ -9,17 +9,17 @@ import Testing
     private static let clock = Date(milliseconds: 1_790_000_000_000)
 
     @Test(arguments: [-5.0, 0, 5])
-    func `the simulated present differs from the clock by the skew`(skew: Double) throws {
+    func `Simulated present differs from the clock by the skew`(skew: Double) throws {
         let options = try RunOptions.parse(["--clock-skew=\(skew)"])
         #expect(options.present(on: { Self.clock })() == Self.clock + skew)
     }
 
-    @Test func `a present that is given does not follow the clock`() throws {
+    @Test func `Present that is given does not follow the clock`() throws {
         let options = try RunOptions.parse(["--now", "1700000000000", "--clock-skew", "5"])
         #expect(options.present(on: { Self.clock })() == Date(milliseconds: 1_700_000_000_000))
     }
 
-    @Test func `a notification of now is signed by Apple's clock, ahead of the receiver's`() throws {
+    @Test func `Notification of now is signed by Apple's clock, ahead of the receiver's`() throws {
         let options = try RunOptions.parse(["--clock-skew", "5"])
         let present = options.present(on: { Self.clock })()
         let verifier = try NotificationSignerTests.verifier()

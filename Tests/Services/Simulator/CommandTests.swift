@@ -11,7 +11,7 @@ import Testing
 ///
 /// The time-out is long where answers are counted: a busy machine must not look like a silent receiver.
 @Suite struct CommandTests {
-    @Test func `a run ends on SIGTERM with exit code 0, a summary and every answer in the record`() async throws {
+    @Test func `Run ends on SIGTERM with exit code 0, a summary and every answer in the record`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let (requests, outcome) = try await Receiver.listening { receiver, address in
@@ -31,7 +31,7 @@ import Testing
         #expect(record.notifications.allSatisfy { record.arrival(of: $0.uuid) == .certain })
     }
 
-    @Test func `a run that kill -9 ended lost nothing that was sent, and continues the same record`() async throws {
+    @Test func `Run that kill -9 ended lost nothing that was sent, and continues the same record`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let requests = try await Receiver.listening { receiver, address in
@@ -56,7 +56,7 @@ import Testing
         #expect(record.notifications.count { record.arrival(of: $0.uuid) != .certain } <= 64)
     }
 
-    @Test func `a run sends nothing while the backlog is full, and everything once there is room`() async throws {
+    @Test func `Run sends nothing while the backlog is full, and everything once there is room`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let (before, after) = try await Receiver.listening(waiting: { number in number <= 5 ? 4_000 : 3_999 }) {
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: SampleCase.allCases)
-    func `a notification of every sample case can be sent`(sampleCase: SampleCase) async throws {
+    func `Notification of every sample case can be sent`(sampleCase: SampleCase) async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let file = directory.path("body.json")
@@ -106,7 +106,7 @@ import Testing
         #expect(requests.map(\.body) == [Array(#"{"signedPayload":"a.b.c"}"#.utf8)])
     }
 
-    @Test func `a run exits 1 when retries were exhausted`() async throws {
+    @Test func `Run exits 1 when retries were exhausted`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let outcome = try await Receiver.listening(answering: { _, _ in .serviceUnavailable }) { _, address in
@@ -119,7 +119,7 @@ import Testing
         #expect(outcome.output.contains("given up 3"))
     }
 
-    @Test func `an invalid command line exits 64 and names every problem`() async throws {
+    @Test func `Invalid command line exits 64 and names every problem`() async throws {
         let outcome = try await Command(
             "run", "--target", "http://127.0.0.1:1", "--authority", "x", "--duplicates", "2", "--concurrency", "0"
         ).outcome()
@@ -129,14 +129,14 @@ import Testing
     }
 
     @Test(arguments: ["127.0.0.1:8080", "ftp://example.com", "http://", ""])
-    func `an invalid URL exits 64`(address: String) async throws {
+    func `Invalid URL exits 64`(address: String) async throws {
         let outcome = try await Command("run", "--target", address, "--authority", "x").outcome()
         #expect(outcome.status == 64)
         #expect(outcome.errors.contains("--target"))
     }
 
     @Test(arguments: [["--help"], ["help", "run"], ["help", "make"], ["help", "send"], []])
-    func `help is printed with exit code 0`(arguments: [String]) async throws {
+    func `Help is printed with exit code 0`(arguments: [String]) async throws {
         let outcome = try await Command(arguments).outcome()
         #expect(outcome.status == 0)
         #expect(outcome.output.contains("USAGE: simulator"))

@@ -9,7 +9,7 @@ struct SigningOptionsTests {
         }
     }
 
-    @Test func `an app is in its own environments, else in those of --environment`() throws {
+    @Test func `App is in its own environments, else in those of --environment`() throws {
         #expect(try Self.apps() == ["com.example.app 1234567890 Sandbox"])
         #expect(
             try Self.apps("--app", "a:1", "--app", "b:2:Production", "--app", "c:3:Production,Sandbox")
@@ -17,11 +17,11 @@ struct SigningOptionsTests {
     }
 
     @Test(arguments: ["a", "a:", ":1", "a:0", "a:x", "a:1:", "a:1:Moon", "a:1:Sandbox:x"])
-    func `an invalid app is rejected`(text: String) {
+    func `Invalid app is rejected`(text: String) {
         #expect(throws: (any Error).self) { try Self.apps("--app", text) }
     }
 
-    @Test func `an app that occurs twice is rejected`() {
+    @Test func `App that occurs twice is rejected`() {
         #expect(throws: (any Error).self) { try Self.apps("--app", "a:1:Sandbox", "--app", "a:1:Production") }
     }
 }

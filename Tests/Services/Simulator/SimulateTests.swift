@@ -10,7 +10,7 @@ import Testing
 
 /// Whole runs against a real server.
 @Suite struct SimulateTests {
-    @Test func `a run posts every notification as Apple does and records the answer`() async throws {
+    @Test func `Run posts every notification as Apple does and records the answer`() async throws {
         let (requests, record, tally) = try await run { $0.count = 200 }
         #expect(requests.count == 200)
         #expect(requests.allSatisfy { $0.contentType?.hasPrefix("application/json") == true })
@@ -24,7 +24,7 @@ import Testing
         #expect(tally.p50 > 0 && tally.p50 <= tally.p95)
     }
 
-    @Test func `a notification rejected in Production is retried with the same bytes until it is accepted`()
+    @Test func `Notification rejected in Production is retried with the same bytes until it is accepted`()
         async throws
     {
         let (requests, record, tally) = try await run(
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `a run gives up after the sixth attempt`() async throws {
+    @Test func `Run gives up after the sixth attempt`() async throws {
         let (requests, record, tally) = try await run(
             answering: { _, _ in .internalServerError },
             plan: {
@@ -61,14 +61,14 @@ import Testing
         #expect(record.notifications.allSatisfy { record.arrival(of: $0.uuid) == .possible })
     }
 
-    @Test func `a run tries the sandbox once`() async throws {
+    @Test func `Run tries the sandbox once`() async throws {
         let (requests, _, tally) = try await run(
             environment: .sandbox, answering: { _, _ in .serviceUnavailable }, plan: { $0.count = 20 })
         #expect(requests.count == 20)
         #expect(tally.givenUp == 20)
     }
 
-    @Test func `duplicates are the same bytes again and marked in the record`() async throws {
+    @Test func `Duplicates are the same bytes again and marked in the record`() async throws {
         let (requests, record, tally) = try await run {
             $0.count = 50
             $0.repeatedShare = 1
@@ -80,7 +80,7 @@ import Testing
         #expect(record.attempts.values.allSatisfy { $0.map(\.isRepetition) == [false, true] })
     }
 
-    @Test func `forgeries are in the record with the reason to reject them`() async throws {
+    @Test func `Forgeries are in the record with the reason to reject them`() async throws {
         let (_, record, tally) = try await run {
             $0.count = 100
             $0.invalidShare = 0.5
@@ -90,7 +90,7 @@ import Testing
         #expect(Set(forged) == Set(InvalidVariant.allCases.map(\.reason.rawValue)))
     }
 
-    @Test func `a refused connection is recorded like an answer`() async throws {
+    @Test func `Refused connection is recorded like an answer`() async throws {
         let (record, tally) = try await send(
             to: "http://127.0.0.1:1/v1/notifications",
             plan: plan {
@@ -101,7 +101,7 @@ import Testing
         #expect(record.attempts.values.allSatisfy { $0.allSatisfy { $0.failure == "no connection" } })
     }
 
-    @Test func `a stopped run waits for outstanding answers and sends nothing new`() async throws {
+    @Test func `Stopped run waits for outstanding answers and sends nothing new`() async throws {
         let stop = StopSwitch()
         let (requests, record, tally) = try await run(
             answering: { number, _ in

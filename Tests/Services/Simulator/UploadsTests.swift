@@ -9,7 +9,7 @@ import Testing
 /// Simulated apps post what StoreKit signed for them to a URL of their developer.
 @Suite struct UploadsTests {
     @Test(arguments: [UploadPlan.Moment.before, .after])
-    func `an app uploads its purchase before or after the notification`(moment: UploadPlan.Moment) async throws {
+    func `App uploads its purchase before or after the notification`(moment: UploadPlan.Moment) async throws {
         let run = try await Self.run(UploadPlan(share: 1, moment: moment))
         #expect(run.uploads.count > 20)
         #expect(run.requests.count == 200)
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `an upload instead of a notification is all that the backend gets`() async throws {
+    @Test func `Upload instead of a notification is all that the backend gets`() async throws {
         let run = try await Self.run(UploadPlan(share: 1, moment: .instead))
         #expect(run.requests.count + run.uploads.count == 200)
         #expect(run.record.uploads.count == run.uploads.count)
@@ -31,7 +31,7 @@ import Testing
         #expect(run.tally.uploads == ["200": run.uploads.count])
     }
 
-    @Test func `an upload names the app and the account, is signed, and has the key of its environment`() async throws {
+    @Test func `Upload names the app and the account, is signed, and has the key of its environment`() async throws {
         let run = try await Self.run(UploadPlan(share: 1, moment: nil), keys: [.production: "key-of-production"])
         let verifier = try NotificationSignerTests.verifier()
         var accounts = 0
@@ -52,20 +52,20 @@ import Testing
         #expect(accounts > 0)
     }
 
-    @Test func `without a key of its environment nothing is uploaded, and every notification is sent`() async throws {
+    @Test func `App without a key of its environment uploads nothing, and every notification is sent`() async throws {
         let run = try await Self.run(UploadPlan(share: 1, moment: .instead), keys: [.sandbox: "sk_test_1"])
         #expect(run.uploads.isEmpty)
         #expect(run.requests.count == 200)
     }
 
-    @Test func `uploads change nothing of the notifications`() async throws {
+    @Test func `Uploads change nothing of the notifications`() async throws {
         let plain = try await Self.run(nil)
         let uploading = try await Self.run(UploadPlan(share: 0.5, moment: .before))
         #expect(plain.record.notifications.map(\.uuid) == uploading.record.notifications.map(\.uuid))
     }
 
     @Test(arguments: ["sk_test_1", "Nowhere:sk_test_1", "Sandbox:"])
-    func `a key without its environment is rejected`(key: String) {
+    func `Key without its environment is rejected`(key: String) {
         #expect(throws: (any Error).self) {
             try UploadOptions.parse(["--upload-url", "http://127.0.0.1:1/", "--upload-key", key])
         }

@@ -12,24 +12,19 @@ import Testing
 @testable import StateUpdater
 
 @Suite(.serialized) struct PublisherTests {
-    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    static let logger = Logger.quiet
     static let now = Date(timeIntervalSince1970: 1_760_000_000)
 
-    /// A broker with both topics, and a database with offset 0 for partitions 0 and 1.
+    /// Offset 0 is stored for partitions 0 and 1.
     static func use(
         _ body: @Sendable (DevelopmentBroker, Producer, PostgresConfiguration) async throws -> Void
     ) async throws {
-        let broker = try DevelopmentBroker(topics: [(Topics.changed.name, 4), (Topics.recoveryRequests.name, 2)])
-        let producer = try Producer(broker.configuration, logger: logger)
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
-            _ = try await PositionStore(connection).establish(
+        try await PipelineHarness.with { harness in
+            _ = try await PositionStore(harness.connection).establish(
                 cluster: "c", group: "g",
                 lowWatermarks: [0, 1].map { LogPosition(topic: "t", partition: $0, offset: 0) })
-            await connection.close()
-            try await body(broker, producer, database)
+            try await body(harness.broker, harness.producer, harness.database)
         }
-        await producer.close(deadline: .seconds(5))
     }
 
     static func publisher(
@@ -73,34 +68,6 @@ import Testing
         _ = try await LedgerStore(connection).apply(entries, moving: [move], recordedAt: now)
     }
 
-    /// Reads a topic until `isComplete` holds for all messages read.
-    static func read<Message: TopicMessage>(
-        _ topic: Topic<Message>, partitions: Int32, _ broker: DevelopmentBroker, until isComplete: ([Message]) -> Bool
-    ) async throws -> [Message] {
-        let consumer = try Consumer(
-            broker.configuration, group: UUID().uuidString, offsetReset: .earliest, logger: logger)
-        try await consumer.assign(
-            (0..<partitions).map {
-                TopicPartitionOffset(TopicPartition(topic: topic.name, partition: $0), offset: 0)
-            })
-        var messages: [Message] = []
-        let deadline = ContinuousClock.now.advanced(by: .seconds(60))
-        while !isComplete(messages), ContinuousClock.now < deadline {
-            guard case .records(let records) = try await consumer.turn(limit: 1000, wait: .seconds(5)) else {
-                continue
-            }
-            for record in records {
-                messages.append(
-                    try Message(
-                        WireRecord(
-                            key: record.key, value: record.value,
-                            headers: record.headers.map { WireHeader($0.name, $0.value) })))
-            }
-        }
-        await consumer.close(deadline: .seconds(5))
-        return messages
-    }
-
     @Test func `Publisher publishes every change in order of each purchase, with two writers and two publishers`()
         async throws
     {
@@ -140,7 +107,7 @@ import Testing
             #expect(timeline.count > 100)
             #expect(timeline.allSatisfy { $0.publishedAt == Self.now })
             let expected = Set(timeline.map { SubscriptionChanged.id(of: $0) })
-            let messages = try await Self.read(Topics.changed, partitions: 4, broker) {
+            let messages = try await broker.messages(of: Topics.changed) {
                 Set($0.map(\.id)).count == expected.count
             }
             #expect(Set(messages.map(\.id)) == expected)
@@ -207,7 +174,7 @@ import Testing
             // A later renewal leaves a gap of its own.
             try await Self.apply([Self.entry(1, 8)], at: 3, connection)
             while try await publisher.turn() != .idle {}
-            let requests = try await Self.read(Topics.recoveryRequests, partitions: 2, broker) { $0.count >= 2 }
+            let requests = try await broker.messages(of: Topics.recoveryRequests) { $0.count >= 2 }
             #expect(requests.map(\.originalTransactionId) == ["1", "1"])
             #expect(requests.map(\.before) == [lost.notificationUUID, requests[1].before])
             #expect(requests.map(\.skipped) == [["beginning"], ["period"]])
@@ -228,7 +195,7 @@ import Testing
             let waiting = try await outbox.changes().map(\.message)
             let publisher = Self.publisher(database, producer, leaseSeconds: 600)
             while try await publisher.turn() != .idle {}
-            let messages = try await Self.read(Topics.changed, partitions: 4, broker) { $0.count == waiting.count }
+            let messages = try await broker.messages(of: Topics.changed) { $0.count == waiting.count }
             #expect(messages.contains { $0.originalTransactionId == "2" })
             for message in messages {
                 #expect(message.traceparent == (message.originalTransactionId == "1" ? trace : nil))

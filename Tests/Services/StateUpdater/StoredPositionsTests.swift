@@ -11,25 +11,23 @@ import Testing
 @testable import StateUpdater
 
 @Suite struct StoredPositionsTests {
-    static let topic = "unique"
+    /// One of ours with a single partition.
+    static let topic = Topics.heartbeats.name
     static let partition = TopicPartition(topic: topic, partition: 0)
-    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// A broker with `records` records in one partition of a topic, and a database.
     static func with(
         records: Int, _ body: @Sendable (StoredPositions, PositionStore, String) async throws -> Void
     ) async throws {
-        let broker = try DevelopmentBroker(topics: [(topic, 1)])
-        let producer = try Producer(broker.configuration, logger: logger)
-        try await producer.send((0..<records).map { _ in ProducerRecord(topic: topic, key: nil, value: [1]) })
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
-            let consumer = try Consumer(broker.configuration, group: "g", offsetReset: .error, logger: logger)
-            let store = PositionStore(connection)
-            let positions = StoredPositions(store, consumer: consumer, group: "g", logger: logger)
+        try await PipelineHarness.with(topics: [Topics.heartbeats.route]) { harness in
+            try await harness.producer.send(
+                (0..<records).map { _ in ProducerRecord(topic: topic, key: nil, value: [1]) })
+            let consumer = try Consumer(
+                harness.broker.configuration, group: "g", offsetReset: .error, logger: .quiet)
+            let store = PositionStore(harness.connection)
+            let positions = StoredPositions(store, consumer: consumer, group: "g", logger: .quiet)
             try await body(positions, store, try await consumer.clusterId())
             await consumer.close(deadline: .seconds(5))
-            await connection.close()
         }
     }
 

@@ -39,7 +39,7 @@ struct ACLsTests {
         }
     }
 
-    @Test func `each service may read and write the topics of its arrows, and no others`() async throws {
+    @Test func `Each service may read and write the topics of its arrows, and no others`() async throws {
         let grants = try await Self.grants()
         // The command line and the console read what others read, to say how old what waits is: AccessRuleTests.
         for service in ServiceName.allCases where service != .storekeeper && service != .console {
@@ -54,7 +54,7 @@ struct ACLsTests {
         #expect(Set(grants.map(\.principal)) == Set(principals))
     }
 
-    @Test(arguments: ServiceKind.allCases) func `each service may join the groups in which it reads`(role: ServiceKind)
+    @Test(arguments: ServiceKind.allCases) func `Each service may join the groups in which it reads`(role: ServiceKind)
         async throws
     {
         let own = try await Self.grants().filter { $0.principal == "User:storekeeper-\(role.rawValue)" }
@@ -69,7 +69,7 @@ struct ACLsTests {
         }
     }
 
-    @Test func `what an operator puts in reaches the script as it is`() async throws {
+    @Test func `Operator's values reach the script unchanged`() async throws {
         let outcome = await CommandOutcome.of([
             "acls", "--script", "/bin/echo", "--principal-prefix", "User:CN=it's $HOME; ", "--command-config", "a b",
         ])

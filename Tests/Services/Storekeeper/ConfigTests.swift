@@ -3,7 +3,7 @@ import Testing
 @testable import Storekeeper
 
 struct ConfigTests {
-    @Test func `everything is shown but what is secret`() async {
+    @Test func `config shows everything except secrets`() async {
         let environment = [
             "DATABASE_URL": "postgres://keeper:hunter2@db:5432/store", "KAFKA_BOOTSTRAP_SERVERS": "k1:9092",
             "KAFKA_SASL_PASSWORD": "hunter2", "STOREKEEPER_DATABASE_SCHEMA": "",
@@ -18,7 +18,7 @@ struct ConfigTests {
         }
     }
 
-    @Test func `it says of each variable where its value is from`() async throws {
+    @Test func `config shows the source of each value`() async throws {
         struct Row: Decodable, Equatable {
             var name: String
             var value: String?
@@ -32,14 +32,14 @@ struct ConfigTests {
         #expect(rows.contains(Row(name: "STOREKEEPER_APPS_FILE", value: nil, isDefault: true)))
     }
 
-    @Test func `what cannot be used is said with exit 78`() async {
+    @Test func `config exits 78 with what cannot be used`() async {
         let outcome = await CommandOutcome.of(
             ["config"], environment: ["KAFKA_BOOTSTRAP_SERVERS": "k1:9092", "KAFKA_NO_SUCH_THING": "1"])
         #expect(outcome.code == 78)
         #expect(outcome.errorOutput.contains("no.such.thing"))
     }
 
-    @Test func `everything that cannot be used is said at once, and what is set to nothing is not set`() async {
+    @Test func `config reports all problems at once, and an empty variable counts as unset`() async {
         let outcome = await CommandOutcome.of(
             ["config"],
             environment: [

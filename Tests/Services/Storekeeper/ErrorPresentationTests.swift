@@ -5,7 +5,7 @@ import Testing
 @testable import Storekeeper
 
 struct ErrorPresentationTests {
-    @Test func `a mistake that is found while a verb runs shows the usage of that verb`() async {
+    @Test func `Mistake that is found while a verb runs shows the usage of that verb`() async {
         let outcome = await CommandOutcome.of(
             ["dead-letters", "list", "--from", "1h", "--to", "2h"],
             environment: ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"])
@@ -15,14 +15,14 @@ struct ErrorPresentationTests {
         #expect(outcome.errorOutput.hasSuffix("See 'storekeeper dead-letters list --help' for more information."))
     }
 
-    @Test func `what is wrong with the variables is said without any usage`() async {
+    @Test func `ErrorPresentation shows no usage for mistakes in variables`() async {
         let outcome = await CommandOutcome.of(["audit"])
         #expect(outcome.code == 78)
         #expect(outcome.errorOutput.hasPrefix("Error: The configuration has 1 problem"))
         #expect(!outcome.errorOutput.contains("Usage"))
     }
 
-    @Test func `a schema without tables, and a right that is lacking, are said with what to do`() async throws {
+    @Test func `Schema without tables, and a right that is lacking, are said with what to do`() async throws {
         try await TestDatabase.use { database async throws in
             let outcome = await CommandOutcome.of(["audit", "--schema", "nosuch"], environment: database.environment)
             #expect(outcome.code == 1)
@@ -34,7 +34,7 @@ struct ErrorPresentationTests {
         #expect(ErrorPresentation(rejected, of: Audit.self)?.text.contains("storekeeper_scheduler") == true)
     }
 
-    @Test func `a broker that does not answer is named, with what to look at`() async {
+    @Test func `Broker that does not answer is named, with what to look at`() async {
         let outcome = await CommandOutcome.of(
             ["offsets", "reset"],
             environment: ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "DATABASE_URL": "postgres://127.0.0.1:1/none"])

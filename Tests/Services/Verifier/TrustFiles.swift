@@ -1,21 +1,20 @@
 import Chassis
 import Foundation
 import Signatures
+import TestSupport
 
 @testable import Verifier
 
 /// Files of roots and apps in a directory of the test.
 final class TrustFiles: Sendable {
-    let directory: URL
-    var apps: String { directory.appendingPathComponent("apps.json").path }
+    private let root: TemporaryDirectory
+    var directory: URL { root.url }
+    var apps: String { root.path("apps.json") }
 
     init() throws {
-        directory = FileManager.default.temporaryDirectory.appendingPathComponent("trust-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        root = try TemporaryDirectory()
         try write("apps.json", Self.reader)
     }
-
-    deinit { try? FileManager.default.removeItem(at: directory) }
 
     /// The app of the corpus.
     static let reader =
@@ -24,9 +23,7 @@ final class TrustFiles: Sendable {
     /// Replaces a file as editors and container tools do: in one step.
     @discardableResult
     func write(_ name: String, _ text: String) throws -> String {
-        let file = directory.appendingPathComponent(name)
-        try Data(text.utf8).write(to: file, options: .atomic)
-        return file.path
+        try root.write(name, text)
     }
 
     func settings(

@@ -3,6 +3,7 @@ import Bootstrap
 import Chassis
 import Foundation
 import Signatures
+import TestSupport
 import Testing
 
 @testable import Verifier

@@ -29,14 +29,14 @@ import Testing
         return APIKeysWatcher(path: path, apps: apps, first: try APIKeysFile(contentsOf: path, apps: apps))
     }
 
-    @Test func `what has not changed is no news`() async throws {
+    @Test func `APIKeysWatcher reports nothing while the keys are the same`() async throws {
         let keys = try watched()
         #expect(await keys.reload(apps: apps) == nil)
         try list("first")
         #expect(await keys.reload(apps: apps) == nil)
     }
 
-    @Test func `a further key is news once`() async throws {
+    @Test func `APIKeysWatcher reports an added key once`() async throws {
         let keys = try watched()
         try writeKey("second")
         try list("first", "second")
@@ -44,7 +44,7 @@ import Testing
         #expect(await keys.reload(apps: apps) == nil)
     }
 
-    @Test func `another key under the same name is news`() async throws {
+    @Test func `APIKeysWatcher reports another key under the same name`() async throws {
         let keys = try watched()
         try writeKey("first")
         #expect(await keys.reload(apps: apps) != nil)

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `there is a client for each environment of an app that has a key`() async throws {
+    @Test func `AppleAPI has a client for each environment of an app that has a key`() async throws {
         let api = try AppleAPI(
             watcher(), keys: files.path("keys.json"), url: nil, limitShare: 0.5, developmentMode: false,
             clock: APIClock(now: { Date() }, random: { 0 }))
@@ -70,18 +70,18 @@ import Testing
     @Test(arguments: [
         "http://127.0.0.1:8090", "http://localhost:8090", "http://[::1]:8090", "https://simulator.example",
     ])
-    func `tokens may go unencrypted to this machine, and encrypted anywhere`(url: String) async throws {
+    func `Tokens may go unencrypted to this machine, and encrypted anywhere`(url: String) async throws {
         #expect(try await problems(url: url).isEmpty)
     }
 
-    @Test func `tokens go unencrypted elsewhere in development mode only`() async throws {
+    @Test func `Tokens go unencrypted elsewhere in development mode only`() async throws {
         let found = try await problems(url: "http://simulator:8090")
         #expect(found.count == 1)
         #expect(found.first?.contains("STOREKEEPER_DEVELOPMENT_MODE") == true)
         #expect(try await problems(url: "http://simulator:8090", developmentMode: true).isEmpty)
     }
 
-    @Test func `everything that is wrong is said at once`() async throws {
+    @Test func `AppleAPI reports all mistakes at once`() async throws {
         let found = try await problems(keys: "absent.json", url: "simulator:8090")
         #expect(found.contains { $0.contains("STOREKEEPER_APP_STORE_API_URL") })
         #expect(found.contains { $0.contains("STOREKEEPER_APP_STORE_API_KEYS_FILE") && $0.contains("absent.json") })

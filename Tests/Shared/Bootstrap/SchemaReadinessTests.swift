@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `a process is ready when setup has made what its build needs, and says until then what is missing`()
+    @Test func `Process is ready when setup has made what its build needs, and says until then what is missing`()
         async throws
     {
         try await TestDatabase.use(isMigrated: false) { database async throws in

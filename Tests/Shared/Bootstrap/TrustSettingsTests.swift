@@ -34,14 +34,14 @@ import Testing
         return try CertificateIssuer.selfSigned(profile, key: .generate(.p384)).certificate
     }
 
-    @Test func `without files Apple's root is trusted and nothing else`() throws {
+    @Test func `TrustSettings without files trust Apple's root and nothing else`() throws {
         let trusted = try trusted()
         #expect(trusted.trust.roots.isEmpty)
         #expect(trusted.trust.pinnedDigests == [TrustStore.appleRootDigest])
         #expect(trusted.apps.app("com.example.reader")?.environments == [.production, .sandbox])
     }
 
-    @Test func `further roots may be named in production, several in a PEM or one in DER`() throws {
+    @Test func `Roots may be added in production, several in a PEM or one in DER`() throws {
         let roots = try [foreignRoot(), foreignRoot(), foreignRoot()]
         let several = try files.write("several.pem", roots[0].pem + "\n" + roots[1].pem)
         let single = files.directory.appendingPathComponent("single.der")
@@ -51,7 +51,7 @@ import Testing
         #expect(trusted.trust.pins(TrustStore.appleRootDigest))
     }
 
-    @Test func `a root of the simulator's kind is rejected outside development mode, by name and with a way out`()
+    @Test func `Root of the simulator's kind is rejected outside development mode, by name and with a way out`()
         throws
     {
         let authority = try DevelopmentAuthority(now: Self.now)
@@ -65,7 +65,7 @@ import Testing
         #expect(problems(roots: [file], developmentMode: true).isEmpty)
     }
 
-    @Test func `everything that is wrong is said at once`() throws {
+    @Test func `TrustSettings report all mistakes at once`() throws {
         let authority = try DevelopmentAuthority(now: Self.now)
         let leaf = try files.write("leaf.pem", try Certificate(der: authority.leaf).pem)
         let empty = try files.write("empty.pem", "")

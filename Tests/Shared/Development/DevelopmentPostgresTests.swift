@@ -10,7 +10,7 @@ import Testing
             PostgresConfiguration(url: server.url, applicationName: "test"), logger: .init(label: "test"))
     }
 
-    @Test func `a temporary server leaves nothing behind`() async throws {
+    @Test func `Temporary server leaves nothing behind`() async throws {
         let server = try await DevelopmentPostgres.start(durability: .none)
         try await Self.connection(server).connect()
         let process = try #require(await server.serverProcess())
@@ -19,7 +19,7 @@ import Testing
         #expect(kill(process, 0) == -1 && errno == ESRCH)
     }
 
-    @Test func `a directory that is given keeps its data, also when the server was killed`() async throws {
+    @Test func `Directory that is given keeps its data, also when the server was killed`() async throws {
         let temporary = try TemporaryDirectory()
         let parent = temporary.path
         // The server's user must be able to pass through.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Kafka
@@ -20,11 +21,11 @@ import Testing
     }
 
     @Test func `KafkaEnvironment reads a secret from its file without the newline at its end`() throws {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try Data("geheim\n".utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let overrides = try KafkaConfiguration.overrides(environment: ["KAFKA_SASL_PASSWORD_FILE": file.path])
-        #expect(overrides == ["sasl.password": "geheim"])
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let file = try directory.write("password", "secret\n")
+        let overrides = try KafkaConfiguration.overrides(environment: ["KAFKA_SASL_PASSWORD_FILE": file])
+        #expect(overrides == ["sasl.password": "secret"])
     }
 
     @Test func `KafkaEnvironment names every file that cannot be read`() throws {

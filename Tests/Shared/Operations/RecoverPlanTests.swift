@@ -16,7 +16,7 @@ struct RecoverPlanTests {
 
     private static let both = [RecoverPlan.App(.production, "app"), RecoverPlan.App(.sandbox, "app")]
 
-    @Test func `each app and environment gets a window, as far back as Apple remembers`() throws {
+    @Test func `RecoverPlan gives each app and environment a window, as far back as Apple remembers`() throws {
         let requests = try Self.plan(daysAgo: 200).requests(for: Self.both) { UUID() }
         #expect(requests.map { Self.now.timeIntervalSince($0.scope.from) / Self.day } == [180, 30])
         #expect(requests.allSatisfy { $0.reason == .manual && $0.scope.to == Self.now })
@@ -25,7 +25,7 @@ struct RecoverPlanTests {
         #expect(Self.plan(daysAgo: 10).warnings(for: Self.both) == [])
     }
 
-    @Test func `what Apple has forgotten is rejected with advice`() {
+    @Test func `RecoverPlan rejects a time that Apple no longer lists, with advice`() {
         #expect(throws: OperationError.self) {
             try Self.plan(daysAgo: 200, to: 190).requests(for: Self.both) { UUID() }
         }

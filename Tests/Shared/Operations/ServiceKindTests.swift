@@ -7,7 +7,7 @@ struct ServiceKindTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../..").standardizedFileURL
 
-    @Test func `network policies let exactly the services with a database role reach the database`() throws {
+    @Test func `Network policies let exactly the services with a database role reach the database`() throws {
         let policies = try String(
             contentsOf: Self.root.appending(path: "Deploy/kubernetes/base/network-policies.yaml"), encoding: .utf8)
         let policy = try #require(

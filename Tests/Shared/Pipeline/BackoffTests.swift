@@ -1,4 +1,5 @@
 import Pipeline
+import TestSupport
 import Testing
 
 @Suite struct BackoffTests {
@@ -25,7 +26,7 @@ import Testing
 
     @Test func `Backoff neither overflows nor exceeds the cap after many failures`() {
         var backoff = Backoff()
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator(state: 1)
         for _ in 0..<1000 { #expect(backoff.next(using: &generator) <= .seconds(30)) }
     }
 }

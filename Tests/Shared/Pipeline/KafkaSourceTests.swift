@@ -12,10 +12,10 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct KafkaSourceTests {
     @Test func `KafkaSource without a partition gets one empty assignment, and waits`() async throws {
-        let bench = try await Bench(records: 5)
-        let members = [try await bench.member(), try await bench.member()]
+        let harness = try await SourceHarness(records: 5)
+        let members = [try await harness.member(), try await harness.member()]
         let spare = try await memberWithoutPartition(members)
-        let source = bench.source(spare)
+        let source = harness.source(spare)
         #expect(try await source.next() == nil)
         let turn = try await spare.turn(limit: 1, wait: .zero)
         guard case .idle = turn else {
@@ -26,10 +26,10 @@ import Testing
     }
 
     @Test func `Worker without partitions complains where no instance of its group settles what waits`() async throws {
-        let bench = try await Bench(records: 5)
-        let members = [try await bench.member(), try await bench.member()]
+        let harness = try await SourceHarness(records: 5)
+        let members = [try await harness.member(), try await harness.member()]
         let spare = try await memberWithoutPartition(members)
-        let source = bench.source(spare)
+        let source = harness.source(spare)
         #expect(try await source.next() == nil)
         let clock = ManualClock()
         let health = Health(instant: { clock.instant })
@@ -44,7 +44,7 @@ import Testing
         #expect(health.notReady == [sentence])
         #expect(health.hung.isEmpty, "the others may be waiting for a dependency")
         let other = try #require(members.first { $0 !== spare })
-        try await other.commit([TopicPartitionOffset(bench.partition, offset: 2)])
+        try await other.commit([TopicPartitionOffset(harness.partition, offset: 2)])
         await reporter.publish(&report, askingBroker: true)
         #expect(health.notReady.isEmpty, "another instance settles")
         for member in members { await member.close(deadline: .seconds(5)) }
@@ -68,9 +68,9 @@ import Testing
     @Test func `KafkaSource counts records as waiting until they are settled, also those of the current batch`()
         async throws
     {
-        let bench = try await Bench(records: 5)
-        let source = bench.source(try await bench.member())
-        let batch = try await bench.batch(from: source)
+        let harness = try await SourceHarness(records: 5)
+        let source = harness.source(try await harness.member())
+        let batch = try await harness.batch(from: source)
         // As many as a fetch brought, and not more than were requested.
         #expect((1...3).contains(batch.records.count))
         let dated = try #require(batch.records.first?.timestamp)
@@ -79,13 +79,13 @@ import Testing
         #expect(lag.seconds == 60)
         // Retried after a failure: nothing is settled yet.
         try await source.rewind()
-        let settled = try await bench.batch(from: source).records.count
+        let settled = try await harness.batch(from: source).records.count
         #expect(try await source.lag(now: dated).first?.records == 5)
         // The next batch was requested: those are settled.
-        _ = try await bench.batch(from: source)
+        _ = try await harness.batch(from: source)
         #expect(try await source.lag(now: dated).first?.records == 5 - Int64(settled))
         while try await source.next() != nil {}
-        let end = KafkaSource.Lag(partition: bench.partition, records: 0, seconds: 0)
+        let end = KafkaSource.Lag(partition: harness.partition, records: 0, seconds: 0)
         #expect(try await source.lag(now: dated) == [end])
         try await source.close()
         #expect(try await source.lag(now: dated) == [])
@@ -111,15 +111,15 @@ import Testing
     }
 
     @Test func `KafkaSource reads again from a stored position that was moved back while it was idle`() async throws {
-        let bench = try await Bench(records: 5)
+        let harness = try await SourceHarness(records: 5)
         let stored = Stored()
-        let source = bench.source(try await bench.member(), startingAt: stored, checkInterval: .zero)
+        let source = harness.source(try await harness.member(), startingAt: stored, checkInterval: .zero)
         var read = 0
-        while read < 5 { read += try await bench.batch(from: source).records.count }
+        while read < 5 { read += try await harness.batch(from: source).records.count }
         stored.settle(5)
         #expect(try await source.next() == nil)
         stored.restore()
-        let again = try await bench.batch(from: source)
+        let again = try await harness.batch(from: source)
         #expect(again.records.first?.position.offset == 0)
         try await source.close()
     }
@@ -136,10 +136,10 @@ import Testing
     }
 
     @Test func `Worker that owns partitions and gets no records is not alive after a minute`() async throws {
-        let bench = try await Bench(records: 5)
-        let source = bench.source(try await bench.member(), startingAt: LeftToTheClient())
-        _ = try await bench.batch(from: source)
-        bench.broker.inject([16, 16], into: .offsetFetch)
+        let harness = try await SourceHarness(records: 5)
+        let source = harness.source(try await harness.member(), startingAt: LeftToTheClient())
+        _ = try await harness.batch(from: source)
+        harness.broker.inject([16, 16], into: .offsetFetch)
         try await source.rewind()
         let clock = ManualClock()
         let health = Health(instant: { clock.instant })
@@ -159,7 +159,7 @@ import Testing
 }
 
 /// A topic with one partition and some records.
-private struct Bench {
+private struct SourceHarness {
     let partition = TopicPartition(topic: "in", partition: 0)
     let broker: DevelopmentBroker
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Kafka
+import TestSupport
 import Testing
 
 @testable import Chassis
@@ -73,17 +74,15 @@ import Testing
     }
 
     @Test func `Seal key file that is missing, empty or holds a short key is a problem of the configuration`() throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
         for content in [nil, "", "\n\n", "short\n", String(repeating: "a", count: 64) + "\nshort"] {
-            let file = directory.appending(path: "keys").path
-            if let content { try Data(content.utf8).write(to: URL(fileURLWithPath: file)) }
+            let file = directory.path("keys")
+            if let content { try directory.write("keys", content) }
             #expect(throws: ConfigurationProblems.self, "\(content ?? "missing")") { _ = try RecordSeal(file: file) }
         }
-        let file = directory.appending(path: "good").path
-        try Data((String(repeating: "a", count: 64) + "\r\n\n" + String(repeating: "b", count: 32)).utf8)
-            .write(to: URL(fileURLWithPath: file))
+        let file = try directory.write(
+            "good", String(repeating: "a", count: 64) + "\r\n\n" + String(repeating: "b", count: 32))
         #expect(try RecordSeal(file: file).isOn)
         #expect(try !RecordSeal(file: nil).isOn)
     }

@@ -1,24 +1,12 @@
 import ServiceLifecycle
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Chassis
 @testable import Pipeline
 
 @Suite(.timeLimit(.minutes(1))) struct RetryLoopTests {
-    /// Does not wait, and records for how long it should have.
-    struct SwiftClock: Clock {
-        let pauses: @Sendable (Duration) -> Void
-        var now: ContinuousClock.Instant { .now }
-        var minimumResolution: Duration { .nanoseconds(1) }
-
-        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-            pauses(ContinuousClock.now.duration(to: deadline))
-            try Task.checkCancellation()
-            await Task.yield()
-        }
-    }
-
     struct Away: Error {}
 
     private struct Loop: Service {
@@ -32,8 +20,8 @@ import Testing
         let (turns, turned) = AsyncStream<Bool>.makeStream()
         let failures = Mutex(0)
         let outcomes = Mutex([true, false, true, true])
-        let pauses = Mutex<[Duration]>([])
-        let retryLoop = RetryLoop(clock: SwiftClock { pause in pauses.withLock { $0.append(pause) } }) { _ in
+        let clock = SkippingClock { _ in await Task.yield() }
+        let retryLoop = RetryLoop(clock: clock) { _ in
             failures.withLock { $0 += 1 }
         }
         let loop = Loop(retryLoop: retryLoop) { beginsAnew in
@@ -54,9 +42,8 @@ import Testing
         try await running
         #expect(seen == [true, false, true, false])
         #expect(failures.withLock { $0 } == 1)
-        let first = try #require(pauses.withLock { $0.first })
-        #expect(first > .seconds(6) && first <= .seconds(7))
+        #expect(clock.sleeps.first == .seconds(7))
         // After a failure, a tenth of a second at most.
-        #expect(pauses.withLock { $0[1] } <= .milliseconds(100))
+        #expect(clock.sleeps[1] <= .milliseconds(100))
     }
 }

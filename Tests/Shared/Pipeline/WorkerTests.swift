@@ -12,12 +12,12 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct WorkerTests {
     @Test func `Worker forwards or rejects a record before it commits its offset`() async throws {
-        let bench = try await Bench()
-        try await bench.write(["1", "2", "x", "4"])
-        let (forwarded, letters) = try await bench.whileWorking(Even()) {
-            let forwarded = try await bench.read(bench.output.name, count: 2)
-            let letters = try await bench.read(Topics.rejected.name, count: 1)
-            try await bench.drained()
+        let harness = try await WorkerHarness()
+        try await harness.write(["1", "2", "x", "4"])
+        let (forwarded, letters) = try await harness.whileWorking(Even()) {
+            let forwarded = try await harness.read(harness.output.name, count: 2)
+            let letters = try await harness.read(Topics.rejected.name, count: 1)
+            try await harness.drained()
             return (forwarded, letters)
         }
         #expect(Set(forwarded.map { String(decoding: $0.value, as: UTF8.self) }) == ["2", "4"])
@@ -25,84 +25,88 @@ import Testing
     }
 
     @Test func `Worker processes a batch again after an outage until it succeeds`() async throws {
-        let bench = try await Bench()
-        try await bench.write((0..<20).map { String($0 * 2) })
+        let harness = try await WorkerHarness()
+        try await harness.write((0..<20).map { String($0 * 2) })
         let outage = Outage(failures: 3)
-        let forwarded = try await bench.whileWorking(outage) { try await bench.read(bench.output.name, count: 20) }
+        let forwarded = try await harness.whileWorking(outage) {
+            try await harness.read(harness.output.name, count: 20)
+        }
         #expect(Set(forwarded.map(\.value)).count == 20)
         #expect(outage.left.withLock { $0 } == 0)
-        #expect(try await bench.lag() == 0)
+        #expect(try await harness.lag() == 0)
     }
 
     @Test func `Worker repeats a failed settlement from the same position`() async throws {
-        let bench = try await Bench()
-        try await bench.write(["2", "4"])
+        let harness = try await WorkerHarness()
+        try await harness.write(["2", "4"])
         // The broker accepts the outputs and rejects the commit: the next attempt only commits.
-        bench.broker.inject([16], into: .offsetCommit)
-        let forwarded = try await bench.whileWorking(Even()) { try await bench.read(bench.output.name, count: 2) }
+        harness.broker.inject([16], into: .offsetCommit)
+        let forwarded = try await harness.whileWorking(Even()) { try await harness.read(harness.output.name, count: 2) }
         #expect(Set(forwarded.map(\.value)).count == 2)
-        #expect(try await bench.lag() == 0)
-        #expect(try await bench.end(of: bench.output.name) == 2)
+        #expect(try await harness.lag() == 0)
+        #expect(try await harness.end(of: harness.output.name) == 2)
     }
 
     @Test func `Worker does not produce again what was delivered of a failed batch`() async throws {
-        let bench = try await Bench()
-        try await bench.write((0..<40).map { $0.isMultiple(of: 2) ? "\($0)" : "x\($0)" })
+        let harness = try await WorkerHarness()
+        try await harness.write((0..<40).map { $0.isMultiple(of: 2) ? "\($0)" : "x\($0)" })
         // Not allowed, once: one of the two topics gets its part of the first batch, the other does not.
-        bench.broker.inject([29], into: .produce)
-        try await bench.whileWorking(Even()) {
-            try await bench.drained()
+        harness.broker.inject([29], into: .produce)
+        try await harness.whileWorking(Even()) {
+            try await harness.drained()
         }
-        #expect(try await bench.end(of: bench.output.name) == 20)
-        #expect(try await bench.end(of: Topics.rejected.name) == 20)
+        #expect(try await harness.end(of: harness.output.name) == 20)
+        #expect(try await harness.end(of: Topics.rejected.name) == 20)
     }
 
     @Test func `Worker continues when the coordinator has moved before it goes back to a failed batch`() async throws {
-        let bench = try await Bench()
-        try await bench.write((0..<20).map { String($0 * 2) })
+        let harness = try await WorkerHarness()
+        try await harness.write((0..<20).map { String($0 * 2) })
         // NOT_COORDINATOR: librdkafka drops the request for the committed offsets and never repeats it.
-        let outage = Outage(failures: 1) { bench.broker.inject([16, 16], into: .offsetFetch) }
-        let forwarded = try await bench.whileWorking(outage) { try await bench.read(bench.output.name, count: 20) }
+        let outage = Outage(failures: 1) { harness.broker.inject([16, 16], into: .offsetFetch) }
+        let forwarded = try await harness.whileWorking(outage) {
+            try await harness.read(harness.output.name, count: 20)
+        }
         #expect(Set(forwarded.map(\.value)).count == 20)
     }
 
     @Test func `Worker writes a postponed record to its waiting topic with key and headers, and settles it`()
         async throws
     {
-        let bench = try await Bench()
+        let harness = try await WorkerHarness()
         let header = RecordHeader(name: Headers.source, value: Array("webhook".utf8))
-        try await bench.write(["later"], headers: [header])
-        let waiting = try await bench.whileWorking(Even()) {
-            let waiting = try await bench.read(Topics.unproven.name, count: 1)
-            try await bench.drained()
+        try await harness.write(["later"], headers: [header])
+        let waiting = try await harness.whileWorking(Even()) {
+            let waiting = try await harness.read(Topics.unproven.name, count: 1)
+            try await harness.drained()
             return waiting
         }
         #expect(waiting.first?.value == Array("later".utf8))
         #expect(waiting.first?.headers == [header])
-        #expect(try await bench.end(of: bench.output.name) == 0)
+        #expect(try await harness.end(of: harness.output.name) == 0)
     }
 
     @Test func `Worker stops at a run of rejections and leaves the rest of the topic unchanged`() async throws {
-        let bench = try await Bench(rejectionLimit: RejectionLimit(consecutive: 10))
-        try await bench.write((0..<50).map { "x\($0)" })
+        let harness = try await WorkerHarness(rejectionLimit: RejectionLimit(consecutive: 10))
+        try await harness.write((0..<50).map { "x\($0)" })
         let stopped = await #expect(throws: RejectionLimitReached.self) {
-            try await bench.whileWorking(Even()) { try await bench.becomesUnready() }
+            try await harness.whileWorking(Even()) { try await harness.becomesUnready() }
         }
         #expect(stopped?.counted == 10)
         // The records may have come in several batches, of which those before the tenth record are settled.
-        let left = try await bench.lag()
+        let left = try await harness.lag()
         #expect(left > 40)
-        #expect(try await bench.end(of: Topics.rejected.name) == 50 - left)
+        #expect(try await harness.end(of: Topics.rejected.name) == 50 - left)
     }
 
     @Test func `Worker writes a span for each record in the trace that its header names`() async throws {
-        let bench = try await Bench()
+        let harness = try await WorkerHarness()
         let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-        try await bench.write(["x"], headers: [RecordHeader(name: Headers.traceparent, value: Array(trace.utf8))])
-        try await bench.write(["x"])
-        let span = try await bench.whileWorking(Even()) {
+        try await harness.write(["x"], headers: [RecordHeader(name: Headers.traceparent, value: Array(trace.utf8))])
+        try await harness.write(["x"])
+        let span = try await harness.whileWorking(Even()) {
             while true {
-                if let span = bench.tracer.take(10).spans.first { return span }
+                if let span = harness.tracer.take(10).spans.first { return span }
                 try Task.checkCancellation()
                 await Task.yield()
             }
@@ -114,14 +118,14 @@ import Testing
     }
 
     @Test func `Worker shares partitions with another, and no record is missing`() async throws {
-        let bench = try await Bench()
-        let forwarded = try await bench.whileWorking(Even()) {
-            let forwarded = try await bench.whileWorking(Even()) {
-                try await bench.write((0..<500).map { String($0 * 2) })
-                return try await bench.read(bench.output.name, count: 500)
+        let harness = try await WorkerHarness()
+        let forwarded = try await harness.whileWorking(Even()) {
+            let forwarded = try await harness.whileWorking(Even()) {
+                try await harness.write((0..<500).map { String($0 * 2) })
+                return try await harness.read(harness.output.name, count: 500)
             }
             // A commit that met the rebalance is repeated by the next owner of the partition.
-            try await bench.drained()
+            try await harness.drained()
             return forwarded
         }
         #expect(Set(forwarded.map(\.value)).count == 500)
@@ -158,7 +162,7 @@ private struct Outage: Stage {
 }
 
 /// A broker, a topic to read, a topic to write, and the parts of a worker between them.
-private struct Bench {
+private struct WorkerHarness {
     struct Variables: WorkerVariables {
         let brokers = Variable.kafkaBrokers
         let batch = Variable.batchLimit

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ConnectionLossTests {
     static let one = Statement("test-one", "select 1 as one")
 
-    @Test func `a lost connection says so once and is replaced at the next use`() async throws {
+    @Test func `Lost connection says so once and is replaced at the next use`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let (connection, observer) = (TestDatabase.connection(database), TestDatabase.connection(database))
             let first = try await connection.backendProcess()
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `no statement of a transaction runs outside of it after the connection was lost`() async throws {
+    @Test func `Statement of a transaction never runs outside of it after the connection was lost`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let (connection, observer) = (TestDatabase.connection(database), TestDatabase.connection(database))
             try await connection.run(unsafeScript: "create table place (id integer primary key)")
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `a statement that takes too long is cancelled and the connection stays`() async throws {
+    @Test func `Statement that takes too long is cancelled and the connection stays`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             var hasty = database
             // Connecting takes some statements, too.
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `waiting too long for a lock means that it may be tried again`() async throws {
+    @Test func `Lock timeout means that a retry may succeed`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             var hasty = database
             hasty.lockTimeout = .milliseconds(20)
@@ -95,7 +95,7 @@ import Testing
         #expect(error?.meaning == .connectionLost)
     }
 
-    @Test func `a database that does not exist is for an operator to repair`() async throws {
+    @Test func `Database that does not exist needs an operator`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             var wrong = database
             wrong.url += "_elsewhere"

@@ -5,14 +5,14 @@ import Testing
 @testable import Postgres
 
 @Suite struct PostgresConfigurationTests {
-    @Test func `no secret is printed`() {
+    @Test func `PostgresConfiguration never prints a secret`() {
         let configuration = PostgresConfiguration(
             url: "postgres://user:sesame@db.example/x", applicationName: "verifier")
         #expect(!"\(configuration)".contains("sesame"))
         #expect("\(configuration)".contains("verifier"))
     }
 
-    @Test func `the password file outweighs the URL and loses its newline`() throws {
+    @Test func `Password file outweighs the URL and loses its newline`() throws {
         let temporary = try TemporaryDirectory()
         let directory = temporary.path
         try Data("sesame\n".utf8).write(to: URL(fileURLWithPath: directory + "/password"))
@@ -25,7 +25,7 @@ import Testing
         #expect(url < password)
     }
 
-    @Test func `a missing or empty password file is an operator's task`() throws {
+    @Test func `Missing or empty password file is an operator's task`() throws {
         let missing = PostgresConfiguration(url: "", applicationName: "x", passwordFile: "/nowhere/password")
         let error = #expect(throws: PostgresError.self) { try missing.connectionParameters() }
         #expect(error?.meaning == .notPermitted)
@@ -33,12 +33,12 @@ import Testing
     }
 
     @Test(arguments: ["", "Public", "a b", "a\"b", "1a", "a;drop table x", "a,b"])
-    func `a schema is one plain identifier`(schema: String) {
+    func `Schema is one plain identifier`(schema: String) {
         let configuration = PostgresConfiguration(url: "", applicationName: "x", schema: schema)
         #expect(throws: PostgresError.self) { try configuration.sessionSettings() }
     }
 
-    @Test func `a timeout never becomes zero, which would mean none`() throws {
+    @Test func `Timeout never becomes zero, which would mean none`() throws {
         let configuration = PostgresConfiguration(
             url: "", applicationName: "x", statementTimeout: .microseconds(1), lockTimeout: nil)
         let settings = try configuration.sessionSettings()

@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `every type of value comes back as it went`() async throws {
+    @Test func `Every type of value comes back as it went`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)
             let uuid = UUID()
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `every type of value can be missing`() async throws {
+    @Test func `Every type of value can be missing`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)
             let row = try await connection.execute(
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `arrays come back with their NULLs, and empty ones empty`() async throws {
+    @Test func `Arrays come back with their NULLs, and empty ones empty`() async throws {
         let echo = Statement(
             "test-echo-arrays",
             """

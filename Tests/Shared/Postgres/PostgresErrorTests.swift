@@ -13,7 +13,7 @@ import Testing
         ("42501", .notPermitted), ("3D000", .notPermitted), ("42601", .programming), ("42P01", .programming),
         ("25P02", .programming), ("0A000", .programming),
     ])
-    func `a SQLSTATE means what a caller can do about it`(state: String, meaning: PostgresError.Meaning) {
+    func `SQLSTATE means what a caller can do about it`(state: String, meaning: PostgresError.Meaning) {
         #expect(PostgresError.meaning(ofSQLState: state) == meaning)
     }
 
@@ -26,14 +26,14 @@ import Testing
         #expect(lasting.allSatisfy { !PostgresError($0, "").isTransient })
     }
 
-    @Test func `a description says what, where and the SQLSTATE`() {
+    @Test func `Description says what, where and the SQLSTATE`() {
         let error = PostgresError(.uniqueViolation, sqlState: "23505", "duplicate", detail: "Key (a)=(1)")
             .during(Statement("find-it", "select 1"))
         #expect(error.description == "duplicate (Key (a)=(1)) [SQLSTATE 23505] in statement “find-it”")
     }
 
     @Test(arguments: ["23514", "23502", "22P02", "22001", "XX000"])
-    func `what the server tells of a whole row is kept nowhere`(sqlState: String) {
+    func `PostgresError keeps nothing that the server says of a whole row`(sqlState: String) {
         let error = PostgresError(
             .constraintViolation, sqlState: sqlState, "violated", detail: "Failing row contains (secret).")
         #expect(error.detail == nil)

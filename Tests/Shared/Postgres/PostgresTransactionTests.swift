@@ -24,7 +24,7 @@ import Testing
         try await connection.execute(names).map { row in try row.value("name") }
     }
 
-    @Test func `what the body did is there when it returned`() async throws {
+    @Test func `Transaction is committed when its body returned`() async throws {
         try await Self.use { connection, _ async throws in
             let affected = try await connection.transaction { transaction in
                 try transaction.execute(Self.insert, Int32(1), "a").affected
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `nothing is there when the body threw`() async throws {
+    @Test func `Transaction is rolled back when its body threw`() async throws {
         try await Self.use { connection, _ async throws in
             await #expect(throws: Change.self) {
                 try await connection.transaction { transaction in
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `an ignored error cannot be committed`() async throws {
+    @Test func `Ignored error cannot be committed`() async throws {
         try await Self.use { connection, _ async throws in
             await #expect(throws: PostgresError.self) {
                 try await connection.transaction { transaction in
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `a pipeline stops at its first error and undoes what was before`() async throws {
+    @Test func `Pipeline stops at its first error and undoes what was before`() async throws {
         try await Self.use { connection, _ async throws in
             let error = await #expect(throws: PostgresError.self) {
                 try await connection.pipeline([
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `text with NUL is rejected before it is sent, and the transaction goes on`() async throws {
+    @Test func `Text with NUL is rejected before it is sent, and the transaction goes on`() async throws {
         try await Self.use { connection, _ async throws in
             try await connection.transaction { transaction in
                 let error = #expect(throws: PostgresError.self) {
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `two statements of one name are noticed`() async throws {
+    @Test func `Two statements of one name are noticed`() async throws {
         try await Self.use { connection, _ async throws in
             _ = try await connection.execute(Self.names)
             let error = await #expect(throws: PostgresError.self) {
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `the one whom a deadlock ended hears that it may try again`() async throws {
+    @Test func `Deadlock victim learns that it may retry`() async throws {
         try await Self.use { connection, database async throws in
             for id in [1, 2] as [Int32] { _ = try await connection.execute(Self.insert, id, "x") }
             let other = TestDatabase.connection(database)
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `a serialization failure means that it may be tried again`() async throws {
+    @Test func `Serialization failure means that a retry may succeed`() async throws {
         try await Self.use { connection, database async throws in
             _ = try await connection.execute(Self.insert, Int32(1), "x")
             let other = TestDatabase.connection(database)
@@ -155,7 +155,7 @@ import Testing
     static let unlock = Statement("test-unlock", "select pg_advisory_unlock(7)")
     static let lockEverywhere = Statement("test-lock-everywhere", "select pg_advisory_lock(7)")
 
-    @Test func `what is sent is received later, in its order`() async throws {
+    @Test func `Results of sent statements are received later, in order`() async throws {
         try await Self.use { connection, _ async throws in
             let affected = try await connection.transaction { transaction in
                 try transaction.send([Command(Self.insert, Int32(1), "a")])
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func `the server does what was sent while the body does something else`() async throws {
+    @Test func `Server does what was sent while the body does something else`() async throws {
         try await Self.use { connection, database async throws in
             let other = TestDatabase.connection(database)
             let (isLocked, isUnlocked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func `a statement that failed unseen undoes the transaction, and the connection is kept`() async throws {
+    @Test func `Statement that failed unseen undoes the transaction, and the connection is kept`() async throws {
         try await Self.use { connection, _ async throws in
             let process = try await connection.backendProcess()
             let error = await #expect(throws: PostgresError.self) {
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test func `a body that throws before it received leaves nothing, and the connection is kept`() async throws {
+    @Test func `Body that throws before it received leaves nothing, and the connection is kept`() async throws {
         try await Self.use { connection, _ async throws in
             let process = try await connection.backendProcess()
             await #expect(throws: Change.self) {

@@ -9,7 +9,7 @@ import Testing
     static let isEncrypted = Statement(
         "test-encrypted", "select ssl, version from pg_stat_ssl where pid = pg_backend_pid()")
 
-    @Test func `verify-full connects to the server that our authority vouches for`() async throws {
+    @Test func `sslmode verify-full connects to a server with a certificate of our authority`() async throws {
         try await Self.withServer(named: "127.0.0.1") { url, certificates async throws in
             let row = try await Self.ask(url, rootCertificate: certificates.authority)
             #expect(try row.value("ssl") == true)
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `verify-full refuses a server whose certificate is for another name`() async throws {
+    @Test func `sslmode verify-full rejects a server whose certificate is for another name`() async throws {
         try await Self.withServer(named: "db.example.com") { url, certificates async throws in
             let error = await #expect(throws: PostgresError.self) {
                 _ = try await Self.ask(url, rootCertificate: certificates.authority)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `verify-full refuses a server that another authority vouches for`() async throws {
+    @Test func `sslmode verify-full rejects a server with a certificate of another authority`() async throws {
         let others = try DevelopmentCertificates()
         defer { others.remove() }
         try await Self.withServer(named: "127.0.0.1") { url, _ async throws in

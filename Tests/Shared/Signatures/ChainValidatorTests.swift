@@ -1,6 +1,7 @@
 import Development
 import Foundation
 import Signatures
+import TestSupport
 import Testing
 
 @Suite struct ChainValidatorTests {
@@ -128,13 +129,10 @@ import Testing
 
     /// `openssl verify` with the same strictness.
     private func isAcceptedByCommandLine(_ chain: Chain) throws -> Bool {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
         func write(_ name: String, _ certificate: Certificate) throws -> String {
-            let file = directory.appendingPathComponent(name)
-            try Data(certificate.pem.utf8).write(to: file)
-            return file.path
+            try directory.write(name, certificate.pem)
         }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -1,6 +1,7 @@
 import Development
 import Foundation
 import Signatures
+import TestSupport
 import Testing
 
 @Suite struct DevelopmentAuthorityTests {
@@ -44,8 +45,9 @@ import Testing
 
     @Test func `DevelopmentAuthority is loaded as it was saved, and its keys are readable by their owner only`() throws
     {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let root = try TemporaryDirectory()
+        defer { root.remove() }
+        let directory = root.url("authority")
         let made = try DevelopmentAuthority.loadOrCreate(in: directory, now: Self.now)
         let loaded = try DevelopmentAuthority.loadOrCreate(in: directory, now: Self.now)
         #expect(loaded.x5c == made.x5c)
@@ -61,8 +63,9 @@ import Testing
     }
 
     @Test func `DevelopmentAuthority reports a directory with a broken key`() throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let root = try TemporaryDirectory()
+        defer { root.remove() }
+        let directory = root.url("authority")
         try DevelopmentAuthority(now: Self.now).save(to: directory)
         try Data("nothing".utf8).write(to: directory.appendingPathComponent("leaf-key.pem"))
         #expect(throws: OpenSSLFailure.self) { try DevelopmentAuthority(loadingFrom: directory) }

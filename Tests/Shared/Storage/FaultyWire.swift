@@ -149,10 +149,10 @@ private final class FaultySession: Sendable {
     func relayStatements() {
         defer { cut() }
         // The first message has no type.
-        guard let startup = Frame.read(from: client, hasType: false), startup.send(to: server) else { return }
+        guard let startup = PostgresFrame.read(from: client, hasType: false), startup.send(to: server) else { return }
         var statement = ""
         var isDropping = false
-        while let frame = Frame.read(from: client) {
+        while let frame = PostgresFrame.read(from: client) {
             if frame.type == "B" { statement = frame.boundStatement }
             if isDropping, frame.type != "S", frame.type != "H" { continue }
             if frame.type == "E", let fault = wire.fault(of: statement) {
@@ -175,7 +175,7 @@ private final class FaultySession: Sendable {
                 isDropping = false
                 // A server that refuses to commit has rolled back.
                 if state.withLock(\.isCommitRejected) {
-                    guard Frame(type: "Q", content: Array("rollback\0".utf8)).send(to: server) else { return }
+                    guard PostgresFrame(type: "Q", content: Array("rollback\0".utf8)).send(to: server) else { return }
                     continue
                 }
             }
@@ -193,13 +193,15 @@ private final class FaultySession: Sendable {
             return state.unanswered == 0
         }
         if isDue { return sendRejection() }
-        return Frame(type: "H", content: []).send(to: server)
+        return PostgresFrame(type: "H", content: []).send(to: server)
     }
 
     private func sendRejection() -> Bool {
         let sqlState = rejection.withLock(\.self)
         let fields = ["SERROR", "VERROR", "C" + sqlState, "Mrefused by the test", ""]
-        guard Frame(type: "E", content: fields.flatMap { Array($0.utf8) + [0] }).send(to: client) else { return false }
+        guard PostgresFrame(type: "E", content: fields.flatMap { Array($0.utf8) + [0] }).send(to: client) else {
+            return false
+        }
         // admin_shutdown and its kin: the session is over.
         return !["57P", "08", "25P"].contains(where: sqlState.hasPrefix)
     }
@@ -208,7 +210,7 @@ private final class FaultySession: Sendable {
 
     func relayAnswers() {
         defer { cut() }
-        while var frame = Frame.read(from: server) {
+        while var frame = PostgresFrame.read(from: server) {
             switch frame.type {
             case "1", "2", "n", "T", "C", "I", "s":
                 // Of a simple query, which only the rollback instead of a rejected commit is in a transaction.
@@ -251,51 +253,5 @@ private final class FaultySession: Sendable {
     deinit {
         close(client)
         close(server)
-    }
-}
-
-private struct Frame {
-    var type: Character?
-    var content: [UInt8]
-
-    /// The prepared statement that a Bind names: behind the portal's name.
-    var boundStatement: String {
-        let parts = content.split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
-        return parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : ""
-    }
-
-    static func read(from socket: Int32, hasType: Bool = true) -> Frame? {
-        guard let head = bytes(hasType ? 5 : 4, from: socket) else { return nil }
-        let length = head.suffix(4).reduce(0) { $0 << 8 | Int($1) }
-        guard let content = bytes(length - 4, from: socket) else { return nil }
-        return Frame(type: hasType ? Character(UnicodeScalar(head[0])) : nil, content: content)
-    }
-
-    private static func bytes(_ count: Int, from socket: Int32) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: count)
-        var filled = 0
-        while filled < count {
-            let got = bytes.withUnsafeMutableBytes {
-                recv(socket, $0.baseAddress.map { $0 + filled }, count - filled, 0)
-            }
-            guard got > 0 else { return nil }
-            filled += got
-        }
-        return bytes
-    }
-
-    func send(to socket: Int32) -> Bool {
-        var bytes = type.map { [$0.asciiValue ?? 0] } ?? []
-        bytes += withUnsafeBytes(of: UInt32(content.count + 4).bigEndian, Array.init)
-        bytes += content
-        var sent = 0
-        while sent < bytes.count {
-            let put = bytes.withUnsafeBytes {
-                Glibc.send(socket, $0.baseAddress.map { $0 + sent }, bytes.count - sent, Int32(MSG_NOSIGNAL))
-            }
-            guard put > 0 else { return false }
-            sent += put
-        }
-        return true
     }
 }

@@ -68,7 +68,7 @@ import Testing
             }
             #expect(applied.inserted == 30)
             #expect(try await LedgerStoreTests.states(connection) == Fixtures.states(after: batch))
-            try await LedgerStoreTests.expectConsistentTimeline(connection)
+            try await LedgerOrderTests.expectConsistentTimeline(connection)
         }
     }
 
@@ -175,7 +175,7 @@ import Testing
             let uuids = try await Self.uuids(connection)
             #expect(uuids == Set(unique.map(\.notificationUUID)))
             #expect(try await LedgerStoreTests.states(connection) == Fixtures.states(after: log))
-            try await LedgerStoreTests.expectConsistentTimeline(connection)
+            try await LedgerOrderTests.expectConsistentTimeline(connection)
         }
     }
 

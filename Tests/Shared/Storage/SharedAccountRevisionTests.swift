@@ -7,7 +7,7 @@ import Testing
 @testable import Storage
 
 extension CustomerStoreTests {
-    @Test func `sharing that a notification without other changes shows is a revision of the purchase`() async throws {
+    @Test func `Sharing that a notification without other changes shows is a revision of the purchase`() async throws {
         var fixtures = Fixtures(seed: 564)
         let entries = [0, 2].map { Self.purchase("1", of: Self.tokens[0], by: "70", day: $0, &fixtures) }
         let late = Self.purchase("1", of: Self.tokens[0], by: "70", day: 1, &fixtures)

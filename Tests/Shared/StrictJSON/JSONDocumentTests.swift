@@ -20,7 +20,7 @@ import Testing
         "[1,[2,[3]],{\"a\":{}}]", "{\"a\":1,\"b\":[true,null]}", "\t\r\n[1 , 2]\n", "\"\\u00e9\\uD83D\\uDE00\\/\"",
         "\"é😀\"", "{\"\":1}", "\"\u{FFFF}\"",
     ])
-    func `a document that RFC 8259 allows is read`(text: String) {
+    func `Document that RFC 8259 allows is read`(text: String) {
         #expect(fault(text) == nil)
     }
 
@@ -30,12 +30,12 @@ import Testing
         ("\"abc", 4), ("\"\\x\"", 2), ("\"\\u12g4\"", 5), ("'a'", 0), ("[1}", 2), ("{\"a\":1]", 6), ("\"a\nb\"", 2),
         ("NaN", 0), ("\"\\", 2), ("[1,,2]", 3), ("]", 0), ("\"\\u12", 5),
     ])
-    func `a document that RFC 8259 forbids is rejected at its place`(text: String, position: Int) {
+    func `Document that RFC 8259 forbids is rejected at its place`(text: String, position: Int) {
         let fault = fault(text)
         #expect(fault == .syntax(at: position) || fault == .trailing(at: position))
     }
 
-    @Test func `a byte order mark, other encodings and broken UTF-8 are rejected`() {
+    @Test func `Byte order mark, other encodings and broken UTF-8 are rejected`() {
         #expect(fault([0xEF, 0xBB, 0xBF, 0x31]) == .encoding(at: 0))
         #expect(fault([0x5B, 0x00, 0x5D, 0x00]) == .syntax(at: 1))
         let broken: [[UInt8]] = [
@@ -49,19 +49,19 @@ import Testing
         }
     }
 
-    @Test func `lone surrogates are rejected, pairs are read`() {
+    @Test func `Surrogates alone are rejected, pairs are read`() {
         for text in [#""\uD800""#, #""\uDC00""#, #""\uD83D\u0041""#, #""\uD83Dx12345""#, #""\uDE00\uD83D""#] {
             #expect(fault(text) == .encoding(at: 1), "\(text)")
         }
     }
 
-    @Test func `a NUL is rejected raw and escaped, in strings and keys`() {
+    @Test func `NUL is rejected raw and escaped, in strings and keys`() {
         #expect(fault(#""a\u0000""#) == .nul(at: 2))
         #expect(fault(#"{"\u0000":1}"#) == .nul(at: 2))
         #expect(fault([0x22, 0x61, 0x00, 0x22]) == .nul(at: 2))
     }
 
-    @Test func `duplicate keys are rejected however they are written`() {
+    @Test func `Duplicate keys are rejected however they are written`() {
         #expect(fault(#"{"a":1,"b":2,"a":3}"#) == .duplicateKey("a"))
         #expect(fault(#"{"bundleId":1,"b\u0075ndleId":2}"#) == .duplicateKey("bundleId"))
         #expect(fault(#"{"a":{"x":1,"x":2}}"#) == .duplicateKey("x"))
@@ -71,7 +71,7 @@ import Testing
         #expect(fault("{\"\u{E9}\":1,\"e\u{301}\":2}") == nil)
     }
 
-    @Test func `duplicate keys are found among thousands of keys and among similar keys`() {
+    @Test func `Duplicate keys are found among thousands of keys and among similar keys`() {
         let many = (0..<5000).map { "\"key\($0)\":1" }
         #expect(fault("{" + many.joined(separator: ",") + "}") == nil)
         #expect(fault("{" + (many + ["\"key77\":2"]).joined(separator: ",") + "}") == .duplicateKey("key77"))
@@ -80,7 +80,7 @@ import Testing
             fault(#"{"12345678aaaa12345678":1,"12345678aaaa12345678":2}"#) == .duplicateKey("12345678aaaa12345678"))
     }
 
-    @Test func `nesting is counted and limited without using the stack`() {
+    @Test func `Nesting is counted and limited without using the stack`() {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         }
@@ -90,13 +90,13 @@ import Testing
         #expect(fault(nested(100_000), limits: JSONLimits(depth: 100_000)) == nil)
     }
 
-    @Test func `length is limited, and bytes after the value are rejected`() {
+    @Test func `Length is limited, and bytes after the value are rejected`() {
         #expect(fault("[1,2,3]", limits: JSONLimits(bytes: 6)) == .tooLarge(limit: 6))
         #expect(fault("{} {}") == .trailing(at: 3))
         #expect(fault("1 \u{0}") == .trailing(at: 2))
     }
 
-    @Test func `special bytes are found at every place of a long string`() throws {
+    @Test func `Special bytes are found at every place of a long string`() throws {
         for length in 0..<70 {
             for place in 0...length {
                 var content = [UInt8](repeating: UInt8(ascii: "x"), count: length)
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `every prefix of a document is rejected, and no read goes past its end`() {
+    @Test func `Every prefix of a document is rejected, and no read goes past its end`() {
         let text = Array(#"{"a":[1.5e3,true,null,"é\u00e9\uD83D\uDE00"],"b":{"c":false}}"#.utf8)
         for length in 0..<text.count {
             #expect(fault(Array(text[..<length])) != nil)
@@ -121,7 +121,7 @@ import Testing
         #expect(fault(text) == nil)
     }
 
-    @Test func `a fault says what is wrong and where`() {
+    @Test func `Fault says what is wrong and where`() {
         #expect(JSONFault.syntax(at: 7).description == "JSON syntax error at byte 7")
         #expect(JSONFault.duplicateKey("a").description == "JSON object has the key \"a\" twice")
     }

@@ -12,7 +12,7 @@ import Testing
         #"{"signedPayload":"eyJhbGciOiJFUzI1NiIsIng1YyI6WyJNSUlFTURDQ0E3YWdBd0lCQWdJUWFQb1BsZHZwU29FSDBsQnJqRFB2OWpB.e30.AA"}"#,
     ].map { Array($0.utf8) }
 
-    @Test func `a document that we accept is accepted by Foundation with the same values`() throws {
+    @Test func `Document that JSONDocument accepts is accepted by Foundation with the same values`() throws {
         var random = SeededGenerator(state: 1)
         var accepted = 0
         for _ in 0..<10_000 {

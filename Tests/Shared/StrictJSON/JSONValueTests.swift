@@ -4,7 +4,7 @@ import Testing
 @Suite struct JSONValueTests {
     private func root(_ text: String) throws -> JSONValue { try JSONDocument(Array(text.utf8)).root }
 
-    @Test func `members and elements are found in order`() throws {
+    @Test func `Members and elements are found in order`() throws {
         let value = try root(#"{"a":1,"b":{"c":[10,[20],{"d":30}]},"e\u0066":"x","z":null}"#)
         #expect(value.members.map(\.key) == ["a", "b", "ef", "z"])
         #expect(value["b"]?["c"]?.elements.map(\.kind) == [.number, .array, .object])
@@ -17,7 +17,7 @@ import Testing
         #expect(try root("{}").members.isEmpty)
     }
 
-    @Test func `a value of another kind is nil, never converted`() throws {
+    @Test func `Value of another kind is nil, never converted`() throws {
         let value = try root(#"{"s":"1","n":1,"b":true,"x":null}"#)
         #expect(value["s"]?.int64 == nil)
         #expect(value["s"]?.bool == nil)
@@ -37,7 +37,7 @@ import Testing
             ("9007199254740993", 9_007_199_254_740_993),
             ("99999999999999999999", nil),
         ] as [(String, Int64?)])
-    func `integers are exact or nil`(text: String, expected: Int64?) throws {
+    func `Integers are exact or nil`(text: String, expected: Int64?) throws {
         #expect(try root(text).int64 == expected)
     }
 
@@ -46,17 +46,17 @@ import Testing
             ("1700000000000.123", 1_700_000_000_000.123), ("1.5e3", 1500), ("1e400", nil), ("12", 12), ("-0", -0.0),
             ("9007199254740993", 9_007_199_254_740_992),
         ] as [(String, Double?)])
-    func `fractions are read and infinities are nil`(text: String, expected: Double?) throws {
+    func `Fractions are read and infinities are nil`(text: String, expected: Double?) throws {
         #expect(try root(text).double == expected)
     }
 
-    @Test func `strings are unescaped completely`() throws {
+    @Test func `Strings are unescaped completely`() throws {
         let value = try root(#""\"\\\/\b\f\n\r\t\u0041\u00e9\u20ac\uD83D\uDE00é""#)
         #expect(value.string == "\"\\/\u{8}\u{C}\n\r\tAé€😀é")
         #expect(value.unescapedBytes.map { String(decoding: $0, as: UTF8.self) } == value.string)
     }
 
-    @Test func `spans point at the exact source text`() throws {
+    @Test func `Spans point at the exact source text`() throws {
         let document = try JSONDocument(Array(#" {"a": [1, 2] , "s":"plain","e":"\n"} "#.utf8))
         let array = try #require(document.root["a"])
         #expect(Array(array.rawBytes) == Array("[1, 2]".utf8))

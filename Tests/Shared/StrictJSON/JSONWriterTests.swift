@@ -2,7 +2,7 @@ import StrictJSON
 import Testing
 
 @Suite struct JSONWriterTests {
-    @Test func `members, elements and nesting get their commas`() {
+    @Test func `Members, elements and nesting get their commas`() {
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("s", "x")
@@ -27,7 +27,7 @@ import Testing
                 == #"{"s":"x","n":-5,"d":1.5,"b":true,"z":null,"a":["e",7,{},{}],"o":{"r":[1, 2]},"last":1}"#)
     }
 
-    @Test func `every string survives writing and reading`() throws {
+    @Test func `Every string survives writing and reading`() throws {
         var scalars = (1...0x2FF).compactMap(Unicode.Scalar.init)
         scalars += ["\u{20AC}", "\u{1F600}", "\u{2028}"]
         let text = String(String.UnicodeScalarView(scalars))
@@ -39,7 +39,7 @@ import Testing
         #expect(root[text]?.string == text)
     }
 
-    @Test func `a value that JSON cannot write becomes null`() {
+    @Test func `Value that JSON cannot write becomes null`() {
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("a", Double.infinity)

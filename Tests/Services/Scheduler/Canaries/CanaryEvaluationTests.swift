@@ -12,7 +12,7 @@ import Testing
         (true, false, "SUCCESS", .lost),
         (true, true, "SUCCESS", .arrived), (true, true, "TIMED_OUT", .arrived),
     ])
-    func `what became of it, when its time is up`(
+    func `CanaryEvaluation says what became of a canary when its time is up`(
         isSent: Bool, hasArrived: Bool, result: String?, outcome: Canary.Outcome
     ) {
         var canary = Canary(
@@ -27,7 +27,7 @@ import Testing
             CanaryEvaluation.outcome(of: canary, patience: 301, now: Self.now) == (hasArrived ? .arrived : nil))
     }
 
-    @Test func `only what points at us is alarming`() {
+    @Test func `CanaryEvaluation alarms only about causes on our side`() {
         #expect(Canary.Outcome.allCases.filter(\.isAlarming) == [.lost, .unreached])
     }
 }

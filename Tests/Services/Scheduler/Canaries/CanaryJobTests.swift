@@ -25,7 +25,7 @@ import Testing
         try #require(try await CanaryStore(fixture.connection).newest(1).first)
     }
 
-    @Test func `one is sent each interval, and followed into the ledger`() async throws {
+    @Test func `CanaryJob sends one canary each interval and follows it into the ledger`() async throws {
         try await SchedulerFixture.open { fixture in
             try await Self.watch(fixture).turn()
             try await Self.watch(fixture, minutes: 59).turn()
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: [(200, Canary.Outcome.lost), (503, .unreached)])
-    func `one that does not come through opens a window for all that may share its fate`(
+    func `Canary that does not arrive opens a window for everything since the last one that did`(
         status: Int, outcome: Canary.Outcome
     ) async throws {
         try await SchedulerFixture.open { fixture in
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `what fails for one app keeps no other from being watched, and is told`() async throws {
+    @Test func `CanaryJob that fails for one app logs it and goes on with the others`() async throws {
         try await SchedulerFixture.open { fixture in
             let broken = CoverageStore.App(.production, "com.example.broken")
             let apps =
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `a test notification that cannot be followed keeps no other from being followed`() async throws {
+    @Test func `Canary that cannot be followed keeps no other from being followed`() async throws {
         try await SchedulerFixture.open { fixture in
             let store = CanaryStore(fixture.connection)
             let apps = ["com.example.broken", SchedulerFixture.app.bundleId].map { CoverageStore.App(.production, $0) }
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `where Apple knows no address it is not asked again before the next interval`() async throws {
+    @Test func `CanaryJob does not ask again before the next interval where Apple knows no URL`() async throws {
         try await SchedulerFixture.open { fixture in
             fixture.faults.add(ServerFault(kind: .noURL, remaining: 1))
             let watch = Self.watch(fixture)

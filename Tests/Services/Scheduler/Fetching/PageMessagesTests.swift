@@ -23,7 +23,7 @@ import Testing
         PageMessages(items, of: RetryDecisionTests.claim(), fetchedAt: FailuresPlanTests.now, limit: limit)
     }
 
-    @Test func `a page of Apple's is one message with all that Apple said`() throws {
+    @Test func `Page of Apple's history is one message with all its fields`() throws {
         let page = Self.messages([Self.item(19_000, attempts: [(60, "SUCCESS"), (0, "TIMED_OUT"), (9, "NEWS")])])
         let message = try #require(page.messages.first)
         #expect(page.messages.count == 1)
@@ -34,18 +34,18 @@ import Testing
         #expect(try HistoryPage(message.record()) == message)
     }
 
-    @Test func `an empty page is no message`() {
+    @Test func `Empty page is no message`() {
         #expect(Self.messages([]).messages.isEmpty)
     }
 
-    @Test func `what would be too large for the log is divided, in order`() {
+    @Test func `Page that is too large for a record is divided, in order`() {
         let page = Self.messages((1...5).map { Self.item($0 * 1000) }, limit: 8000)
         #expect(page.messages.map { $0.items.map(\.signedPayload.count) } == [[1000, 2000], [3000], [4000], [5000]])
         #expect(page.messages.map(\.part) == [0, 1, 2, 3])
         for message in page.messages { #expect(message.record().value.count < 8000) }
     }
 
-    @Test func `a payload that no record can carry is listed without it`() {
+    @Test func `Payload that no record can carry is listed without it`() {
         let page = Self.messages([Self.item(9000), Self.item(10)], limit: 8000)
         #expect(page.messages.flatMap(\.items).map(\.signedPayload.count) == [0, 10])
     }

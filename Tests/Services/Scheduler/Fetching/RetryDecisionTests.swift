@@ -23,7 +23,7 @@ import Testing
         return seconds
     }
 
-    @Test func `a key that is rejected waits a minute and says what to check`() {
+    @Test func `Key that is rejected waits a minute and says what to check`() {
         let setback = RetryDecision(.unauthorized("check the key"), of: Self.claim(), now: Self.now)
         #expect(setback == .later(seconds: 60, because: "check the key"))
     }
@@ -50,13 +50,13 @@ import Testing
         #expect(Self.seconds(rejected(4_000_018)) == nil)
     }
 
-    @Test func `a limit is waited for, not longer than five minutes at a time`() {
+    @Test func `Limit is waited for, not longer than five minutes at a time`() {
         #expect(Self.seconds(.rateLimited(until: Self.now.addingTimeInterval(12.3))) == 13)
         #expect(Self.seconds(.rateLimited(until: Self.now.addingTimeInterval(-5))) == 1)
         #expect(Self.seconds(.rateLimited(until: .distantFuture)) == 300)
     }
 
-    @Test func `what is away is tried again less and less often`() {
+    @Test func `RetryDecision retries an unavailable dependency less and less often`() {
         #expect([0, 1, 2, 5, 30].map { Self.seconds(.unreachable("away"), failures: $0) } == [1, 2, 4, 32, 300])
     }
 
@@ -71,13 +71,13 @@ import Testing
         return (start.timeIntervalSince(claim.start), pause)
     }
 
-    @Test func `a window whose tokens expire begins at its start twice, and then goes on before where it was`() {
+    @Test func `Window whose tokens expire begins at its start twice, and then goes on before where it was`() {
         for restarts in 0...1 { #expect(Self.restarted(restarts: restarts, reached: 7200)?.gained == 0) }
         #expect(Self.restarted(restarts: 2, reached: 7200)?.gained == 6600)
         #expect(Self.restarted(restarts: 2, reached: nil)?.gained == 0)
     }
 
-    @Test func `however little a first page holds, the window gets on in the end`() {
+    @Test func `Window gets on in the end however little its first page holds`() {
         #expect((2...8).map { Self.restarted(restarts: $0, reached: 5)?.gained } == [0, 0, 0, 0, 2.65625, 5, 5])
     }
 
@@ -87,7 +87,7 @@ import Testing
         #expect(Self.restarted(restarts: 60, reached: 7200)?.pause == 1)
     }
 
-    @Test func `what was never sent is not tried again`() {
+    @Test func `RetryDecision gives up a request that could never be sent`() {
         let setback = RetryDecision(.invalidRequest("no"), of: Self.claim(), now: Self.now)
         #expect(setback == .impossible(because: "no"))
     }

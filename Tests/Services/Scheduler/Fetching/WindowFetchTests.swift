@@ -14,7 +14,7 @@ import Testing
 @testable import Simulator
 
 @Suite(.timeLimit(.minutes(3))) struct WindowFetchTests {
-    @Test func `every page is on the log, and then the window is fetched`() async throws {
+    @Test func `Window is fetched once every page is in Kafka`() async throws {
         try await SchedulerFixture.open { fixture in
             try fixture.send(45)
             let id = try await fixture.open()
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `a window in which nothing happened is fetched, seen and closed without a message`() async throws {
+    @Test func `Window in which nothing happened is fetched, seen and closed without a message`() async throws {
         try await SchedulerFixture.open { fixture in
             let id = try await fixture.open()
             #expect(try await fixture.fetchAll(fixture.fetch()) == [.fetched])
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `a long window is fetched in parts that together list everything once`() async throws {
+    @Test func `Long window is fetched in parts that together list everything once`() async throws {
         try await SchedulerFixture.open { fixture in
             try fixture.send(90)
             let id = try await fixture.open(seconds: 160)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `where no token ever leads to a second page, the window is fetched all the same`() async throws {
+    @Test func `Window is fetched even where no token ever leads to a second page`() async throws {
         try await SchedulerFixture.open { fixture in
             try fixture.send(65)
             let id = try await fixture.open()
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "again"])
-    func `a page that says that there is more and not where is never the last one`(token: String?) async throws {
+    func `Page that says that there is more and not where is never the last one`(token: String?) async throws {
         try await SchedulerFixture.open { fixture in
             let id = try await fixture.open()
             let position = token.map { #", "paginationToken": "\#($0)""# } ?? ""
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `a storm of 429 puts the window off, and it goes on from its last page`() async throws {
+    @Test func `Storm of 429 puts the window off, and it goes on from its last page`() async throws {
         try await SchedulerFixture.open { fixture in
             try fixture.send(45)
             let id = try await fixture.open()
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `killed between the log and the database: the page comes again, and the window goes on`() async throws {
+    @Test func `WindowFetch killed between Kafka and the database repeats the page and goes on`() async throws {
         try await SchedulerFixture.open { fixture in
             try fixture.send(45)
             let id = try await fixture.open()
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `a key that is revoked while pages are fetched gives way to the next one`() async throws {
+    @Test func `Key that is revoked while pages are fetched gives way to the next one`() async throws {
         try await SchedulerFixture.open { fixture in
             try fixture.send(45)
             let fetch = fixture.fetch()
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func `while Apple takes no key the window waits and says so`() async throws {
+    @Test func `Window waits while Apple accepts no key, and the log says so`() async throws {
         try await SchedulerFixture.open { fixture in
             try fixture.send(5)
             let id = try await fixture.open()
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func `what Apple no longer lists fails with what helps, and its day is given up`() async throws {
+    @Test func `Window that Apple no longer lists fails with advice, and its day is given up`() async throws {
         try await SchedulerFixture.open { fixture in
             let store = RecoveryWindowStore(fixture.connection)
             let day = SchedulerFixture.now.startOfDay.addingTimeInterval(-200 * 86_400)
@@ -219,7 +219,7 @@ import Testing
         return request.id
     }
 
-    @Test func `a day of which Apple lists only a part is given up with the reason, and never proven`() async throws {
+    @Test func `Day of which Apple lists only a part is given up with the reason, and never proven`() async throws {
         try await SchedulerFixture.open { fixture in
             // Apple's limit lies within it.
             let day = SchedulerFixture.app.environment.earliestHistory(at: SchedulerFixture.now).startOfDay
@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    @Test func `a day that Apple itself finds too long ago is given up too`() async throws {
+    @Test func `Day that Apple itself finds too long ago is given up too`() async throws {
         try await SchedulerFixture.open { fixture in
             let day = SchedulerFixture.now.startOfDay.addingTimeInterval(-2 * HistoryRetention.day)
             let id = try await Self.sweep(day, fixture)
@@ -251,7 +251,7 @@ import Testing
         }
     }
 
-    @Test func `what began too long ago is fetched as far as Apple lists it`() async throws {
+    @Test func `Window that began too long ago is fetched as far as Apple lists it`() async throws {
         try await SchedulerFixture.open { fixture in
             try fixture.send(3)
             let id = try await fixture.open(seconds: 181 * 86_400)
@@ -263,7 +263,7 @@ import Testing
         }
     }
 
-    @Test func `told to stop, it hands back what it holds at once`() async throws {
+    @Test func `WindowFetch releases its claim at once when it is stopped`() async throws {
         try await SchedulerFixture.open { fixture in
             try fixture.send(5)
             let id = try await fixture.open()

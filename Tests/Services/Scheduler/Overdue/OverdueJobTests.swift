@@ -31,39 +31,41 @@ import Testing
                 """)
     }
 
-    @Test func `as many are asked about as a turn allows, the oldest first, and none twice`() async throws {
+    @Test func `OverdueJob asks about as many purchases as a turn allows, the oldest first, and none twice`()
+        async throws
+    {
         try await SchedulerFixture.open { fixture in
             for hours in 3...5 {
                 try await Self.subscribe("ended \(hours) hours ago", endsInHours: -Double(hours), fixture)
             }
             try await Self.watch(fixture).turn()
-            let first = try await fixture.read(Topics.recoveryRequests) { $0.count >= 2 }
+            let first = try await fixture.broker.messages(of: Topics.recoveryRequests) { $0.count >= 2 }
             #expect(Set(first.map(\.originalTransactionId)) == ["ended 5 hours ago", "ended 4 hours ago"])
             #expect(first.allSatisfy { $0.skipped == ["overdue"] && $0.to == SchedulerFixture.now })
             try await Self.watch(fixture).turn()
             try await Self.watch(fixture).turn()
-            let all = try await fixture.read(Topics.recoveryRequests) { $0.count >= 3 }
+            let all = try await fixture.broker.messages(of: Topics.recoveryRequests) { $0.count >= 3 }
             #expect(all.count == 3)
         }
     }
 
-    @Test func `who is about to end without being renewed is asked about after those who have ended`() async throws {
+    @Test func `OverdueJob asks about subscriptions that are about to end after those that have ended`() async throws {
         try await SchedulerFixture.open { fixture in
             try await Self.subscribe("ended", endsInHours: -3, fixture)
             try await Self.subscribe("ends soon", endsInHours: 0.5, fixture)
             try await Self.subscribe("ends very soon", endsInHours: 0.25, fixture)
             try await Self.subscribe("ends tomorrow", endsInHours: 24, fixture)
             try await Self.watch(fixture).turn()
-            let first = try await fixture.read(Topics.recoveryRequests) { $0.count >= 2 }
+            let first = try await fixture.broker.messages(of: Topics.recoveryRequests) { $0.count >= 2 }
             #expect(Set(first.map(\.originalTransactionId)) == ["ended", "ends very soon"])
             try await Self.watch(fixture).turn()
-            let all = try await fixture.read(Topics.recoveryRequests) { $0.count >= 3 }
+            let all = try await fixture.broker.messages(of: Topics.recoveryRequests) { $0.count >= 3 }
             #expect(Set(all.map(\.originalTransactionId)) == ["ended", "ends soon", "ends very soon"])
             #expect(all.filter { $0.skipped == ["near its end"] }.count == 2)
         }
     }
 
-    @Test func `what fails for one app keeps no other from being looked at, and is told`() async throws {
+    @Test func `OverdueJob that fails for one app logs it and goes on with the others`() async throws {
         try await SchedulerFixture.open { fixture in
             let broken = CoverageStore.App(.production, "com.example.broken")
             try await Self.subscribe("broken", endsInHours: -4, of: broken.bundleId, fixture)
@@ -75,7 +77,7 @@ import Testing
                 }
                 #expect(failure?.apps == [broken])
             }
-            let asked = try await fixture.read(Topics.recoveryRequests) { $0.count >= 1 }
+            let asked = try await fixture.broker.messages(of: Topics.recoveryRequests) { $0.count >= 1 }
             #expect(asked.map(\.originalTransactionId) == ["ended"])
         }
     }

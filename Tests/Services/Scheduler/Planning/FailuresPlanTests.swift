@@ -27,21 +27,21 @@ import Testing
         RecoveryWindowStore.Asked(state, openedAt: now.addingTimeInterval(-seconds))
     }
 
-    @Test func `asks from the last question on, a little before it, for failures up to now`() throws {
+    @Test func `FailuresPlan asks for failures from a little before the last request up to now`() throws {
         let scope = try #require(plan.due(Self.coverage(planned: -400), asked: [], now: Self.now))
         #expect(scope.from == Self.now.addingTimeInterval(-1300))
         #expect(scope.to == Self.now)
         #expect(scope.onlyFailures)
     }
 
-    @Test func `waits for its time, and for the answer to the last question`() {
+    @Test func `FailuresPlan waits for its interval, and for the answer to the last request`() {
         #expect(from(Self.coverage(planned: -299)) == nil)
         #expect(from(Self.coverage(planned: -300)) == -1200)
         #expect(from(Self.coverage(planned: -400), asked: [Self.asked(.open, secondsAgo: 400)]) == nil)
         #expect(from(Self.coverage(planned: -400), asked: [Self.asked(.fetched, secondsAgo: 400)]) == -1300)
     }
 
-    @Test func `what Apple refuses is asked again after the interval, and then less and less often`() {
+    @Test func `FailuresPlan repeats a request that Apple rejects after the interval, then less and less often`() {
         func isAsked(_ rejections: Int, secondsAgo seconds: TimeInterval) -> Bool {
             let rejected = [RecoveryWindowStore.Asked](
                 repeating: Self.asked(.failed, secondsAgo: seconds), count: rejections)
@@ -57,7 +57,7 @@ import Testing
         #expect(from(Self.coverage(planned: -400), asked: asked) != nil)
     }
 
-    @Test func `never asks for what came before coverage began, nor for more than Apple lists`() {
+    @Test func `FailuresPlan never asks for times before coverage began, nor for more than Apple lists`() {
         #expect(from(Self.coverage(begins: -500, planned: -500)) == -500)
         let longAgo = plan.due(
             Self.coverage(begins: -400 * 86_400, planned: -300 * 86_400), asked: [], now: Self.now)

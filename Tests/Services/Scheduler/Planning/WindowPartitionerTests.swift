@@ -22,12 +22,12 @@ import Testing
     }
 
     @Test(arguments: [0.01, 1, 6])
-    func `what is short is fetched as it is`(hours: Double) {
+    func `Short window is fetched as it is`(hours: Double) {
         #expect(subwindows(hours: hours).isEmpty)
     }
 
     @Test(arguments: [(6.5, 2), (11, 2), (24, 4), (72, 12)])
-    func `slices are of equal length and leave no gap`(hours: Double, count: Int) throws {
+    func `Slices are of equal length and leave no gap`(hours: Double, count: Int) throws {
         let subwindows = subwindows(hours: hours, .sweep)
         #expect(subwindows.count == count)
         #expect(subwindows.first?.scope.from == FailuresPlanTests.now)
@@ -37,7 +37,7 @@ import Testing
         #expect(subwindows.allSatisfy { $0.scope.notificationType == nil && $0.priority == 80 })
     }
 
-    @Test func `after a long outage renewals and expiries go first, each kind by itself, then everything`() {
+    @Test func `Renewals and expiries go first after a long outage, each kind by itself, then everything`() {
         let subwindows = subwindows(hours: 12)
         let ahead = subwindows.filter { $0.scope.notificationType != nil }
         #expect(
@@ -56,13 +56,13 @@ import Testing
         #expect(subwindows.allSatisfy { $0.scope.notificationType == "REFUND" })
     }
 
-    @Test func `a window shorter than a slice may still be a long outage`() {
+    @Test func `Window shorter than a slice may still be a long outage`() {
         let partitioner = WindowPartitioner(length: 24 * Self.hour, longOutage: 12 * Self.hour)
         let subwindows = partitioner.subwindows(of: Self.scope(hours: 13), reason: .outage, priority: 80) { UUID() }
         #expect(subwindows.count == 8)
     }
 
-    @Test func `failures are few and need no haste`() {
+    @Test func `Window of failures is not partitioned by type`() {
         var scope = Self.scope(hours: 24)
         scope.onlyFailures = true
         let subwindows = partitioner.subwindows(of: scope, reason: .failures, priority: 60) { UUID() }

@@ -9,7 +9,7 @@ import Testing
 
 /// The built command, as a process of its own.
 @Suite struct OCSPCommandTests {
-    @Test func `the OCSP responder follows its list while the list is edited, and stops on SIGTERM`() async throws {
+    @Test func `OCSP responder follows its list while the list is edited, and stops on SIGTERM`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let process = Process()

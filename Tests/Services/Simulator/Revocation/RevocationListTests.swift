@@ -11,14 +11,14 @@ import Testing
         RevocationList(text, names: ["leaf": "4A", "intermediate": "4B"], now: Self.now)
     }
 
-    @Test func `the revocation list names certificates by role or serial number, with or without a date`() {
+    @Test func `Revocation list names certificates by role or serial number, with or without a date`() {
         let list = list("# stolen\nleaf 1779000000000 # laptop\n\n  4c\t\r\n")
         #expect(list.standing(of: "4A") == .revoked(Date(timeIntervalSince1970: 1_779_000_000), reason: "unspecified"))
         #expect(list.standing(of: "4C") == .revoked(Self.now, reason: "unspecified"))
         #expect(list.standing(of: "4B") == .good)
     }
 
-    @Test func `an empty revocation list revokes nothing`() {
+    @Test func `Empty revocation list revokes nothing`() {
         #expect(list("").standing(of: "4A") == .good)
         #expect(list("#leaf\n#\n").standing(of: "4A") == .good)
     }

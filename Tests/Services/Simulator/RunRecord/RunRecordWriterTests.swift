@@ -6,7 +6,7 @@ import Testing
 @testable import Simulator
 
 @Suite struct RunRecordWriterTests {
-    @Test func `a record reads what was written`() throws {
+    @Test func `Record reads what was written`() throws {
         try withBook { path in
             let signer = try RunRecordWriter(path: path)
             try signer.write(.notification(genuine))
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `every fact survives the file, present or absent`() throws {
+    @Test func `Every fact survives the file, present or absent`() throws {
         for event in PopulationTests.events(500, seed: 2) {
             let line = RunRecord.Line.notification(NotificationSigner.entry(for: PendingNotification(event: event)))
             #expect(try RunRecord.Line(decoding: line.encoded.dropLast()) == line)
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: [(200, nil), (nil, "timed out")] as [(Int?, String?)])
-    func `an upload survives the file`(status: Int?, failure: String?) throws {
+    func `Upload survives the file`(status: Int?, failure: String?) throws {
         let upload = RunRecord.Upload(
             uuid: genuine.uuid, moment: "after", transactionId: "1", at: 5, status: status, failure: failure)
         let line = RunRecord.Line.upload(upload)
@@ -42,7 +42,7 @@ import Testing
         #expect(try RunRecord(reading: line.encoded).uploads == [upload])
     }
 
-    @Test func `each line can be read before the record is closed`() throws {
+    @Test func `Each line can be read before the record is closed`() throws {
         try withBook { path in
             let signer = try RunRecordWriter(path: path)
             try signer.write(.notification(genuine))
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `a torn last line is left out, and removed before the record is continued`() throws {
+    @Test func `Torn last line is left out, and removed before the record is continued`() throws {
         try withBook { path in
             let line = RunRecord.Line.notification(genuine).encoded
             try Data(line + line.prefix(40)).write(to: URL(fileURLWithPath: path))
@@ -65,19 +65,19 @@ import Testing
         }
     }
 
-    @Test func `a line of an unknown kind is skipped`() throws {
+    @Test func `Line of an unknown kind is skipped`() throws {
         let text = #"{"line":"weather","sky":"blue"}"# + "\n"
         let record = try RunRecord(reading: Array(text.utf8) + RunRecord.Line.notification(genuine).encoded)
         #expect(record.notifications == [genuine])
     }
 
-    @Test func `an unreadable line in the middle is an error that names it`() throws {
+    @Test func `Unreadable line in the middle is an error that names it`() throws {
         let bytes = RunRecord.Line.notification(genuine).encoded + Array("{}\n{}\n".utf8)
         let failure = #expect(throws: DecodingError.self) { try RunRecord(reading: bytes) }
         #expect("\(try #require(failure))".contains("line 2"))
     }
 
-    @Test func `a notification without an answer may have arrived or not`() throws {
+    @Test func `Notification without an answer may have arrived or not`() throws {
         var record = RunRecord()
         record.add(.notification(genuine))
         #expect(record.arrival(of: genuine.uuid) == .possible)
@@ -89,7 +89,7 @@ import Testing
         #expect(record.arrival(of: genuine.uuid) == .certain)
     }
 
-    @Test func `expected facts are those of the newest stored genuine notification`() throws {
+    @Test func `Expected facts are those of the newest stored genuine notification`() throws {
         var record = RunRecord()
         var newer = genuine
         newer.uuid = "00000000-0000-4000-8000-000000000002"
@@ -106,7 +106,7 @@ import Testing
         #expect(record.expectedFacts { _ in false }.isEmpty)
     }
 
-    @Test func `a refund of an older period sets the status, and nothing of the newest transaction`() throws {
+    @Test func `Refund of an older period sets the status, and nothing of the newest transaction`() throws {
         var refund = genuine
         refund.uuid = "00000000-0000-4000-8000-000000000002"
         refund.signedDate += 1
@@ -122,7 +122,7 @@ import Testing
         #expect(expected.autoRenewStatus == 0)
     }
 
-    @Test func `access is expected where every notification of a purchase is stored, as the newest change says it`() {
+    @Test func `Access is expected where every notification of a purchase is stored, as the newest change says it`() {
         var first = genuine
         first.productType = "Auto-Renewable Subscription"
         first.access = [.init(productId: "basic", startsAt: 1, endsAt: 2, isGrace: false)]
@@ -145,7 +145,7 @@ import Testing
         #expect(record.expectedAccess { $0 != second.uuid }.isEmpty)
     }
 
-    @Test func `expected access survives the file`() throws {
+    @Test func `Expected access survives the file`() throws {
         var notification = genuine
         notification.productType = "Consumable"
         notification.access = [
@@ -156,7 +156,7 @@ import Testing
         #expect(read.notifications == [notification])
     }
 
-    @Test func `a record that cannot be opened is an error`() {
+    @Test func `Record that cannot be opened is an error`() {
         #expect(throws: (any Error).self) { try RunRecordWriter(path: "/nowhere/at/all/record.jsonl") }
     }
 

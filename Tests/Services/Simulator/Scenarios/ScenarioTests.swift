@@ -8,7 +8,7 @@ import Testing
     private static let now = Date(milliseconds: 1_790_000_000_000)
 
     @Test(arguments: Scenario.all.map(\.name), [StoreEnvironment.production, .sandbox])
-    func `every scenario plays to its end, and its periods of access never overlap`(
+    func `Every scenario plays to its end, and its periods of access never overlap`(
         name: String, environment: StoreEnvironment
     ) throws {
         let (events, play) = try Self.play(name, in: environment)
@@ -22,11 +22,11 @@ import Testing
         }
     }
 
-    @Test func `names of scenarios are unique`() {
+    @Test func `Names of scenarios are unique`() {
         #expect(Set(Scenario.all.map(\.name)).count == Scenario.all.count)
     }
 
-    @Test func `an upgrade ends a period that was charged early before it begins`() throws {
+    @Test func `Upgrade ends a period that was charged early before it begins`() throws {
         let (events, play) = try Self.play("early-renewal-then-upgrade")
         let upgrade = events[2].signedDate
         let periods = play.purchases[0].access.periods
@@ -35,21 +35,21 @@ import Testing
         #expect(periods[1].start == upgrade)
     }
 
-    @Test func `a refunded upgrade gives back nothing of what it replaced`() throws {
+    @Test func `Refunded upgrade gives back nothing of what it replaced`() throws {
         let (events, play) = try Self.play("upgrade-refunded")
         let last = try #require(play.purchases[0].access.periods.last)
         #expect(last.end == events[2].signedDate)
         #expect(last.product == .premium)
     }
 
-    @Test func `a downgrade charged early begins when the better period ends`() throws {
+    @Test func `Downgrade charged early begins when the better period ends`() throws {
         let (_, play) = try Self.play("downgrade-charged-early")
         let periods = play.purchases[0].access.periods
         #expect(periods.map(\.product) == [.premium, .basic, .basic])
         #expect(periods[0].end == play.purchases[0].transactions[0].expiresDate)
     }
 
-    @Test func `a family member who leaves loses access, and the buyer does not`() throws {
+    @Test func `Family member who leaves loses access, and the buyer does not`() throws {
         let (events, play) = try Self.play("family-member-leaves")
         #expect(play.purchases[1].access.periods.last?.end == events[4].signedDate)
         #expect(events[1].customer?.ownership == .familyShared)
@@ -64,7 +64,7 @@ import Testing
         #expect(Set(requests.map { $0.purchase?.transactionId }).count == 1)
     }
 
-    @Test func `added seats that are refunded, and a seat that is, leave the access alone`() throws {
+    @Test func `Refunds of added seats leave the access alone`() throws {
         let (events, play) = try Self.play("seats-added-and-refunded")
         let purchases = events.compactMap(\.purchase)
         #expect(purchases.map(\.quantity) == [5, 2, 2, 5, 4])
@@ -81,7 +81,7 @@ import Testing
         #expect(seat.additionalTransactionReason == .seatAddition)
     }
 
-    @Test func `two accounts of the app on one Apple account have tokens of their own`() throws {
+    @Test func `Two accounts of the app on one Apple account have tokens of their own`() throws {
         let (events, _) = try Self.play("two-accounts-one-apple-account")
         #expect(Set(events.map { $0.customer?.appTransactionId }).count == 1)
         #expect(Set(events.map { $0.customer?.appAccountToken }).count == 2)
@@ -91,12 +91,12 @@ import Testing
         ("[]", "must be a JSON object"), (#"{"nonsense": 1}"#, "no scenario"), (#"{"win-back": -1}"#, "0 or more"),
         (#"{"win-back": 0}"#, "no weight above 0"),
     ])
-    func `an invalid mix is rejected with the reason`(json: String, reason: String) throws {
+    func `Invalid mix is rejected with the reason`(json: String, reason: String) throws {
         let failure = try #require(throws: SimulatorError.self) { try ScenarioMix(json: Data(json.utf8)) }
         #expect(failure.description.contains(reason))
     }
 
-    @Test func `a mix chooses scenarios by their weights, and no others`() throws {
+    @Test func `Mix chooses scenarios by their weights, and no others`() throws {
         let mix = try ScenarioMix(json: Data(#"{"win-back": 3, "anything": 1}"#.utf8))
         var random = SeededRandom(seed: 3)
         let chosen = (0..<4_000).map { _ in mix.choose(using: &random)?.name }
@@ -105,7 +105,7 @@ import Testing
         #expect((0.7...0.8).contains(share))
     }
 
-    @Test func `a population that plays one scenario sends its steps and nothing else`() throws {
+    @Test func `Population that plays one scenario sends its steps and nothing else`() throws {
         let scenario = try #require(Scenario.named("extended"))
         let app = App(bundleId: "com.example.app", appAppleId: 1, environment: .production)
         var population = Population(apps: [app], size: 1, mix: .only(scenario), seed: 1, now: Self.now)

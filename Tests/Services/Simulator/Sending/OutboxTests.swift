@@ -11,7 +11,7 @@ import Testing
     private let accepted = Answer(status: 200, duration: .milliseconds(1))
     private let unavailable = Answer(status: 503, duration: .milliseconds(1))
 
-    @Test func `the outbox makes as many as --count, then it is finished`() throws {
+    @Test func `Outbox makes as many as --count, then it is finished`() throws {
         var outbox = outbox { $0.count = 3 }
         for _ in 0..<3 {
             let delivery = try #require(new(outbox.next(at: start, now: moment)))
@@ -20,7 +20,7 @@ import Testing
         guard case .finished = outbox.next(at: start, now: moment) else { return _ = Issue.record("not finished") }
     }
 
-    @Test func `the outbox is not finished while an answer is outstanding`() throws {
+    @Test func `Outbox is not finished while an answer is outstanding`() throws {
         var outbox = outbox { $0.count = 1 }
         let delivery = try #require(new(outbox.next(at: start, now: moment)))
         guard case .waitForAnswer = outbox.next(at: start, now: moment) else { return _ = Issue.record("no wait") }
@@ -30,7 +30,7 @@ import Testing
         #expect(outbox.waitingRetries == 1)
     }
 
-    @Test func `retries are due in order, with the same bytes, and the sixth failure is the last`() throws {
+    @Test func `Retries are due in order, with the same bytes, and the sixth failure is the last`() throws {
         var outbox = outbox { $0.count = 1 }
         var delivery = try #require(new(outbox.next(at: start, now: moment)))
         let first = delivery.notification
@@ -49,7 +49,7 @@ import Testing
         #expect(outbox.answered(delivery, with: unavailable, at: instant) == .givenUp)
     }
 
-    @Test func `a due retry is sent before a new notification`() throws {
+    @Test func `Due retry is sent before a new notification`() throws {
         var outbox = outbox { $0.count = 10 }
         let delivery = try #require(new(outbox.next(at: start, now: moment)))
         _ = outbox.answered(delivery, with: unavailable, at: start)
@@ -57,7 +57,7 @@ import Testing
         #expect(again(outbox.next(at: start + .seconds(1), now: moment))?.attempt == 2)
     }
 
-    @Test func `an accepted notification is repeated once, with the same bytes`() throws {
+    @Test func `Accepted notification is repeated once, with the same bytes`() throws {
         var outbox = outbox {
             $0.count = 1
             $0.repeatedShare = 1
@@ -71,7 +71,7 @@ import Testing
         guard case .finished = outbox.next(at: start, now: moment) else { return _ = Issue.record("not finished") }
     }
 
-    @Test func `a reorder window reorders and loses nothing`() {
+    @Test func `Reorder window reorders and loses nothing`() {
         let plain = uuids(outbox { $0.count = 500 })
         let mixed = uuids(
             outbox {
@@ -83,7 +83,7 @@ import Testing
         #expect(mixed.count == 500)
     }
 
-    @Test func `about the requested share is forged, each in a variant that applies to it`() {
+    @Test func `Outbox forges about the requested share, each in a variant that applies to it`() {
         var outbox = outbox {
             $0.count = 2_000
             $0.invalidShare = 0.25
@@ -98,14 +98,14 @@ import Testing
         #expect((400...600).contains(forged))
     }
 
-    @Test func `the outbox makes nothing new while too many retries wait`() throws {
+    @Test func `Outbox makes nothing new while too many retries wait`() throws {
         var outbox = outbox { $0.retryLimit = 1 }
         let delivery = try #require(new(outbox.next(at: start, now: moment)))
         _ = outbox.answered(delivery, with: unavailable, at: start)
         guard case .wait = outbox.next(at: start, now: moment) else { return _ = Issue.record("no wait") }
     }
 
-    @Test func `a stopped outbox takes nothing new and waits for outstanding answers`() throws {
+    @Test func `Stopped outbox takes nothing new and waits for outstanding answers`() throws {
         var outbox = outbox { $0.count = 0 }
         let delivery = try #require(new(outbox.next(at: start, now: moment)))
         outbox.stop()
@@ -117,7 +117,7 @@ import Testing
         #expect(outbox.waitingRetries == 1)
     }
 
-    @Test func `a pace spreads deliveries evenly and catches up on a second at most`() {
+    @Test func `Pace spreads deliveries evenly and catches up on a second at most`() {
         var pace = Pace(rate: 10)
         #expect(pace.wait(at: start) == nil)
         pace.begin(at: start)
@@ -133,7 +133,7 @@ import Testing
         #expect(Pace(rate: 0).wait(at: start) == nil)
     }
 
-    @Test func `percentiles are accurate to a twentieth`() {
+    @Test func `Percentiles are accurate to a twentieth`() {
         var latencies = Latencies()
         #expect(latencies.percentile(0.5) == 0)
         for milliseconds in 1...1000 { latencies.add(.milliseconds(milliseconds)) }

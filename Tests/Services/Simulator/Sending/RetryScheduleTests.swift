@@ -20,7 +20,7 @@ import Testing
         #expect(schedule.delay(after: 2, status: nil, in: .sandbox) == .seconds(12))
     }
 
-    @Test func `a bad request is retried unless --no-retry-bad-request is set`() {
+    @Test func `Bad request is retried unless --no-retry-bad-request is set`() {
         var schedule = apple
         #expect(schedule.delay(after: 1, status: 400, in: .production) == .seconds(3600))
         schedule.retriesBadRequests = false

@@ -9,7 +9,7 @@ import Testing
 /// The client that production uses, against every endpoint of the server. Each was written from Apple's documentation, and what
 /// one of them misread shows here.
 @Suite struct ClientAgainstServerTests {
-    @Test func `notification history comes in pages, continues from a token, and is proven by the verifier`()
+    @Test func `Notification history comes in pages, continues from a token, and is proven by the verifier`()
         async throws
     {
         try await Self.meet { fixture, client in
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `transactions, statuses and refunds are proven and complete`() async throws {
+    @Test func `Transactions, statuses and refunds are proven and complete`() async throws {
         try await Self.meet { fixture, client in
             var story = PurchaseFixture(daysAgo: 1000)
             try fixture.send(story.next(.subscribe))
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `every parameter of the transaction history has its effect`() async throws {
+    @Test func `Every parameter of the transaction history has its effect`() async throws {
         try await Self.meet { fixture, client in
             var story = PurchaseFixture()
             try fixture.send(story.next(.subscribe))
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `every endpoint that changes something has its effect`() async throws {
+    @Test func `Every endpoint that changes something has its effect`() async throws {
         try await Self.meet { fixture, client in
             var story = PurchaseFixture()
             try fixture.send(story.next(.subscribe))
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `a test notification is followed from the request to its result`() async throws {
+    @Test func `Test notification is followed from the request to its result`() async throws {
         try await Self.meet { fixture, client in
             let token = try await client.requestTestNotification()
             let early = await #expect(throws: APIError.self) { try await client.testNotificationStatus(token) }
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func `temporary faults are overcome: too many requests, an error, a closed connection, silence`() async throws
+    @Test func `Temporary faults are overcome: too many requests, an error, a closed connection, silence`() async throws
     {
         try await Self.meet { fixture, client in
             var story = PurchaseFixture()
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func `a revoked key is replaced by the other one, and without another the client is told`() async throws {
+    @Test func `Revoked key is replaced by the other one, and without another the client is told`() async throws {
         try await Self.meet { fixture, _ in
             // A rejected client compares the answer's Date with its own clock.
             fixture.move(by: Date().timeIntervalSince(fixture.now))

@@ -13,7 +13,7 @@ import Testing
 
 /// The built command with its API, as a process of its own.
 @Suite struct ServedRunTests {
-    @Test func `a run keeps what was never accepted in the history as it was sent, and lasts until it is stopped`()
+    @Test func `Run keeps what was never accepted in the history as it was sent, and lasts until it is stopped`()
         async throws
     {
         let isDown = Mutex(true)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `a test notification is sent on request and its status returned`() async throws {
+    @Test func `Test notification is sent on request and its status returned`() async throws {
         try await Self.run("--environment", "Production", "--count", "5") { run in
             try await run.waitUntil { $0["isFinished"]?.bool == true }
             let ordered = try await run.ask("POST", "/inApps/v1/notifications/test")
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `an extension is sent, and the record and the status agree about it`() async throws {
+    @Test func `Extension is sent, and the record and the status agree about it`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         try await Self.run(
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `a port in use ends the run with a message`() async throws {
+    @Test func `Port in use ends the run with a message`() async throws {
         try await Receiver.listening { _, address in
             let directory = try TemporaryDirectory()
             defer { directory.remove() }
@@ -125,7 +125,7 @@ import Testing
         ["--api-address", "8080"], ["--api-address", ":1"], ["--api-address", "a:99999"], ["--api-limit-scale", "0"],
         ["--api-fault", #"{"fault":"rain"}"#], ["--api-remember", "0"], ["--api-token-life", "0"],
     ])
-    func `an invalid option exits 64 and is named`(option: [String]) async throws {
+    func `Invalid option exits 64 and is named`(option: [String]) async throws {
         let outcome = try await Command(
             ["run", "--target", "http://127.0.0.1:1/x", "--authority", "x"] + option
         ).outcome()

@@ -5,7 +5,7 @@ import Foundation
 import Hummingbird
 import Signatures
 import StrictJSON
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import Simulator
@@ -27,66 +27,51 @@ final class SimulatorFixture: Sendable {
     /// The present of the other fixtures, in which their authority is valid.
     static let beginning = NotificationSignerTests.now
 
-    let historyStore = HistoryStore(limit: 10_000)
-    let deliveryService: DeliveryService
-    let faults = FaultList()
-    let keys: KeyRing
     let token: FixtureToken
-    let signer: NotificationSigner
-    private let moment = Mutex(beginning)
-    private let port = Mutex(0)
+    private let appStore: SimulatedAppStore
+    private let clock: ManualClock
 
-    private init() throws {
-        deliveryService = DeliveryService(
-            Outbox(plan: Plan(apps: [Self.production, Self.sandbox], count: 1), now: Self.beginning))
-        token = try FixtureToken()
-        keys = KeyRing([try token.accepted])
-        signer = try NotificationSignerTests.signer()
+    private init(_ appStore: SimulatedAppStore, _ token: FixtureToken, _ clock: ManualClock) {
+        self.appStore = appStore
+        self.token = token
+        self.clock = clock
     }
 
-    var now: Date { moment.withLock { $0 } }
+    var historyStore: HistoryStore { appStore.historyStore }
+    var deliveryService: DeliveryService { appStore.deliveryService }
+    var faults: FaultList { appStore.faults }
+    var keys: KeyRing { appStore.keys }
+    var signer: NotificationSigner { appStore.signer }
+    var now: Date { clock.now }
 
-    func move(by seconds: TimeInterval) { moment.withLock { $0 = $0.adding(seconds) } }
+    func move(by seconds: TimeInterval) { clock.advance(by: seconds) }
 
     /// Runs a server while the body runs.
     static func open(
         limitScale: Double = 1000, tokenLife: TimeInterval = 3600, keyFiles: KeyFiles? = nil,
         _ body: @Sendable (SimulatorFixture) async throws -> Void
     ) async throws {
-        let fixture = try SimulatorFixture()
-        let api = StoreAPI(
-            apps: [production, sandbox], historyStore: fixture.historyStore, deliveryService: fixture.deliveryService,
-            signer: fixture.signer,
-            keys: fixture.keys, limits: RateLimits(scale: limitScale), faults: fixture.faults, tokenLife: tokenLife,
-            present: { fixture.now }, now: { fixture.now })
-        let control = ServerControl(
-            historyStore: fixture.historyStore, deliveryService: fixture.deliveryService, keys: fixture.keys,
-            keyFiles: keyFiles, faults: fixture.faults,
-            now: { fixture.now })
-        try await StoreServer(api: api, control: control).answering(on: "127.0.0.1", port: 0) { port in
-            fixture.port.withLock { $0 = port }
-            try await body(fixture)
+        let token = try FixtureToken()
+        let clock = ManualClock(at: beginning)
+        try await SimulatedAppStore.with(
+            [production, sandbox], keys: [try token.accepted], signer: try NotificationSignerTests.signer(),
+            limitScale: limitScale, tokenLife: tokenLife, keyFiles: keyFiles, present: { clock.now }
+        ) { appStore in
+            try await body(SimulatorFixture(appStore, token, clock))
         }
     }
 
     /// Notes that Apple sent this and was answered so, each attempt an hour after the one before. Moves the clock by a second.
     @discardableResult
     func send(_ event: EventPayload, answers: [Simulator.Answer] = [.accepted]) throws -> SignedNotification {
-        let notification = try signer.write(PendingNotification(event: event))
-        historyStore.note(event)
-        let first = historyStore.begin(NotificationDelivery(notification: notification), at: { self.now })
-        for (index, answer) in answers.enumerated() {
-            historyStore.end(
-                NotificationDelivery(notification: notification, attempt: index + 1), answer,
-                sentAt: first.adding(3600 * Double(index)))
-        }
+        let notification = try appStore.send(event, at: now, answers: answers)
         move(by: 1)
         return notification
     }
 
     // MARK: Requests
 
-    var address: String { "http://127.0.0.1:\(port.withLock { $0 })" }
+    var address: String { appStore.url }
 
     func get(_ path: String, in environment: StoreEnvironment = .production) async throws -> Answer {
         try await ask("GET", path, in: environment)
@@ -125,9 +110,4 @@ final class SimulatorFixture: Sendable {
             status: Int(response.status.code), body: Array(content.readableBytesView),
             retryAfter: response.headers.first(name: "retry-after"))
     }
-}
-
-extension Answer {
-    static let accepted = Answer(status: 200, duration: .milliseconds(1))
-    static let unavailable = Answer(status: 503, duration: .milliseconds(1))
 }

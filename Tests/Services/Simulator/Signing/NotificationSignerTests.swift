@@ -17,7 +17,7 @@ import Testing
         NotificationSigner(authority: try authority.get(), impostor: try impostor.get())
     }
 
-    @Test func `a notification of a subscription is as big as Apple's`() throws {
+    @Test func `Notification of a subscription is as big as Apple's`() throws {
         let signer = try Self.signer()
         for event in PopulationTests.events(400, seed: 3) where event.renewal != nil && event.object == .data {
             let notification = try signer.write(PendingNotification(event: event))
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `all three signatures are made by the leaf, under the same header`() throws {
+    @Test func `Signatures are all three made by the leaf, under the same header`() throws {
         let key = try Self.authority.get().leafKey.publicKey()
         for event in PopulationTests.events(50, seed: 4) {
             let outer = try Self.signer().sign(event)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `an event is written the same way each time`() throws {
+    @Test func `Event is written the same way each time`() throws {
         for event in PopulationTests.events(200, seed: 6) {
             let first = try Self.withoutSignatures(try Self.signer().sign(event))
             let second = try Self.withoutSignatures(try Self.signer().sign(event))
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `the record says of a notification what its payload says`() throws {
+    @Test func `Record says of a notification what its payload says`() throws {
         for event in PopulationTests.events(300, seed: 7) {
             let notification = try Self.signer().write(PendingNotification(event: event))
             let body = try JSONDocument(notification.body).root
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: PopulationTests.seeds)
-    func `every genuine notification is proven, and says what the record says`(seed: UInt64) throws {
+    func `Every genuine notification is proven, and says what the record says`(seed: UInt64) throws {
         let verifier = try Self.verifier()
         let signer = try Self.signer()
         for event in PopulationTests.events(60, seed: seed) {
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: InvalidVariant.allCases)
-    func `a forgery is rejected for the reason in the record`(invalidVariant: InvalidVariant) throws {
+    func `Forgery is rejected for the reason in the record`(invalidVariant: InvalidVariant) throws {
         let verifier = try Self.verifier()
         for event in PopulationTests.events(50, seed: 8) where event.renewal != nil {
             let notification = try Self.signer().write(
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: SampleCase.allCases, PopulationTests.apps)
-    func `a sample case is accepted or rejected as its name says`(sampleCase: SampleCase, app: App) throws {
+    func `Sample case is accepted or rejected as its name says`(sampleCase: SampleCase, app: App) throws {
         let jws = try sampleCase.signed(by: try Self.signer(), for: app, seed: 11, now: Self.now)
         let rejections: [SampleCase: VerificationFailureReason] = [
             .tampered: .signature, .wrongRoot: .chainUntrusted, .unsigned: .algorithm, .strangersApp: .appUnknown,

@@ -7,7 +7,7 @@ import Testing
 @testable import Simulator
 
 @Suite struct SealedPayloadTests {
-    @Test func `a sealed payload restores what was signed, and is small`() throws {
+    @Test func `Sealed payload restores what was signed, and is small`() throws {
         let signer = PayloadSigner(authority: try NotificationSignerTests.authority.get())
         let key = try NotificationSignerTests.authority.get().leafKey.publicKey()
         // The placeholder in a value is a character like any other, also where it looks like a signed object.
@@ -22,7 +22,7 @@ import Testing
                 signature: try #require(Base64.decode(parts.signature, .url)), over: Array(parts.signed)))
     }
 
-    @Test func `a sealed notification takes less than four kilobytes`() throws {
+    @Test func `Sealed notification takes less than four kilobytes`() throws {
         let signer = try NotificationSignerTests.signer()
         for event in PopulationTests.events(100, seed: 9) {
             let payload = try signer.write(PendingNotification(event: event)).payload

@@ -62,7 +62,7 @@ import Testing
     ]
 
     @Test(arguments: seeds)
-    func `every purchase follows Apple's event table from its first event on`(seed: UInt64) throws {
+    func `Every purchase follows Apple's event table from its first event on`(seed: UInt64) throws {
         var newest: [String: EventPayload] = [:]
         for event in Self.events(4_000, seed: seed) where event.renewal != nil {
             let id = try #require(event.purchase?.originalTransactionId)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func `dates are in order and accepted by a verifier`(seed: UInt64) throws {
+    func `Dates are in order and accepted by a verifier`(seed: UInt64) throws {
         var newest: [String: EventPayload] = [:]
         for event in Self.events(4_000, seed: seed) {
             #expect(event.signedDate <= Self.now)
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func `ids are unique and stay with their owner`(seed: UInt64) {
+    func `Ids are unique and stay with their owner`(seed: UInt64) {
         let events = Self.events(4_000, seed: seed)
         #expect(Set(events.map(\.uuid)).count == events.count)
         var owners: [String: String] = [:]
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `a new transaction appears only with a charge`() {
+    @Test func `New transaction appears only with a charge`() {
         var known: [String: Set<String>] = [:]
         let purchases: Set<NotificationKind> = [
             NotificationKind("DID_RENEW"), NotificationKind("DID_RENEW", "EARLY_BIRD"),
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `every event that can happen happens`() {
+    @Test func `Every event that can happen happens`() {
         let seen = Set(Self.events(20_000, seed: 1).map(\.kind))
         let ofApps: [NotificationKind] = [
             .test, .extensionSummary, NotificationKind("EXTERNAL_PURCHASE_TOKEN", "CREATED"),
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func `expected access agrees with Apple's status at each moment`(seed: UInt64) throws {
+    func `Expected access agrees with Apple's status at each moment`(seed: UInt64) throws {
         var access: [String: [ExpectedAccess.Period]] = [:]
         for event in Self.events(8_000, seed: seed) {
             guard let id = event.purchase?.originalTransactionId else { continue }
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test(arguments: [1, 7, 42] as [UInt64])
-    func `every documented kind occurs among 20,000 notifications, in both environments`(seed: UInt64) {
+    func `Every documented kind occurs among 20,000 notifications, in both environments`(seed: UInt64) {
         var coverage = Coverage()
         let environments = [StoreEnvironment.production, .sandbox]
         let apps = environments.map { App(bundleId: "com.example.app", appAppleId: 1, environment: $0) }
@@ -168,21 +168,21 @@ import Testing
         #expect(missing.isEmpty, "\(missing)")
     }
 
-    @Test func `equal seeds and moments produce equal notifications, down to the ids`() {
+    @Test func `Equal seeds and moments produce equal notifications, down to the ids`() {
         #expect(Self.events(2_000, seed: 5) == Self.events(2_000, seed: 5))
     }
 
-    @Test func `another seed produces other notifications`() {
+    @Test func `Another seed produces other notifications`() {
         #expect(Self.events(500, seed: 5).map(\.kind) != Self.events(500, seed: 6).map(\.kind))
     }
 
-    @Test func `the same seed at another moment produces other ids`() {
+    @Test func `Same seed at another moment produces other ids`() {
         let uuids = Set(Self.events(2_000, seed: 5).map(\.uuid))
         let later = Self.events(2_000, seed: 5, now: Self.now + 1)
         #expect(uuids.isDisjoint(with: later.map(\.uuid)))
     }
 
-    @Test func `a faster time scale produces longer lifecycles`() {
+    @Test func `Faster time scale produces longer lifecycles`() {
         func longest(_ scale: Double) -> Int {
             let ids = Self.events(8_000, seed: 3, timeScale: scale).compactMap(\.purchase?.originalTransactionId)
             return Dictionary(grouping: ids) { $0 }.values.map(\.count).max() ?? 0
@@ -190,7 +190,7 @@ import Testing
         #expect(longest(1_000) > longest(1))
     }
 
-    @Test func `a forged refund is about an existing purchase and leaves it alone`() {
+    @Test func `Forged refund is about an existing purchase and leaves it alone`() {
         var plain = Population(apps: Self.apps, size: 5, seed: 8, now: Self.now)
         for _ in 0..<100 { _ = plain.next(now: Self.now) }
         var visited = plain
@@ -201,7 +201,7 @@ import Testing
         #expect(ids.contains { $0 == counterfeit.purchase?.originalTransactionId })
     }
 
-    @Test func `an extended subscription goes on from its new end`()
+    @Test func `Extended subscription goes on from its new end`()
         throws
     {
         var population = Population(apps: [Self.apps[0]], size: 3, seed: 5, now: Self.now)
@@ -241,7 +241,7 @@ import Testing
         #expect(renewals > 0)
     }
 
-    @Test func `an announcement that changes nothing has a date of its own`() throws {
+    @Test func `Announcement that changes nothing has a date of its own`() throws {
         var population = Population(apps: [Self.apps[0]], size: 1, seed: 7, now: Self.now)
         var dates: [String: [Date]] = [:]
         for _ in 0..<50 {
@@ -258,7 +258,7 @@ import Testing
         #expect(dates.values.allSatisfy { zip($0, $0.dropFirst()).allSatisfy { $0 < $1 } })
     }
 
-    @Test func `an app account token is on all later events of the purchase`() throws {
+    @Test func `App account token is on all later events of the purchase`() throws {
         var population = Population(apps: [Self.apps[0]], size: 2, seed: 6, now: Self.now)
         var assigned: [String: EventPayload] = [:]
         let token = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [0, 3, 12])
-    func `a subscription renews as often as the setting allows, and no more`(limit: Int) throws {
+    func `Subscription renews as often as the setting allows, and no more`(limit: Int) throws {
         var renewals: [String: Int] = [:]
         var most = 0
         for event in try Self.events(20_000, Conditions(sandboxRenewals: limit, hasSandboxQuirks: false)) {
@@ -36,7 +36,7 @@ import Testing
         #expect(throws: (any Error).self) { try RunOptions.parse(["--sandbox-renewals", "-1"]) }
     }
 
-    @Test func `an account that cannot cancel never turns renewal off`() throws {
+    @Test func `Account that cannot cancel never turns renewal off`() throws {
         var (cancelled, quirky) = (0, 0)
         for event in try Self.events(20_000, Conditions()) where event.renewal != nil {
             guard event.customer?.quirk == .cannotCancel else { continue }
@@ -47,7 +47,7 @@ import Testing
         #expect(cancelled == 0)
     }
 
-    @Test func `an account with many purchases fails to renew after a while`() throws {
+    @Test func `Account with many purchases fails to renew after a while`() throws {
         var renewals = 0
         for event in try Self.events(20_000, Conditions()) where event.kind.type == .didRenew {
             guard case .renewalsFail(let limit) = event.customer?.quirk, event.kind.subtype == nil else { continue }
@@ -57,7 +57,7 @@ import Testing
         #expect(renewals > 0)
     }
 
-    @Test func `without quirks every account behaves`() throws {
+    @Test func `Sandbox accounts without quirks behave as documented`() throws {
         #expect(
             try Self.events(5_000, Conditions(hasSandboxQuirks: false)).allSatisfy { $0.customer?.quirk == nil })
     }

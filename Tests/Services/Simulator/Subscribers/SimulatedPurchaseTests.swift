@@ -65,14 +65,14 @@ import Testing
     ]
 
     @Test(arguments: table)
-    func `only events of Apple's event table can follow`(
+    func `Events follow each other only as in Apple's event table`(
         past: [LifecycleEvent], product: Product, next: [LifecycleEvent]
     ) throws {
         let (simulated, _) = try lead(through: past, product: product)
         #expect(Set(LifecycleEvent.allCases.filter { simulated.permits($0) }) == Set(next))
     }
 
-    @Test func `an event that is not permitted changes nothing`() throws {
+    @Test func `Event that is not permitted changes nothing`() throws {
         var (simulated, identities) = try lead(through: [.subscribe], product: basic)
         let before = simulated
         #expect(simulated.apply(.recover, at: simulated.now + 60, product: basic, identities: &identities) == nil)
@@ -80,7 +80,7 @@ import Testing
         #expect(simulated == before)
     }
 
-    @Test func `a renewal is a new transaction that begins where the last one ended`() throws {
+    @Test func `Renewal is a new transaction that begins where the last one ended`() throws {
         let (before, _) = try lead(through: [.subscribe], product: basic)
         let (after, _) = try lead(through: [.subscribe, .renew], product: basic)
         let first = try #require(before.purchase)
@@ -91,7 +91,7 @@ import Testing
         #expect(second.originalPurchaseDate == first.purchaseDate)
     }
 
-    @Test func `a downgrade waits for the renewal, an upgrade does not`() throws {
+    @Test func `Downgrade waits for the renewal, an upgrade does not`() throws {
         var (simulated, identities) = try lead(through: [.subscribe], product: premium)
         let id = simulated.purchase?.transactionId
         _ = simulated.apply(.downgrade, at: simulated.now + 60, product: basic, identities: &identities)
@@ -106,7 +106,7 @@ import Testing
         #expect(simulated.purchase?.purchaseDate == simulated.now)
     }
 
-    @Test func `a recovery in grace continues the period, and a later one begins another`() throws {
+    @Test func `Recovery in grace continues the period, and a later one begins another`() throws {
         let (grace, _) = try lead(through: [.subscribe, .failToRenewWithGrace, .recover], product: basic)
         let (retry, _) = try lead(through: [.subscribe, .failToRenew, .recover], product: basic)
         let end = try lead(through: [.subscribe], product: basic).0.purchase?.expiresDate
@@ -116,7 +116,7 @@ import Testing
         #expect(retry.renewal?.isInBillingRetry == false)
     }
 
-    @Test func `a reversed refund reinstates without moving the renewal date`() throws {
+    @Test func `Reversed refund reinstates without moving the renewal date`() throws {
         let (paid, _) = try lead(through: [.subscribe], product: basic)
         let (refunded, _) = try lead(through: [.subscribe, .refund], product: basic)
         let (reversed, _) = try lead(through: [.subscribe, .refund, .reverseRefund], product: basic)
@@ -126,7 +126,7 @@ import Testing
         #expect(reversed.purchase == paid.purchase)
     }
 
-    @Test func `a period charged early begins where the last one ends, whatever the date of the charge`() throws {
+    @Test func `Period charged early begins where the last one ends, whatever the date of the charge`() throws {
         var (simulated, identities) = try lead(through: [.subscribe], product: basic)
         let end = try #require(simulated.purchase?.expiresDate)
         let payload = try #require(
@@ -139,7 +139,7 @@ import Testing
             simulated.access.periods.map(\.start) == [try #require(simulated.transactions.first).purchaseDate, end])
     }
 
-    @Test func `a renewal info after a downgrade that was charged early names the product that still runs`() throws {
+    @Test func `Renewal info after a downgrade that was charged early names the product that still runs`() throws {
         var (simulated, identities) = try lead(through: [.subscribe, .downgrade], product: premium, to: basic)
         let end = try #require(simulated.purchase?.expiresDate)
         let payload = try #require(
@@ -148,7 +148,7 @@ import Testing
         #expect(payload.renewal?.product == premium)
     }
 
-    @Test func `a notification of a refund flow has the old transaction, and status and renewal info of now`() throws {
+    @Test func `Notification of a refund flow has the old transaction, and status and renewal info of now`() throws {
         var (simulated, identities) = try lead(through: [.subscribe, .renew], product: basic)
         let first = try #require(simulated.transactions.first?.transactionId)
         let newest = try #require(simulated.purchase)
@@ -163,7 +163,7 @@ import Testing
         #expect(simulated.access.periods.last?.end == newest.expiresDate)
     }
 
-    @Test func `a grace period that is announced early is no billing retry yet`() throws {
+    @Test func `Grace period that is announced early is no billing retry yet`() throws {
         var (simulated, identities) = try lead(through: [.subscribe], product: basic)
         let end = try #require(simulated.purchase?.expiresDate)
         let payload = try #require(
@@ -177,7 +177,7 @@ import Testing
     @Test(arguments: [
         (5, [3.0, 5, 10, 15, 30, 60]), (30, [10, 30, 60, 90, 180, 360]), (60, [15, 60, 120, 180, 360, 720]),
     ])
-    func `the sandbox renews by Apple's table at each of its speeds`(speed: Int, expected: [Double]) throws {
+    func `Sandbox renews by Apple's table at each of its speeds`(speed: Int, expected: [Double]) throws {
         var sandbox = TimeScale(environment: .sandbox)
         sandbox.sandboxSpeed = try #require(TimeScale.SandboxSpeed(rawValue: speed))
         let start = Date(milliseconds: 1_700_000_000_000)
@@ -185,7 +185,7 @@ import Testing
         #expect(minutes == expected)
     }
 
-    @Test func `production renews by the calendar, or faster by the time scale`() {
+    @Test func `Production renews by the calendar, or faster by the time scale`() {
         // The last day of January: the month after has fewer days.
         let start = Date(milliseconds: 1_738_281_600_000)
         let real = TimeScale(environment: .production, scale: 1)

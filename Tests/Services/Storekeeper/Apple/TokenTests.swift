@@ -27,7 +27,7 @@ struct TokenTests {
         return try #require(try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any])
     }
 
-    @Test func `a token is signed by the app's key, names the app and ends within 20 minutes`() async throws {
+    @Test func `Token is signed by the app's key, names the app and ends within 20 minutes`() async throws {
         let place = try TemporaryDirectory()
         let outcome = await CommandOutcome.of(try Self.arguments([Self.apps[0]], in: place))
         #expect(outcome.code == 0, "\(outcome.errorOutput)")
@@ -47,7 +47,9 @@ struct TokenTests {
         #expect(key.isValid(signature: signature, over: Array(token.signed)))
     }
 
-    @Test func `of several apps one is to be named, and a key that is not there names those that are`() async throws {
+    @Test func `apple token needs one of several apps to be named, and an unknown key id lists the known ones`()
+        async throws
+    {
         let place = try TemporaryDirectory()
         let arguments = try Self.arguments(Self.apps, in: place)
         let unclear = await CommandOutcome.of(arguments)
@@ -59,7 +61,7 @@ struct TokenTests {
         #expect(wrong.errorOutput.contains("DEVKEY0002"))
     }
 
-    @Test func `a file that is not there is said with its variable and exit 78`() async {
+    @Test func `File that is not there is said with its variable and exit 78`() async {
         let outcome = await CommandOutcome.of(["token", "--apps-file", "/none", "--api-keys-file", "/none"])
         #expect(outcome.code == 78)
         #expect(outcome.errorOutput.contains("STOREKEEPER_APPS_FILE"))

@@ -5,7 +5,7 @@ import Testing
 @testable import Storekeeper
 
 struct BackfillJournalTests {
-    @Test func `what is noted is done for the next run, and a torn line is not`() throws {
+    @Test func `BackfillJournal has what was noted done for the next run, and a torn line not`() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/progress"
         do {
@@ -32,7 +32,7 @@ struct BackfillJournalTests {
         #expect(throws: CommandError.self) { try BackfillJournal(at: "/no/such/directory/progress", of: "app") }
     }
 
-    @Test func `what was done in another app or environment, or is being done, is not taken for done here`() throws {
+    @Test func `BackfillJournal keeps apps and environments apart, and what is in progress is not done`() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/progress"
         do {

@@ -6,7 +6,7 @@ import Testing
 @testable import Storekeeper
 
 struct CustomerListTests {
-    @Test func `ids are read once each, whatever stands around them`() throws {
+    @Test func `Ids are read once each, whatever stands around them`() throws {
         let text = "2000000000000001\r\n\n  2000000000000002  # Ada\n# none\n2000000000000001\n3"
         #expect(try CustomerList(text).customers.map(\.id) == ["2000000000000001", "2000000000000002", "3"])
     }
@@ -14,11 +14,11 @@ struct CustomerListTests {
     @Test(arguments: [
         "", "# none\n", "1\nada@example.com\n", "1,2,3", "{\"id\": 1}", "²", "12345678901234567890123456789012",
     ])
-    func `a file of something else is rejected`(text: String) {
+    func `File of something else is rejected`(text: String) {
         #expect(throws: ValidationError.self) { try CustomerList(text) }
     }
 
-    @Test func `a receipt is its customer, once, and one that cannot be read holds up no other`() throws {
+    @Test func `Receipt is its customer, once, and one that cannot be read holds up no other`() throws {
         let receipt = Self.receipt(of: "com.example.app", ["2000000000000001", "2000000000000007"])
         let list = try CustomerList(
             "5\n\(receipt)\n2000000000000007\n\(receipt.dropLast(4))\n\(String(repeating: "?", count: 300))\n6\n")

@@ -47,7 +47,7 @@ import Testing
         return try outcome.json()
     }
 
-    @Test func `who is served and who is rejected is listed, with the policy`() async throws {
+    @Test func `customers lists accounts that are served and rejected, with the policy`() async throws {
         try await Self.use { _, environment async throws in
             let outcome = await CommandOutcome.of(["customers", "shared"], environment: environment)
             #expect(outcome.code == 0, "\(outcome.errorOutput)")
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `the policy is shown, set and obeyed at once, and the trail says who set it`() async throws {
+    @Test func `Policy is shown, set and obeyed at once, and the trail says who set it`() async throws {
         try await Self.use { connection, environment async throws in
             let policy = ["customers", "policy", "--app", Self.app, "--environment", "Production"]
             let shown = await CommandOutcome.of(policy, environment: environment)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `a policy can be tried without being set, for one environment`() async throws {
+    @Test func `Policy can be tried without being set, for one environment`() async throws {
         try await Self.use { _, environment async throws in
             let tried = await CommandOutcome.of(
                 ["customers", "policy", "--app", Self.app, "refuse", "--dry-run"], environment: environment)
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `an app that the scheduler does not know is told of, for it is mostly a typo`() async throws {
+    @Test func `App that the scheduler does not know is told of, for it is mostly a typo`() async throws {
         try await Self.use { connection, environment async throws in
             let policy = ["customers", "policy", "--app", Self.app]
             #expect(await CommandOutcome.of(policy, environment: environment).errorOutput == "")
@@ -126,8 +126,7 @@ import Testing
         }
     }
 
-    @Test func `an account that was chosen is served in the place of the first, until that is taken back`() async throws
-    {
+    @Test func `Account that was chosen is served in the place of the first, until that is taken back`() async throws {
         try await Self.use { _, environment async throws in
             let choose = [
                 "customers", "choose", "--app", Self.app, "--environment", "Production", Self.tokens[1].uppercased(),

@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `a grant by hand is an entitlement until it is revoked`() async throws {
+    @Test func `Grant by hand is an entitlement until it is revoked`() async throws {
         try await TestDatabase.use { database in
             func run(_ arguments: String...) async -> CommandOutcome {
                 await CommandOutcome.of(["customers"] + arguments + Self.place, environment: database.environment)

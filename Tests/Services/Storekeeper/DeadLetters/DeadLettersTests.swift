@@ -102,7 +102,7 @@ struct DeadLettersTests {
         try await withLetters { fixture async throws in
             let named = try await fixture.list().compactMap(\.notificationUUID)
             let known = try #require(named.first.flatMap { UUID(uuidString: $0) })
-            let ledger = SampleLedger(connection: TestDatabase.connection(fixture.database))
+            let ledger = SampleLedger(connection: fixture.harness.connection)
             try await ledger.add(known, "DID_RENEW", nil, at: CommandOutcome.now, product: "pro")
             let dry = await fixture.run(["dead-letters", "replay", "--all", "--dry-run", "--json"])
             #expect(try dry.json() == Summary(dryRun: true, found: 3, known: 3, sent: 0))
@@ -149,11 +149,8 @@ struct DeadLettersTests {
     }
 
     private func withLetters(_ body: (DeadLetterFixture) async throws -> Void) async throws {
-        try await TestDatabase.use { database async throws in
-            let broker = try DevelopmentBroker(
-                topics: Topics.all.map { ($0.name, $0.partitions) }, logger: Logger.silent)
-            defer { withExtendedLifetime(broker) {} }
-            let fixture = DeadLetterFixture(broker: broker, database: database)
+        try await PipelineHarness.with { harness async throws in
+            let fixture = DeadLetterFixture(harness: harness)
             try await fixture.fill()
             try await body(fixture)
         }
@@ -161,16 +158,15 @@ struct DeadLettersTests {
 
     /// A broker with three dead letters, and a database.
     private struct DeadLetterFixture {
-        let broker: DevelopmentBroker
-        let database: PostgresConfiguration
+        let harness: PipelineHarness
 
         static let receivedAt = Date(timeIntervalSince1970: 1_750_000_000)
         static let hour: TimeInterval = 3600
 
-        var kafka: [String: String] { broker.environment }
+        var kafka: [String: String] { harness.broker.environment }
 
         func run(_ arguments: [String]) async -> CommandOutcome {
-            await CommandOutcome.of(arguments, environment: kafka.merging(database.environment) { _, new in new })
+            await CommandOutcome.of(arguments, environment: harness.environment)
         }
 
         func list(_ arguments: String...) async throws -> [Row] {
@@ -197,19 +193,21 @@ struct DeadLettersTests {
         }
 
         func fill() async throws {
-            let producer = try Producer(broker.configuration, logger: .silent)
             for (index, reason) in ["signature", "app-unknown"].enumerated() {
                 let received = ReceivedNotification(
                     signedPayload: Self.payload(reason), source: .webhook, receivedAt: Self.receivedAt)
-                try await producer.send([letter(received.record(), Topics.received.name, "verifier", reason, index)])
+                try await harness.producer.send([
+                    letter(received.record(), Topics.received.name, "verifier", reason, index)
+                ])
             }
             let verified = VerifiedNotification(
                 notificationUUID: UUID(), notificationType: "DID_RENEW", subtype: nil, environment: .production,
                 bundleId: "com.example.app", appAppleId: nil, originalTransactionId: "1", transactionId: "1",
                 signedDate: nil, receivedAt: Self.receivedAt, source: .webhook, traceparent: nil,
                 decoded: Array("{}".utf8), signedPayload: Self.payload("undecodable"))
-            try await producer.send([letter(verified.record(), Topics.unique.name, "state-updater", "undecodable", 2)])
-            await producer.close(deadline: .seconds(5))
+            try await harness.producer.send([
+                letter(verified.record(), Topics.unique.name, "state-updater", "undecodable", 2)
+            ])
         }
 
         /// Rejected two hours before now, one hour before, and now.
@@ -225,11 +223,9 @@ struct DeadLettersTests {
                     build: "test"))
         }
 
-        /// The records of the first topic.
+        /// What was sent through the pipeline again.
         func received() async throws -> [ReceivedNotification] {
-            try await WrittenRecords.of(Topics.received.route, at: broker.configuration).map {
-                try ReceivedNotification(WireRecord($0))
-            }
+            try await harness.broker.messages(of: Topics.received)
         }
     }
 }

@@ -1,13 +1,14 @@
 import Contracts
 import Development
 import Kafka
+import TestSupport
 import Testing
 
 @testable import Storekeeper
 
 struct BacklogTests {
-    @Test func `what waits before each stage is seen, and how full the fullest partition is`() async throws {
-        let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, $0.partitions) }, logger: .silent)
+    @Test func `Backlog counts what waits before each stage, and how full the fullest partition is`() async throws {
+        let broker = try DevelopmentBroker(routes: Topics.all)
         let producer = try Producer(broker.configuration, logger: .silent)
         for _ in 1...3 {
             try await producer.send([ProducerRecord(topic: Topics.verified.name, key: [1], value: [2])])
@@ -24,8 +25,8 @@ struct BacklogTests {
         await producer.close(deadline: .seconds(1))
     }
 
-    @Test func `backlog that stands still ends the wait with a sentence that names what waits`() async throws {
-        let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, $0.partitions) }, logger: .silent)
+    @Test func `Backlog that stands still ends the wait with a sentence that names what waits`() async throws {
+        let broker = try DevelopmentBroker(routes: Topics.all)
         let producer = try Producer(broker.configuration, logger: .silent)
         try await producer.send([ProducerRecord(topic: Topics.verified.name, key: [1], value: [2])])
         let backlog = try Backlog(broker.configuration, forgets: true, logger: .silent)
@@ -36,11 +37,11 @@ struct BacklogTests {
         await producer.close(deadline: .seconds(1))
     }
 
-    @Test func `what the development broker drops unread is counted, and not as waiting`() async throws {
-        let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, $0.partitions) }, logger: .silent)
+    @Test func `Records that the development broker drops unread are counted, and not as waiting`() async throws {
+        let broker = try DevelopmentBroker(routes: Topics.all)
         let producer = try Producer(broker.configuration, logger: .silent)
         // Twice what a partition holds, of bytes that do not shrink.
-        var random = SystemRandomNumberGenerator()
+        var random = SeededGenerator(state: 1)
         for _ in 1...40 {
             let value = (0..<32_768).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }
             try await producer.send([ProducerRecord(topic: Topics.unique.name, key: [1], value: value)])
@@ -54,7 +55,7 @@ struct BacklogTests {
         await producer.close(deadline: .seconds(1))
     }
 
-    @Test func `stages of one look add up`() {
+    @Test func `Measurements of stages add up`() {
         var measurement = Backlog.Measurement(waiting: [.verifier: 1], isSettled: true, pressure: 7, dropped: 1)
         measurement.add(Backlog.Measurement(waiting: [.deduplicator: 2], isSettled: false, pressure: 3, dropped: 2))
         #expect(

@@ -15,7 +15,7 @@ struct ChildProcessTests {
             log: directory.path + "/log", output: output ? directory.path + "/output" : nil)
     }
 
-    @Test func `the end of a program is told to everyone who waits`() async throws {
+    @Test func `End of a program is told to everyone who waits`() async throws {
         let directory = try TemporaryDirectory()
         let child = try await start("exit 3", in: directory)
         async let first = child.ending()
@@ -25,7 +25,7 @@ struct ChildProcessTests {
         #expect(!child.isRunning)
     }
 
-    @Test func `a program that was killed says by which signal`() async throws {
+    @Test func `Program that was killed says by which signal`() async throws {
         let directory = try TemporaryDirectory()
         let fifo = directory.path + "/fifo"
         try #require(mkfifo(fifo, 0o600) == 0)
@@ -34,7 +34,7 @@ struct ChildProcessTests {
         #expect(await child.ending() == .signal(SIGKILL))
     }
 
-    @Test func `a program that ignores SIGTERM is forced to end after the deadline`() async throws {
+    @Test func `Program that ignores SIGTERM is forced to end after the deadline`() async throws {
         let directory = try TemporaryDirectory()
         let fifo = directory.path + "/fifo"
         try #require(mkfifo(fifo, 0o600) == 0)
@@ -45,7 +45,7 @@ struct ChildProcessTests {
         try pipe.close()
     }
 
-    @Test func `a program that is asked to end may do so in order`() async throws {
+    @Test func `Program that is asked to end may do so in order`() async throws {
         let directory = try TemporaryDirectory()
         let fifo = directory.path + "/fifo"
         try #require(mkfifo(fifo, 0o600) == 0)
@@ -55,14 +55,14 @@ struct ChildProcessTests {
         try pipe.close()
     }
 
-    @Test func `nothing of our environment is inherited but what is given`() async throws {
+    @Test func `ChildProcess inherits only the environment that is given`() async throws {
         let directory = try TemporaryDirectory()
         let child = try await start("echo \"$GIVEN,$HOME\"", environment: ["GIVEN": "1"], in: directory)
         #expect(await child.ending() == .exit(0))
         #expect(child.logTail() == "1,")
     }
 
-    @Test func `output may go elsewhere than errors`() async throws {
+    @Test func `Output may go elsewhere than errors`() async throws {
         let directory = try TemporaryDirectory()
         let child = try await start("echo result; echo trouble >&2", output: true, in: directory)
         _ = await child.ending()
@@ -70,14 +70,14 @@ struct ChildProcessTests {
         #expect(try String(contentsOfFile: directory.path + "/output", encoding: .utf8) == "result\n")
     }
 
-    @Test func `the tail of a log is its last lines`() async throws {
+    @Test func `Tail of a log is its last lines`() async throws {
         let directory = try TemporaryDirectory()
         let child = try await start("for i in 1 2 3 4 5; do echo line $i; done", in: directory)
         _ = await child.ending()
         #expect(child.logTail(lines: 2) == "line 4\nline 5")
     }
 
-    @Test func `a program that is not there is an error and not a child`() async throws {
+    @Test func `Program that is not there is an error and not a child`() async throws {
         let directory = try TemporaryDirectory()
         let binaries = InstalledBinaries(in: directory.path)
         #expect(throws: CommandError.self) { try binaries.path(of: "ingest") }

@@ -4,7 +4,7 @@ import Testing
 @testable import Storekeeper
 
 struct DirectoryLockTests {
-    @Test func `a directory is one run's at a time, and the next one's afterwards`() throws {
+    @Test func `Directory is one run's at a time, and the next one's afterwards`() throws {
         let place = try TemporaryDirectory()
         do {
             let first = try DirectoryLock(place.path + "/new")

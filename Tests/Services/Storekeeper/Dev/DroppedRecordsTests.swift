@@ -9,13 +9,13 @@ struct DroppedRecordsTests {
             partition: TopicPartition(topic: "t", partition: 0), committed: committed, low: low, end: low + 10)
     }
 
-    @Test func `what was read before it was dropped is no loss`() {
+    @Test func `Record that was read before it was dropped is no loss`() {
         var loss = DroppedRecords()
         loss.measurement(at: [Self.lag(committed: 5, low: 0), Self.lag(committed: 9, low: 7)])
         #expect(loss.records == 0)
     }
 
-    @Test func `what was dropped unread is counted once`() {
+    @Test func `Record that was dropped unread is counted once`() {
         var loss = DroppedRecords()
         loss.measurement(at: [Self.lag(committed: nil, low: 0)])
         loss.measurement(at: [Self.lag(committed: 2, low: 5)])
@@ -25,7 +25,7 @@ struct DroppedRecordsTests {
         #expect(loss.records == 6)
     }
 
-    @Test func `a group that has read nothing yet loses what is dropped`() {
+    @Test func `Group that has read nothing yet loses what is dropped`() {
         var loss = DroppedRecords()
         loss.measurement(at: [Self.lag(committed: nil, low: 4)])
         #expect(loss.records == 4)

@@ -25,7 +25,7 @@ struct ExpectationTests {
         Backlog.Measurement(number: number, isSettled: isSettled)
     }
 
-    @Test func `it is met when all that was accepted is there and nothing is on its way`() {
+    @Test func `Expectation is met when everything accepted is stored and nothing is on its way`() {
         let expectation = Expectation(book: Self.book(), measurementNumber: 3)
         #expect(expectation.isMet(stored: 1, rejected: ["f"], backlog: Self.measurement(5)))
         #expect(!expectation.isMet(stored: 0, rejected: ["f"], backlog: Self.measurement(5)))
@@ -33,13 +33,13 @@ struct ExpectationTests {
         #expect(!expectation.isMet(stored: 1, rejected: ["f"], backlog: Self.measurement(5, isSettled: false)))
     }
 
-    @Test func `a look at the backlog from before the end does not count`() {
+    @Test func `Look at the backlog from before the end does not count`() {
         let expectation = Expectation(book: Self.book(), measurementNumber: 3)
         #expect(!expectation.isMet(stored: 1, rejected: ["f"], backlog: Self.measurement(4)))
         #expect(!expectation.isMet(stored: 1, rejected: ["f"], backlog: nil))
     }
 
-    @Test func `progress stands when the same mark lasts longer than the limit`() {
+    @Test func `Progress stands still when the same count lasts longer than the limit`() {
         var progress = Progress(limit: .seconds(60))
         let start = ContinuousClock.now
         let looks: [(after: Int, mark: Int64)] = [(0, 1), (60, 1), (61, 1), (62, 2), (100, 2)]

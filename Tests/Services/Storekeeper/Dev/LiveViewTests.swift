@@ -16,7 +16,7 @@ struct LiveViewTests {
                 to: "1")
         ])
 
-    @Test func `a frame shows every stage in the order a notification meets them`() throws {
+    @Test func `Frame shows every stage in the order a notification meets them`() throws {
         var view = LiveView(target: "http://127.0.0.1:1/v1/notifications")
         let frame = view.frame(Self.snapshot)
         let stages = frame.compactMap { line in ServiceKind.allCases.first { line.hasPrefix($0.rawValue) } }
@@ -28,7 +28,7 @@ struct LiveViewTests {
         #expect(frame.contains { $0.contains("00:00:00.250") && $0.contains("status") && $0.hasSuffix("- -> 1") })
     }
 
-    @Test func `rates are those between two frames`() throws {
+    @Test func `Rates are those between two frames`() throws {
         var view = LiveView(target: "")
         _ = view.frame(Self.snapshot)
         var later = Self.snapshot
@@ -39,13 +39,13 @@ struct LiveViewTests {
         #expect(verifier.split(separator: " ") == ["verifier", "1,600", "250", "100", "0", "13"])
     }
 
-    @Test func `no line is wider than the terminal`() {
+    @Test func `LiveView has no line wider than the terminal`() {
         var view = LiveView(target: "http://127.0.0.1:1/v1/notifications", width: 30)
         let frame = view.frame(Self.snapshot)
         #expect(frame.allSatisfy { $0.count <= 30 })
     }
 
-    @Test func `a broker that forgets is told of`() {
+    @Test func `Broker that forgets is told of`() {
         var view = LiveView(target: "")
         var snapshot = Self.snapshot
         snapshot.backlog?.dropped = 3
@@ -53,7 +53,7 @@ struct LiveViewTests {
         #expect(texts.allSatisfy { $0?.contains("dropped 3 unread records") == true })
     }
 
-    @Test func `a line says how far everything is`() {
+    @Test func `Line says how far everything is`() {
         var view = LiveView(target: "")
         let line = view.line(Self.snapshot)
         #expect(line.hasPrefix("01:05  stored 1234567 of about 2,000,000"))

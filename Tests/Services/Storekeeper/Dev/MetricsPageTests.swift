@@ -15,28 +15,28 @@ struct MetricsPageTests {
         nonsense
         """#)
 
-    @Test func `samples are summed over the labels that were not asked for`() {
+    @Test func `Samples are summed over the labels that were not asked for`() {
         #expect(Self.page.sum("storekeeper_stage_records_total") == 100)
         #expect(Self.page.sum("storekeeper_stage_records_total", ["outcome": "dead_letter"]) == 10)
         #expect(Self.page.sum("unheard_of") == 0)
         #expect(Self.page.sum("process_start_time_seconds") == 1_500_000_000)
     }
 
-    @Test func `escapes in labels are read`() {
+    @Test func `Escapes in labels are read`() {
         let reasons = Self.page.samples.compactMap { $0.labels["reason"] }
         #expect(reasons == ["", #"a "b" \ c,d="e""#])
     }
 
-    @Test func `what is not a sample is left out`() {
+    @Test func `MetricsPage leaves out lines that are no samples`() {
         #expect(Self.page.samples.count == 5)
     }
 
-    @Test func `counts are read per role`() {
+    @Test func `Counts are read per service`() {
         #expect(StageCounts(Self.page, of: .verifier) == StageCounts(handled: 100, discarded: 0, rejected: 10))
         #expect(StageCounts(Self.page, of: .ingest) == StageCounts(handled: 9, discarded: 0, rejected: 2))
     }
 
-    @Test func `a process that starts again goes on counting where it was`() {
+    @Test func `Process that starts again goes on counting where it was`() {
         var total = StageCounts.Total()
         total.note(StageCounts(handled: 5), of: "verifier-1", .verifier, process: 1)
         total.note(StageCounts(handled: 7), of: "verifier-1", .verifier, process: 1)

@@ -13,20 +13,20 @@ struct ProcessPlanTests {
             databaseURL: "postgres://d", apiPort: 8891, counts: counts, apps: [], inherited: inherited)
     }
 
-    @Test func `several of a role are numbered, one is not`() {
+    @Test func `Processes of one service are numbered, a single one is not`() {
         let plan = Self.plan(counts: [.verifier: 2])
         #expect(plan.names(of: .verifier) == ["verifier-1", "verifier-2"])
         #expect(plan.names(of: .ingest) == ["ingest"])
     }
 
-    @Test(arguments: [ServiceKind.ingest, .verifier]) func `who may not reach the database does not know where it is`(
+    @Test(arguments: [ServiceKind.ingest, .verifier]) func `Services without database access get no database URL`(
         kind: ServiceKind
     ) {
         let plan = Self.plan(inherited: ProcessPlan.inherited(from: ["DATABASE_URL": "postgres://secret"]))
         #expect(plan.environment(of: kind, named: "x")["DATABASE_URL"] == nil)
     }
 
-    @Test(arguments: [ServiceKind.deduplicator, .stateUpdater]) func `who writes state knows the database`(
+    @Test(arguments: [ServiceKind.deduplicator, .stateUpdater]) func `Services that write state get the database URL`(
         kind: ServiceKind
     ) {
         #expect(Self.plan().environment(of: kind, named: "x")["DATABASE_URL"] == "postgres://d")
@@ -39,7 +39,7 @@ struct ProcessPlanTests {
         #expect(plan.setupEnvironment["STOREKEEPER_REPLICATION_FACTOR"] == "3")
     }
 
-    @Test func `every process has its own files and says which port it got`() {
+    @Test func `Every process has its own files and says which port it got`() {
         let plan = Self.plan(counts: [.ingest: 2])
         let first = plan.environment(of: .ingest, named: "ingest-1")
         let second = plan.environment(of: .ingest, named: "ingest-2", port: 81)
@@ -57,7 +57,7 @@ struct ProcessPlanTests {
         #expect(inherited == ["KAFKA_LINGER_MS": "1", "STOREKEEPER_LOG_LEVEL": "debug", "PATH": "/bin"])
     }
 
-    @Test func `a shell is told what the other commands need, and nothing that it had before`() async throws {
+    @Test func `Shell is told what the other commands need, and nothing that it had before`() async throws {
         let place = try TemporaryDirectory()
         var plan = Self.plan(inherited: ["PATH": "/bin"])
         plan.directory = place.path
@@ -74,7 +74,7 @@ struct ProcessPlanTests {
         #expect(shell.logTail() == "postgres://d -c role=storekeeper_scheduler\n0")
     }
 
-    @Test func `a shell is told also which broker this one was given from outside`() throws {
+    @Test func `Shell is told also which broker this one was given from outside`() throws {
         let place = try TemporaryDirectory()
         var plan = Self.plan(inherited: [
             "KAFKA_BOOTSTRAP_SERVERS": "b:1", "KAFKA_SECURITY_PROTOCOL": "SSL", "PGSSLMODE": "require", "PATH": "/bin",
@@ -88,7 +88,7 @@ struct ProcessPlanTests {
         #expect(!lines.contains { $0.contains("PATH") })
     }
 
-    @Test func `each service acts as the role of its kind, where the database has it`() {
+    @Test func `Each service acts as the role of its kind, where the database has it`() {
         var plan = Self.plan(inherited: ["PGOPTIONS": "-c jit=off"])
         #expect(plan.environment(of: .scheduler, named: "x")["PGOPTIONS"] == "-c jit=off")
         plan.databaseRoles = Set(Grants.Role.allCases)

@@ -4,7 +4,7 @@ import Testing
 @testable import Storekeeper
 
 struct RunCheckTests {
-    @Test func `a ledger that equals the book is clean`() throws {
+    @Test func `Ledger that equals the record is clean`() throws {
         let book = Self.book(of: Self.genuine("a"), Self.genuine("b"))
         let findings = RunCheck(
             ledger: [Self.entry("b"), Self.entry("a")], rejected: [], finalStates: Self.finalStates
@@ -15,14 +15,14 @@ struct RunCheckTests {
         #expect(findings.purchases == 1)
     }
 
-    @Test func `what was answered 200 and is nowhere is missing`() {
+    @Test func `Notification answered 200 that is nowhere is missing`() {
         let findings = RunCheck(ledger: [Self.entry("a")], rejected: [], finalStates: Self.finalStates)
             .against(Self.book(of: Self.genuine("a"), Self.genuine("b")))
         #expect(findings.missing == ["b"])
         #expect(!findings.areClean)
     }
 
-    @Test func `what was never accepted may be there or not`() {
+    @Test func `Notification that was never accepted may be stored or not`() {
         var book = RunRecord()
         for uuid in ["a", "b"] {
             book.add(.notification(Self.genuine(uuid)))
@@ -33,14 +33,14 @@ struct RunCheckTests {
         #expect(findings.notAccepted == 1)
     }
 
-    @Test func `what the book does not know is unexpected unless it was there before`() {
+    @Test func `Notification that the record lacks is unexpected unless it was stored before`() {
         let check = RunCheck(
             ledger: [Self.entry("a"), Self.entry("x"), Self.entry("y")], before: ["y"], rejected: [],
             finalStates: Self.finalStates)
         #expect(check.against(Self.book(of: Self.genuine("a"))).unexpected == ["x"])
     }
 
-    @Test func `each text of the ledger is compared`() {
+    @Test func `Every text of the ledger is compared`() {
         var entry = Self.entry("a")
         entry.notificationType = "TEST"
         entry.subtype = nil
@@ -52,14 +52,14 @@ struct RunCheckTests {
                 == ["notificationType", "subtype", "bundleId", "originalTransactionId", "transactionId"])
     }
 
-    @Test func `environment and signed date are compared`() {
+    @Test func `Environment and signedDate are compared`() {
         var entry = Self.entry("a")
         entry.environment = .production
         entry.signedDate = 4
         #expect(Self.differences(entry).map(\.field) == ["environment", "signedDate"])
     }
 
-    @Test func `a row that stands twice is an effect had twice`() {
+    @Test func `Row that occurs twice is reported as applied twice`() {
         let findings = RunCheck(
             ledger: [Self.entry("a"), Self.entry("a")], rejected: [], finalStates: Self.finalStates
         )
@@ -67,7 +67,7 @@ struct RunCheckTests {
         #expect(findings.effectsTwice == ["a"])
     }
 
-    @Test func `the final facts are those of the newest stored notification`() {
+    @Test func `Final facts are those of the newest stored notification`() {
         var older = Self.genuine("a")
         older.facts?.status = 5
         var newer = Self.genuine("b")
@@ -89,7 +89,7 @@ struct RunCheckTests {
         #expect(findings.differences.map(\.field) == ["purchase"])
     }
 
-    @Test func `forged ones belong in the dead letters for the reason the book gives`() {
+    @Test func `Forged notifications belong to the dead letters for the recorded reason`() {
         let book = Self.book(of: Self.forged("f"), Self.forged("g"), Self.forged("h"))
         let rejected = [
             RunCheck.Rejected(uuid: "f", reason: "signature"), RunCheck.Rejected(uuid: "g", reason: "body"),
@@ -101,7 +101,7 @@ struct RunCheckTests {
         #expect(findings.forgedMissing == ["h"])
     }
 
-    @Test func `a forged one in the ledger is the worst of all and never clean`() {
+    @Test func `Forged notification in the ledger is the worst of all and never clean`() {
         let findings = RunCheck(
             ledger: [Self.entry("f")], rejected: [RunCheck.Rejected(uuid: "f", reason: "signature")], finalStates: [:]
         ).against(Self.book(of: Self.forged("f")))
@@ -109,7 +109,7 @@ struct RunCheckTests {
         #expect(!findings.areClean)
     }
 
-    @Test func `a genuine one among the dead letters was wrongly rejected, not lost`() {
+    @Test func `Genuine notification among the dead letters is wrongly rejected, not lost`() {
         let findings = RunCheck(
             ledger: [], rejected: [RunCheck.Rejected(uuid: "a", reason: "revoked")], finalStates: [:]
         )

@@ -14,7 +14,7 @@ struct RunReportTests {
             findings: findings, droppedByBroker: dropped, stalled: stalled, latency: nil, seconds: 2, seed: 7)
     }
 
-    @Test func `clean is said first`() {
+    @Test func `RunReport begins with whether the run is clean`() {
         let report = Self.report()
         #expect(report.isClean)
         #expect(report.lines.first { !$0.isEmpty } == "EQUAL: the ledger matches the simulator's run record.")
@@ -32,7 +32,7 @@ struct RunReportTests {
         #expect(line?.hasSuffix("windows: 2 closed; 1 missing") == true)
     }
 
-    @Test func `what the broker dropped is told from what was lost`() {
+    @Test func `RunReport distinguishes records that the broker dropped from lost ones`() {
         let row: (RunReport) -> String? = { $0.lines.first { $0.hasPrefix("  missing") } }
         #expect(row(Self.report(missing: ["a"]))?.contains("LOST") == true)
         #expect(row(Self.report(missing: ["a"], stalled: true))?.contains("the broker dropped nothing") == true)
@@ -46,7 +46,7 @@ struct RunReportTests {
         #expect(!Self.report(missing: ["a"], dropped: 3).isClean)
     }
 
-    @Test func `of a long list the first few are shown`() {
+    @Test func `RunReport shows the first few of a long list`() {
         let lines = Self.report(missing: (1...8).map { "uuid-\($0)" }).lines
         #expect(lines.contains("  uuid-5") && !lines.contains("  uuid-6") && lines.contains("  and 3 more"))
     }

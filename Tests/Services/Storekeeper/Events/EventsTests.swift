@@ -12,7 +12,7 @@ struct EventsTests {
         var environment: String
     }
 
-    @Test func `the list shows the newest first and restricts by every option`() async throws {
+    @Test func `List shows the newest first and restricts by every option`() async throws {
         try await TestDatabase.use { database async throws in
             _ = try await SampleLedger.fill(database)
             func listed(_ arguments: String...) async throws -> [String] {
@@ -40,7 +40,7 @@ struct EventsTests {
         }
     }
 
-    @Test func `a type that steers a terminal is shown and steers nothing`() async throws {
+    @Test func `Type that steers a terminal is shown and steers nothing`() async throws {
         try await TestDatabase.use { database async throws in
             _ = try await SampleLedger.fill(database)
             for format in [[], ["--json"]] {
@@ -51,7 +51,7 @@ struct EventsTests {
         }
     }
 
-    @Test func `one is shown with its payload as it was written, or as it was signed`() async throws {
+    @Test func `events show prints the payload as it was written, or as it was signed`() async throws {
         try await TestDatabase.use { database async throws in
             _ = try await SampleLedger.fill(database)
             let uuid = SampleLedger.renewed.uuidString
@@ -68,7 +68,7 @@ struct EventsTests {
         }
     }
 
-    @Test func `one that the ledger lacks is said to be lacking, with where to look`() async throws {
+    @Test func `events show names a notification that the ledger lacks, with where to look`() async throws {
         try await TestDatabase.use { database async throws in
             let outcome = await CommandOutcome.of(
                 ["events", "show", UUID().uuidString], environment: database.environment)
@@ -77,7 +77,7 @@ struct EventsTests {
         }
     }
 
-    @Test func `the timeline tells what became of a purchase`() async throws {
+    @Test func `Timeline tells what became of a purchase`() async throws {
         try await TestDatabase.use { database async throws in
             _ = try await SampleLedger.fill(database)
             let outcome = await CommandOutcome.of(
@@ -91,7 +91,7 @@ struct EventsTests {
         }
     }
 
-    @Test func `the timeline says in words what each notification told, what it changed, and what came late`()
+    @Test func `Timeline says in words what each notification told, what it changed, and what came late`()
         async throws
     {
         try await TestDatabase.use { database async throws in
@@ -144,7 +144,7 @@ struct EventsTests {
         }
     }
 
-    @Test func `a migrated purchase names the one that it was, after its renewals too`() async throws {
+    @Test func `Migrated purchase names the one that it was, after its renewals too`() async throws {
         try await TestDatabase.use { database async throws in
             let ledger = SampleLedger(connection: TestDatabase.connection(database))
             let at = CommandOutcome.now.addingTimeInterval(-3600)
@@ -170,7 +170,7 @@ struct EventsTests {
         }
     }
 
-    @Test func `one is shown with what it says and what is doubtful in it`() async throws {
+    @Test func `events show prints what a notification says and its anomalies`() async throws {
         try await TestDatabase.use { database async throws in
             _ = try await SampleLedger.fill(database)
             let uuid = SampleLedger.renewed.uuidString
@@ -180,7 +180,7 @@ struct EventsTests {
         }
     }
 
-    @Test func `without a database the variable is named and the exit code is 78`() async {
+    @Test func `events without a database names the variable and exits 78`() async {
         let outcome = await CommandOutcome.of(["events", "list"])
         #expect(outcome.code == 78)
         #expect(outcome.errorOutput.contains("DATABASE_URL is not set"))
@@ -190,7 +190,7 @@ struct EventsTests {
         ["events", "list", "--limit", "0"], ["events", "list", "--from", "yesterday"],
         ["events", "list", "--environment", "production"], ["events", "show", "7"],
     ])
-    func `what cannot be read on the command line ends with 64`(arguments: [String]) async {
+    func `events with an unreadable argument exits 64`(arguments: [String]) async {
         #expect(await CommandOutcome.of(arguments, environment: ["DATABASE_URL": "postgres://nowhere"]).code == 64)
     }
 }

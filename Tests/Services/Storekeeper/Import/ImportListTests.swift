@@ -6,7 +6,7 @@ import Testing
 struct ImportListTests {
     private static let token = "7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b"
 
-    @Test func `rows are customers with what is known of them`() throws {
+    @Test func `Rows are customers with what is known of them`() throws {
         let list = ImportList(
             """
             {"customerId":"a"}
@@ -32,7 +32,7 @@ struct ImportListTests {
         (#"{"customerId":"a","originalTransactionId":1}"#, "not a text of digits"),
         (#"{"customerId":"a","receipt":"????"}"#, "unusable receipt"),
     ])
-    func `a line that cannot be used is reported with its number and reason, and holds up no other`(
+    func `Line that cannot be used is reported with its number and reason, and holds up no other`(
         line: String, reason: String
     ) {
         let list = ImportList("\(line)\n{\"customerId\":\"good\"}\n", of: "com.example.app")

@@ -11,11 +11,9 @@ import Testing
 
 struct OffsetsResetTests {
     @Test func `offsets reset deletes the state-updater's offsets in this cluster alone`() async throws {
-        try await TestDatabase.use { database async throws in
-            let broker = try DevelopmentBroker(topics: [(Topics.unique.name, 2)], logger: .silent)
-            defer { withExtendedLifetime(broker) {} }
-            let cluster = try await KafkaAdmin(broker.configuration, logger: .silent).clusterId()
-            let connection = TestDatabase.connection(database)
+        try await PipelineHarness.with(topics: [Topics.unique.route]) { harness async throws in
+            let cluster = try await KafkaAdmin(harness.broker.configuration, logger: .silent).clusterId()
+            let connection = harness.connection
             let positions = PositionStore(connection)
             let ours = [Int32(0), 1].map { LogPosition(topic: Topics.unique.name, partition: $0, offset: 7) }
             let group = ServiceName.stateUpdater.group
@@ -23,7 +21,7 @@ struct OffsetsResetTests {
             _ = try await positions.establish(cluster: "another", group: group, lowWatermarks: ours)
             _ = try await positions.establish(cluster: cluster, group: "another", lowWatermarks: ours)
 
-            let environment = broker.environment.merging(database.environment) { _, new in new }
+            let environment = harness.environment
             let dry = await CommandOutcome.of(["offsets", "reset", "--dry-run"], environment: environment)
             #expect(dry.text == "notifications.unique: 2 stored offsets would be deleted.")
             struct Page: Decodable, Equatable {
@@ -49,7 +47,6 @@ struct OffsetsResetTests {
                 let again = await CommandOutcome.of(arguments, environment: environment)
                 #expect(again.code == 1 && again.errorOutput.contains("no stored offset"))
             }
-            await connection.close()
         }
     }
 }

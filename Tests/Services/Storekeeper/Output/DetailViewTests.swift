@@ -8,7 +8,7 @@ struct DetailViewTests {
         var transactionId: String?
     }
 
-    @Test(arguments: ["t", nil]) func `the payload stands where the alphabet has it`(transactionId: String?) throws {
+    @Test(arguments: ["t", nil]) func `Payload stands where the alphabet has it`(transactionId: String?) throws {
         let json = DetailView<Row>.json(
             try OutputOptions.json(Row(transactionId: transactionId)), adding: "{\n  \"b\": 1.10,\n  \"a\": 2\n}")
         let end = transactionId == nil ? "\n}" : ",\n  \"transactionId\" : \"t\"\n}"

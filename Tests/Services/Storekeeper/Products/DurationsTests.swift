@@ -12,7 +12,7 @@ struct DurationsTests {
             ["products", "durations", "--app", "com.example.app"] + arguments, environment: environment)
     }
 
-    @Test func `a duration is set, shown, written to the audit log and taken back`() async throws {
+    @Test func `Duration is set, shown, written to the audit log and taken back`() async throws {
         try await TestDatabase.use { database async throws in
             func run(_ arguments: String...) async -> CommandOutcome {
                 await Self.run(arguments, environment: database.environment)
@@ -35,7 +35,7 @@ struct DurationsTests {
     }
 
     @Test(arguments: [["pass"], ["pass=30"], ["pass=P0D"], ["=P1M"], ["pass=P1M", "pass=P2M"], ["a=b=P1M"]])
-    func `what is no duration ends with 64`(settings: [String]) async {
+    func `products with an invalid duration exits 64`(settings: [String]) async {
         #expect(await Self.run(settings, environment: ["DATABASE_URL": "postgres://nowhere"]).code == 64)
     }
 }

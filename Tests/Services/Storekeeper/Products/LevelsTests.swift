@@ -45,7 +45,7 @@ struct LevelsTests {
     }
 
     @Test(arguments: [["gold"], ["gold=0"], ["gold=-1"], ["=1"], ["gold=1", "gold=2"], ["a=b=1"]])
-    func `what is no level ends with 64`(settings: [String]) async {
+    func `products with an invalid level exits 64`(settings: [String]) async {
         let outcome = await CommandOutcome.of(
             ["products", "levels", "--app", "com.example.app"] + settings,
             environment: ["DATABASE_URL": "postgres://nowhere"])

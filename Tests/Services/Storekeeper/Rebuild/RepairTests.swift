@@ -36,7 +36,7 @@ import Testing
     @Test func `rebuild --repair repairs every kind of difference and records it, and a second rebuild finds none`()
         async throws
     {
-        try await RebuildTests.use(seed: 710) { connection, database async throws in
+        try await RebuildFixture.use(seed: 710) { connection, database async throws in
             for tampering in RebuildTests.tamperings { try await connection.run(unsafeScript: tampering.sql) }
             let revision = """
                 select revision::text as value from subscription
@@ -64,16 +64,16 @@ import Testing
             #expect(
                 auditLog.map(\.subject).contains("purchase Production 24: transaction 24-1, transaction 24-2"),
                 "\(auditLog.map(\.subject))")
-            #expect(try await RebuildTests.schemas(connection) == 0)
+            #expect(try await RebuildFixture.schemas(connection) == 0)
         }
     }
 
     @Test func `rebuild --repair asks at the terminal, and needs --yes elsewhere`() async throws {
-        try await RebuildTests.use(seed: 710) { connection, database async throws in
+        try await RebuildFixture.use(seed: 710) { connection, database async throws in
             try await Self.falsify(["23"], connection)
             let unasked = await CommandOutcome.of(["rebuild", "--repair"], environment: database.environment)
             #expect(unasked.code == 64 && unasked.errorOutput.contains("--yes"))
-            #expect(try await RebuildTests.schemas(connection) == 0)
+            #expect(try await RebuildFixture.schemas(connection) == 0)
             let rejected = await CommandOutcome.of(
                 ["rebuild", "--repair"], environment: database.environment,
                 confirm: { question in
@@ -96,24 +96,24 @@ import Testing
         }
     }
 
-    @Test func `what moved after it was compared is left and named`() async throws {
-        try await RebuildTests.use(seed: 710) { connection, database async throws in
+    @Test func `rebuild --repair leaves and names purchases that changed after they were compared`() async throws {
+        try await RebuildFixture.use(seed: 710) { connection, database async throws in
             try await Self.falsify(["23", "24", "25"], connection)
             let outcome = await CommandOutcome.of(
                 ["rebuild", "--repair"], environment: database.environment,
                 confirm: { _ in
                     do {
-                        // By hand, and by the line.
+                        // By hand, and by the pipeline.
                         try await Self.falsify(["23"], connection)
                         try await connection.run(
                             unsafeScript: """
                                 update subscription set product_id = 'another'
                                 where environment = 'Production' and original_transaction_id = '23'
                                 """)
-                        let late = RebuildTests.notifications(200, seed: 900).filter {
+                        let late = RebuildFixture.notifications(200, seed: 900).filter {
                             $0.originalTransactionId == "24"
                         }
-                        try await RebuildTests.apply(try RebuildTests.entries(late), connection, from: 1000)
+                        try await RebuildFixture.apply(try RebuildFixture.entries(late), connection, from: 1000)
                     } catch { Issue.record(error) }
                     return true
                 })
@@ -129,15 +129,15 @@ import Testing
         }
     }
 
-    @Test func `what could not be judged is never touched`() async throws {
+    @Test func `rebuild --repair never touches purchases that could not be compared`() async throws {
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
-            let early = try RebuildTests.entries(
-                RebuildTests.notifications(60, seed: 712).filter { $0.originalTransactionId != "23" })
-            let late = try RebuildTests.entries(RebuildTests.notifications(60, seed: 713))
+            let early = try RebuildFixture.entries(
+                RebuildFixture.notifications(60, seed: 712).filter { $0.originalTransactionId != "23" })
+            let late = try RebuildFixture.entries(RebuildFixture.notifications(60, seed: 713))
             _ = try await RetentionStore(connection).prepare(now: RebuildTests.longAgo)
             _ = try await LedgerStore(connection).apply(early, moving: [], recordedAt: RebuildTests.longAgo)
-            try await RebuildTests.apply(late, connection)
+            try await RebuildFixture.apply(late, connection)
             try await RebuildTests.drop(before: RebuildTests.longAgo.addingTimeInterval(31 * 86_400), connection)
             try await Self.falsify(["23", "25"], connection)
             let outcome = await CommandOutcome.of(
@@ -148,8 +148,8 @@ import Testing
         }
     }
 
-    @Test func `a purchase of which this build cannot read a notification is named and left`() async throws {
-        try await RebuildTests.use(seed: 710) { connection, database async throws in
+    @Test func `Purchase of which this build cannot read a notification is named and left`() async throws {
+        try await RebuildFixture.use(seed: 710) { connection, database async throws in
             try await Self.falsify(["23", "25"], connection)
             try await connection.run(
                 unsafeScript: """
@@ -169,8 +169,8 @@ import Testing
         }
     }
 
-    @Test func `a user without the rights is told which are missing before anything is done`() async throws {
-        try await RebuildTests.use(seed: 710) { connection, database async throws in
+    @Test func `User without the rights is told which are missing before anything is done`() async throws {
+        try await RebuildFixture.use(seed: 710) { connection, database async throws in
             let user = "rebuild_\(UUID().uuidString.prefix(8).lowercased())"
             let name = try #require(try await Self.scalar("select current_database()::text as value", connection))
             try await connection.run(
@@ -194,7 +194,7 @@ import Testing
             #expect(
                 repair.code == 1 && repair.errorOutput.contains("no right to change subscription"),
                 "\(repair.errorOutput)")
-            #expect(try await RebuildTests.schemas(connection) == 0)
+            #expect(try await RebuildFixture.schemas(connection) == 0)
             try await connection.run(
                 unsafeScript: "revoke create on database \(name) from \(user); drop owned by \(user); drop role \(user)"
             )

@@ -14,7 +14,7 @@ struct CoverageCommandTests {
         var stillMissing: Int64
     }
 
-    @Test func `the calendar says of each day whether it is proven, and why not`() async throws {
+    @Test func `Calendar says of each day whether it is proven, and why not`() async throws {
         try await TestDatabase.use { database async throws in
             let none = await CommandOutcome.of(["coverage"], environment: database.environment)
             #expect(none.code == 0 && none.text.contains("No days yet"))
@@ -45,7 +45,7 @@ struct CoverageCommandTests {
         }
     }
 
-    @Test func `the windows behind it are listed`() async throws {
+    @Test func `Windows behind it are listed`() async throws {
         try await TestDatabase.use { database async throws in
             let scope = RecoveryWindow.Scope(
                 environment: .sandbox, bundleId: "app", from: CommandOutcome.now.addingTimeInterval(-60),

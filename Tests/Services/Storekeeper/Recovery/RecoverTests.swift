@@ -21,7 +21,7 @@ struct RecoverTests {
         await connection.close()
     }
 
-    @Test func `where nothing moves it is said who is to be looked for`() {
+    @Test func `recover names the service to look at when nothing moves`() {
         #expect(WindowFollower.standstill(isTaken: false, for: .seconds(9)) == nil)
         let unclaimed = WindowFollower.standstill(isTaken: false, for: .seconds(11))
         #expect(unclaimed?.hasPrefix("no scheduler has claimed the window") == true)
@@ -29,7 +29,7 @@ struct RecoverTests {
         #expect(still?.hasPrefix("no progress for 11 s") == true)
     }
 
-    @Test func `windows are opened once, followed until they close, and say what was found`() async throws {
+    @Test func `Windows are opened once, followed until they close, and say what was found`() async throws {
         try await TestDatabase.use { database async throws in
             let store = RecoveryWindowStore(TestDatabase.connection(database))
             try await Self.know("app", .production, in: database)

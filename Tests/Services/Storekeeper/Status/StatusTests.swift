@@ -12,17 +12,14 @@ import Testing
 @testable import Storekeeper
 
 struct StatusTests {
-    @Test func `the screen tells what waits and for how long, what arrived, what was rejected and who receives`()
+    @Test func `status shows what waits and for how long, what arrived, what was rejected, and the receivers`()
         async throws
     {
-        try await TestDatabase.use { database async throws in
-            let ledger = try await SampleLedger.fill(database)
-            let broker = try DevelopmentBroker(
-                topics: Topics.all.map { ($0.name, $0.partitions) }, logger: Logger.silent)
-            defer { withExtendedLifetime(broker) {} }
+        try await PipelineHarness.with { harness async throws in
+            _ = try await SampleLedger.fill(harness.database)
             let now = Date()
-            try await Self.fill(ledger.connection, broker, now)
-            let environment = broker.environment.merging(database.environment) { _, new in new }
+            try await Self.fill(harness, now)
+            let environment = harness.environment
 
             let screen = await CommandOutcome.of(["status"], environment: environment, now: now)
             #expect(screen.code == 2, "nothing is proven, and the verifier is behind")
@@ -45,7 +42,7 @@ struct StatusTests {
         }
     }
 
-    @Test func `a new line is given the time of its receivers' first minute, and no more`() async throws {
+    @Test func `status gives a new pipeline its receivers' first minute, and no more`() async throws {
         try await TestDatabase.use { database async throws in
             var environment = database.environment
             environment["KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:1"
@@ -59,7 +56,7 @@ struct StatusTests {
         }
     }
 
-    @Test func `what cannot be read says why, and the rest is shown`() async throws {
+    @Test func `status says why a dependency cannot be read, and shows the rest`() async throws {
         try await TestDatabase.use { database async throws in
             _ = try await SampleLedger.fill(database)
             var environment = database.environment
@@ -70,7 +67,7 @@ struct StatusTests {
             #expect(outcome.text.contains("  unavailable: "))
             #expect(outcome.text.contains("of the last 3"))
         }
-        let broker = try DevelopmentBroker(topics: Topics.all.map { ($0.name, $0.partitions) }, logger: Logger.silent)
+        let broker = try DevelopmentBroker(routes: Topics.all)
         defer { withExtendedLifetime(broker) {} }
         var environment = broker.environment
         environment["DATABASE_URL"] = "postgres://127.0.0.1:1/none"
@@ -80,29 +77,25 @@ struct StatusTests {
         #expect(outcome.text.contains("  verifier"))
     }
 
-    @Test func `both places have to be said, with exit 78`() async {
+    @Test func `status without Kafka and database configured exits 78`() async {
         let outcome = await CommandOutcome.of(["status"])
         #expect(outcome.code == 78)
     }
 
     /// Two unread records, five minutes and one minute old; a dead letter; a receiver.
-    private static func fill(
-        _ connection: PostgresConnection, _ broker: DevelopmentBroker, _ now: Date
-    ) async throws {
-        let producer = try Producer(broker.configuration, logger: .silent)
+    private static func fill(_ harness: PipelineHarness, _ now: Date) async throws {
         for age in [330.0, 60] {
             let notification = ReceivedNotification(signedPayload: [1], source: .webhook, receivedAt: now)
             var record = ProducerRecord(Topics.received, notification)
             record.timestamp = now.addingTimeInterval(-age)
-            try await producer.send([record])
+            try await harness.producer.send([record])
         }
-        await producer.close(deadline: .seconds(5))
-        _ = try await RejectedStore(connection).record([
+        _ = try await RejectedStore(harness.connection).record([
             RejectedRow(
                 cluster: "c", position: LogPosition(topic: "t", partition: 0, offset: 0), stage: "state-updater",
                 reason: "undecodable", message: "it is so", rejectedAt: now.addingTimeInterval(-60))
         ])
-        try await HeartbeatStore(connection).record([
+        try await HeartbeatStore(harness.connection).record([
             IngestHeartbeat(
                 instance: "receiver-1", minute: now.addingTimeInterval(-60), accepted: 10, rejected: [503: 1])
         ])

@@ -36,21 +36,21 @@ struct ProofTextTests {
         "signedDate":\(signedDate),"data":{"bundleId":"com.example.app","appAppleId":7,"environment":"Production"}}
         """
 
-    @Test func `the text of a proof says who signed and what was not checked`() throws {
+    @Test func `Text of a proof says who signed and what was not checked`() throws {
         let proof = proof(try sign(Self.test))
         #expect(proof.text.hasPrefix("VERIFIED: signed by a root given with --root (not Apple)"))
         #expect(proof.text.contains("NOT CHECKED: give --bundle-id"))
         #expect(proof.text.contains(#""notificationType": "TEST""#))
     }
 
-    @Test func `without the root it is rejected, and the payload is shown as unproven`() throws {
+    @Test func `verify rejects a notification without its root, and shows the payload as unproven`() throws {
         let proof = proof(try sign(Self.test), trust: .apple)
         #expect(proof.rejection?.reason == .chainUntrusted)
         #expect(proof.text.hasPrefix("REJECTED (chain-untrusted): "))
         #expect(proof.text.contains("payload, NOT verified"))
     }
 
-    @Test func `what is said of programs is JSON`() throws {
+    @Test func `verify --json prints JSON`() throws {
         struct Answer: Decodable {
             var verified: Bool
             var reason: String?
@@ -63,7 +63,7 @@ struct ProofTextTests {
         #expect(!rejected.verified && rejected.reason == "chain-untrusted")
     }
 
-    @Test func `what is no JWS at all has no certificate to show`() {
+    @Test func `Text of a proof without a JWS shows no certificate`() {
         let proof = proof(Array("no.jws".utf8))
         #expect(proof.text.contains("none readable"))
     }

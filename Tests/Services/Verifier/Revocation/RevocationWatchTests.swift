@@ -5,6 +5,7 @@ import Foundation
 import Pipeline
 import Signatures
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Simulator

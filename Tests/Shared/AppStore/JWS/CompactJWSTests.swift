@@ -6,7 +6,7 @@ import StrictJSON
 import Testing
 
 @Suite struct CompactJWSTests {
-    @Test func `three segments that are not empty are split`() throws {
+    @Test func `CompactJWS splits three segments that are not empty`() throws {
         let bytes = Array("xhead.body.signature".utf8)[1...]
         let jws = try #require(CompactJWS(bytes))
         #expect(jws.header.elementsEqual("head".utf8))
@@ -16,11 +16,11 @@ import Testing
     }
 
     @Test(arguments: ["", ".", "..", "a", "a.b", "a..c", ".b.c", "a.b.", "...", "a."])
-    func `fewer or empty segments are rejected`(text: String) {
+    func `CompactJWS rejects fewer or empty segments`(text: String) {
         #expect(CompactJWS(ArraySlice(text.utf8)) == nil)
     }
 
-    @Test func `what was signed is split, decoded and valid, with both signers`() throws {
+    @Test func `CompactJWS that was signed is split, decoded and valid, with both signers`() throws {
         let authority = try DevelopmentAuthority(now: Date(timeIntervalSince1970: 1_780_000_000))
         let payload = Array(#"{"notificationType":"TEST"}"#.utf8)
         let header = CompactJWS.headerJSON(x5c: authority.x5c)

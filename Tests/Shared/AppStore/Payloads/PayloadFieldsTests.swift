@@ -21,7 +21,7 @@ import Testing
         #expect(try members(value.json) == members(Array(text.utf8)))
     }
 
-    @Test func `every field is read under Apple's name and written under it`() throws {
+    @Test func `Every field is read under Apple's name and written under it`() throws {
         try Self.expect(AppleFields.transaction, reads: AppleFields.transactionRead)
         try Self.expect(AppleFields.renewalInfo, reads: AppleFields.renewalInfoRead)
         try Self.expect(AppleFields.data, reads: AppleFields.dataRead)
@@ -32,7 +32,7 @@ import Testing
         try Self.expect(AppleFields.notification, reads: AppleFields.notificationRead)
     }
 
-    @Test func `no property of a payload is without a field in these`() throws {
+    @Test func `PayloadFields cover every property of a payload`() throws {
         func unset(_ value: some Payload) -> [String] {
             Mirror(reflecting: value).children.compactMap { child in
                 "\(child.value)" == "nil" ? child.label : nil
@@ -78,8 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a field that decides nothing may be odd, one that decides who has what and until when may not`() throws
-    {
+    @Test func `Field that decides nothing may be odd, one that decides who has what and until when may not`() throws {
         try Self.expect(
             strict: [
                 "originalTransactionId", "transactionId", "bundleId", "productId", "subscriptionGroupIdentifier",
@@ -116,12 +115,12 @@ import Testing
     @Test(arguments: [
         ("price", "9990.5"), ("storefrontId", "143441"), ("quantity", "\"1\""), ("offerType", "true"),
         ("price", "99999999999999999999"),
-    ]) func `kinds of values that come close are odd as well`(field: String, value: String) throws {
+    ]) func `PayloadFields report values of a similar kind as odd as well`(field: String, value: String) throws {
         let read = try JWSTransactionDecodedPayload(json: Self.json(#"{"\#(field)":\#(value)}"#))
         #expect(read.oddities == [PayloadOddity(field: field, kind: .unreadable)])
     }
 
-    @Test func `a value of no known meaning survives and is taken down, an empty one is none`() throws {
+    @Test func `Value of no known meaning survives and is noted, an empty one is none`() throws {
         let renewal = try JWSRenewalInfoDecodedPayload(
             json: Self.json(#"{"autoRenewStatus":2,"environment":"","expirationIntent":1}"#))
         #expect(renewal.autoRenewStatus?.rawValue == 2)
@@ -141,7 +140,7 @@ import Testing
             ])
     }
 
-    @Test func `all types and subtypes that Apple documents are known`() {
+    @Test func `Types and subtypes that Apple documents are all known`() {
         #expect(
             Set(NotificationType.known.map(\.rawValue)) == [
                 "SUBSCRIBED", "DID_CHANGE_RENEWAL_PREF", "DID_CHANGE_RENEWAL_STATUS", "OFFER_REDEEMED", "DID_RENEW",
@@ -159,7 +158,7 @@ import Testing
             ])
     }
 
-    @Test func `a part as deep as the verifier allows is read where it stands`() throws {
+    @Test func `Part as deep as the verifier allows is read where it stands`() throws {
         let deep = String(repeating: "[", count: 15) + String(repeating: "]", count: 15)
         let part = #"{"advancedCommerceInfo":\#(deep)}"#
         #expect(throws: Never.self) { try JSONDocument(Array(part.utf8)) }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct PayloadTests {
     private func json(_ text: String) throws -> JSONValue { try JSONDocument(Array(text.utf8)).root }
 
-    @Test func `a transaction survives writing and reading`() throws {
+    @Test func `Transaction survives writing and reading`() throws {
         var transaction = JWSTransactionDecodedPayload()
         transaction.originalTransactionId = "2000000000000001"
         transaction.transactionId = "2000000000000002"
@@ -23,7 +23,7 @@ import Testing
         #expect(try JSONDocument(transaction.json).root["purchaseDate"]?.int64 == 1_780_000_000_123)
     }
 
-    @Test func `a notification survives writing and reading, whatever it is about`() throws {
+    @Test func `Notification survives writing and reading, whatever it is about`() throws {
         var notification = ResponseBodyV2DecodedPayload()
         notification.notificationType = .renewalExtension
         notification.subtype = .summary
@@ -46,7 +46,7 @@ import Testing
         #expect(ExternalPurchaseToken().environment == .production)
     }
 
-    @Test func `values that Apple has not documented survive`() throws {
+    @Test func `Values that Apple has not documented survive`() throws {
         let value = try ResponseBodyV2DecodedPayload(
             json: json(#"{"notificationType":"BRAND_NEW","subtype":"NEWER","data":{"status":9},"surprise":[1]}"#))
         #expect(value.notificationType == NotificationType(rawValue: "BRAND_NEW"))
@@ -62,14 +62,14 @@ import Testing
         ("0", 0), ("-62135769600000", -62_135_769_600), ("1.78e12", 1_780_000_000),
         ("253402300799000", 253_402_300_799),
     ])
-    func `dates come in milliseconds, fractions, microseconds, the distant past and the year 9999`(
+    func `Dates come in milliseconds, fractions, microseconds, the distant past and the year 9999`(
         text: String, seconds: Double
     ) throws {
         let transaction = try JWSTransactionDecodedPayload(json: json(#"{"signedDate":\#(text)}"#))
         #expect(transaction.signedDate == Date(timeIntervalSince1970: seconds))
     }
 
-    @Test func `null is missing, and another kind of value is a fault that names the field`() throws {
+    @Test func `Null counts as missing, and another kind of value is a fault that names the field`() throws {
         #expect(try JWSTransactionDecodedPayload(json: json(#"{"price":null}"#)).price == nil)
         let wrong: [(String, String)] = [
             (#"{"data":{"bundleId":5}}"#, "data.bundleId"), (#"{"signedDate":"now"}"#, "signedDate"),

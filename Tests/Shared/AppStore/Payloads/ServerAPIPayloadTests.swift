@@ -11,7 +11,7 @@ import Testing
         try Value(json: JSONDocument(value.json).root)
     }
 
-    @Test func `a page of notifications survives writing and reading`() throws {
+    @Test func `Page of notifications survives writing and reading`() throws {
         var attempt = SendAttempt()
         attempt.attemptDate = Self.date
         attempt.sendAttemptResult = .timedOut
@@ -26,7 +26,7 @@ import Testing
         #expect(try again(NotificationHistoryResponse()) == NotificationHistoryResponse())
     }
 
-    @Test func `transactions, refunds, orders and statuses survive writing and reading`() throws {
+    @Test func `Transactions, refunds, orders and statuses survive writing and reading`() throws {
         var history = HistoryResponse()
         history.revision = "r"
         history.hasMore = false
@@ -53,7 +53,7 @@ import Testing
         #expect(try again(status) == status)
     }
 
-    @Test func `requests survive writing and reading, as a simulator reads them`() throws {
+    @Test func `Requests survive writing and reading, as a simulator reads them`() throws {
         let history = NotificationHistoryRequest(
             startDate: Self.date, endDate: Self.date, notificationType: .expired, notificationSubtype: .voluntary,
             transactionId: "1", onlyFailures: false)
@@ -70,7 +70,7 @@ import Testing
         #expect(try again(error) == error)
     }
 
-    @Test func `a fault of an element names its place`() throws {
+    @Test func `Fault of an element names its place`() throws {
         let json = #"{"notificationHistory":[{},{"sendAttempts":[{},{"attemptDate":"x"}]}]}"#
         let document = try JSONDocument(Array(json.utf8))
         #expect {

@@ -1,6 +1,7 @@
 import Development
 import Foundation
 import Signatures
+import TestSupport
 
 /// Sample receipts in Apple's layout, unsigned or signed by a generated key.
 enum SampleReceipt {
@@ -78,10 +79,9 @@ enum SampleReceipt {
     }
 
     private static func inDirectory(_ body: ((String) -> String) throws -> [UInt8]) throws -> [UInt8] {
-        let directory = FileManager.default.temporaryDirectory.path + "/storekeeper-receipt-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: directory) }
-        return try body { "\(directory)/\($0)" }
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        return try body { directory.path($0) }
     }
 
     private static func attribute(_ type: Int, _ content: [UInt8]) -> [UInt8] {

@@ -5,7 +5,7 @@ import Testing
 @testable import AppStore
 
 @Suite struct UncheckedReceiptTests {
-    @Test func `the original ids of purchases and the app are read from a receipt`() throws {
+    @Test func `Original ids of purchases and the app are read from a receipt`() throws {
         let receipt = try UncheckedReceipt(SampleReceipt.signed(SampleReceipt.payload())[...])
         #expect(receipt.bundleId == "com.example.app")
         #expect(receipt.originalTransactionIds == ["2000000000000001", "2000000000000007"])
@@ -14,36 +14,38 @@ import Testing
     }
 
     @Test(arguments: [[], ["-stream"]])
-    func `what OpenSSL signs is read, also where lengths are known only at the end`(options: [String]) throws {
+    func `UncheckedReceipt reads what OpenSSL signs, also where lengths are known only at the end`(options: [String])
+        throws
+    {
         let bytes = try SampleReceipt.signedByOpenSSL(SampleReceipt.payload(), options)
         #expect((bytes[1] == 0x80) == !options.isEmpty, "the form that was meant")
         let receipt = try UncheckedReceipt(bytes[...])
         #expect(receipt.originalTransactionIds == ["2000000000000001", "2000000000000007"])
     }
 
-    @Test func `a purchase without an original id is its own`() throws {
+    @Test func `Purchase without an original id is its own`() throws {
         let payload = SampleReceipt.payload(purchases: [[(1703, "17")], [(1702, "gold")], [(1703, "8"), (1705, "")]])
         #expect(try UncheckedReceipt(SampleReceipt.signed(payload)[...]).originalTransactionIds == ["17"])
     }
 
-    @Test func `a receipt in which nothing was bought says so`() {
+    @Test func `Receipt in which nothing was bought says so`() {
         let payload = SampleReceipt.payload(purchases: [])
         #expect(throws: ReceiptFault.withoutPurchases) { try UncheckedReceipt(SampleReceipt.signed(payload)[...]) }
     }
 
     @Test(arguments: ["", "a", "AAAA====", "not base64 at all", "eyJh.eyJi.c2ln"])
-    func `what is no receipt is a fault, not a crash`(text: String) {
+    func `Bytes that are no receipt are a fault, not a crash`(text: String) {
         #expect(throws: ReceiptFault.self) { try UncheckedReceipt(base64: Array(text.utf8)[...]) }
     }
 
-    @Test func `an id that is none is never asked about`() {
+    @Test func `Id that is none is never asked about`() {
         for id in ["../../v1/x", "1 2", "12345678901234567890123456789012", "²"] {
             let payload = SampleReceipt.payload(purchases: [[(1705, id)]])
             #expect(throws: ReceiptFault.self, "\(id)") { try UncheckedReceipt(SampleReceipt.signed(payload)[...]) }
         }
     }
 
-    @Test func `cut anywhere it is a fault, and nothing is read of it`() {
+    @Test func `Receipt that is cut anywhere is a fault, and nothing is read of it`() {
         let whole = SampleReceipt.signed(SampleReceipt.payload())
         for end in 0..<whole.count {
             #expect(throws: ReceiptFault.self, "\(end)") { try UncheckedReceipt(whole[..<end]) }
@@ -51,14 +53,14 @@ import Testing
         #expect(throws: ReceiptFault.malformed("1 bytes follow its end")) { try UncheckedReceipt((whole + [0])[...]) }
     }
 
-    @Test func `cut anywhere, one whose lengths are known only at the end is a fault, too`() throws {
+    @Test func `Receipt of indefinite lengths that is cut anywhere is a fault, too`() throws {
         let whole = try SampleReceipt.signedByOpenSSL(SampleReceipt.payload(), ["-stream"])
         for end in 0..<whole.count {
             #expect(throws: ReceiptFault.self, "\(end)") { try UncheckedReceipt(whole[..<end]) }
         }
     }
 
-    @Test func `with any byte another it is read or rejected, and every id is a number`() {
+    @Test func `Receipt with any one byte changed is read or rejected, and every id is a number`() {
         let whole = SampleReceipt.signed(SampleReceipt.payload())
         var read = 0
         for index in whole.indices {
@@ -80,7 +82,7 @@ import Testing
     ]
 
     @Test(arguments: hostile)
-    func `what would exhaust a stack or a memory is rejected`(bytes: [UInt8]) {
+    func `Receipt that would exhaust stack or memory is rejected`(bytes: [UInt8]) {
         #expect(throws: ReceiptFault.self) { try UncheckedReceipt(bytes[...]) }
     }
 }

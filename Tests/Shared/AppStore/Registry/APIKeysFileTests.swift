@@ -1,5 +1,6 @@
 import Foundation
 import Signatures
+import TestSupport
 import Testing
 
 @testable import AppStore
@@ -18,22 +19,20 @@ import Testing
         }
     }
 
-    @Test func `two keys of an app stay in their order, beside those of other apps`() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try FileManager.default.createDirectory(
-            at: folder.appending(path: "keys"), withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+    @Test func `Two keys of an app stay in their order, beside those of other apps`() throws {
+        let folder = try TemporaryDirectory()
+        defer { folder.remove() }
+        try FileManager.default.createDirectory(at: folder.url("keys"), withIntermediateDirectories: true)
         let one = try P256PrivateKey.generate()
         let two = try P256PrivateKey.generate()
-        try Data(one.pem().utf8).write(to: folder.appending(path: "keys/one.p8"))
-        try Data(two.pem().utf8).write(to: folder.appending(path: "two.p8"))
+        try folder.write("keys/one.p8", one.pem())
+        try folder.write("two.p8", two.pem())
         let json = """
             [{"bundleId": "a", "issuerId": "i", "keyId": "K1", "privateKeyFile": "keys/one.p8"},
              {"bundleId": "a", "issuerId": "j", "keyId": "K2", "privateKeyFile": "two.p8"},
              {"bundleId": "b", "issuerId": "i", "keyId": "K1", "privateKeyFile": "\(folder.path)/two.p8"}]
             """
-        let path = folder.appending(path: "keys.json").path
-        try Data(json.utf8).write(to: URL(fileURLWithPath: path))
+        let path = try folder.write("keys.json", json)
         let file = try APIKeysFile(contentsOf: path, apps: Self.apps)
         let keys = try #require(file.credentials["a"]).keys
         #expect(keys.map(\.keyId) == ["K1", "K2"] && keys.map(\.issuerId) == ["i", "j"])
@@ -62,25 +61,22 @@ import Testing
             "key 2: k is listed twice for a"
         ),
     ])
-    func `a mistake is named with its entry`(json: String, problem: String) throws {
+    func `Mistake is named with its entry`(json: String, problem: String) throws {
         let problems = Self.problems(json, pem: try P256PrivateKey.generate().pem())
         #expect(problems.count == 1 && problems[0].hasPrefix(problem), "\(problems)")
     }
 
-    @Test func `all mistakes are reported together`() throws {
+    @Test func `Mistakes are reported all together`() throws {
         let json = #"[{"bundleId":"","issuerId":1},{"bundleId":"c","issuerId":"i","keyId":"k","privateKeyFile":"f"}]"#
         #expect(Self.problems(json, pem: try P256PrivateKey.generate().pem()).count == 5)
     }
 
-    @Test func `a key that every user may write is rejected with its mode`() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let key = folder.appending(path: "one.p8").path
-        let path = folder.appending(path: "keys.json").path
-        try Data(P256PrivateKey.generate().pem().utf8).write(to: URL(fileURLWithPath: key))
+    @Test func `Key that every user may write is rejected with its mode`() throws {
+        let folder = try TemporaryDirectory()
+        defer { folder.remove() }
+        let key = try folder.write("one.p8", P256PrivateKey.generate().pem())
         let json = #"[{"bundleId": "a", "issuerId": "i", "keyId": "K1", "privateKeyFile": "one.p8"}]"#
-        try Data(json.utf8).write(to: URL(fileURLWithPath: path))
+        let path = try folder.write("keys.json", json)
         try FileManager.default.setAttributes([.posixPermissions: 0o646], ofItemAtPath: key)
         do throws(APIKeysFileFault) {
             _ = try APIKeysFile(contentsOf: path, apps: Self.apps)
@@ -92,7 +88,7 @@ import Testing
         #expect(try APIKeysFile(contentsOf: path, apps: Self.apps).credentials["a"]?.keys.count == 1)
     }
 
-    @Test func `a key that cannot be used is told by its file, without a word of it`() {
+    @Test func `Key that cannot be used is named by its file, without its content`() {
         let json = #"[{"bundleId":"a","issuerId":"i","keyId":"k","privateKeyFile":"f.p8"}]"#
         #expect(
             Self.problems(json, pem: nil) == [

@@ -11,7 +11,7 @@ import Testing
         }
     }
 
-    @Test func `several apps with their environments are read`() throws {
+    @Test func `AppsFile reads several apps with their environments`() throws {
         let registry = try AppRegistry(
             appsFile: Array(
                 """
@@ -47,16 +47,16 @@ import Testing
             "app 2: a is listed twice"
         ),
     ])
-    func `a mistake is named with its entry`(json: String, problem: String) {
+    func `Mistake is named with its entry`(json: String, problem: String) {
         let problems = Self.problems(json)
         #expect(problems.count == 1 && problems[0].hasPrefix(problem), "\(problems)")
     }
 
-    @Test func `all mistakes are reported together`() {
+    @Test func `Mistakes are reported all together`() {
         #expect(Self.problems(#"[{"bundleId": "", "environments": ["Moon"]}, {"bundleId": "b"}]"#).count == 3)
     }
 
-    @Test func `development mode admits Xcode`() {
+    @Test func `Development mode admits Xcode`() {
         #expect(Self.problems(#"[{"bundleId": "a", "environments": ["Xcode"]}]"#, developmentMode: true).isEmpty)
     }
 }

@@ -63,7 +63,7 @@ import Testing
         #expect(isDue(schedule, at: later(3600)))
     }
 
-    @Test func `a long validity does not put off the next question beyond the refresh`() throws {
+    @Test func `Long validity does not put off the next question beyond the refresh`() throws {
         var pace = RevocationSchedule.Pace()
         pace.refresh = 600
         var schedule = RevocationSchedule(pace: pace)
@@ -74,7 +74,7 @@ import Testing
         #expect(isDue(schedule, at: later(600)))
     }
 
-    @Test func `silence is tried again ever less often, and does not shorten the last answer`() throws {
+    @Test func `Responder that is silent is retried ever less often, which does not shorten the last answer`() throws {
         var (schedule, question) = try started()
         _ = schedule.answered(question, try answer(question, .good, at: Self.now), now: Self.now)
         var at = later(3600)
@@ -89,7 +89,7 @@ import Testing
         #expect(isDue(schedule, at: at.addingTimeInterval(900)))
     }
 
-    @Test func `revoked stays revoked through silence, ignorance and answers from before`() throws {
+    @Test func `Revoked certificate stays revoked through silence, unknown status and earlier answers`() throws {
         var (schedule, question) = try started()
         let before = try answer(question, .good, at: later(-60))
         let revoked = OCSPAnswer.Standing.revoked(Self.now, reason: "")
@@ -106,13 +106,13 @@ import Testing
         #expect(standing(schedule, at: later(120)) == .good)
     }
 
-    @Test func `a certificate whose time is over is not asked about`() throws {
+    @Test func `Certificate whose time is over is not asked about`() throws {
         let (schedule, _) = try started()
         #expect(isDue(schedule, at: chain.leaf.notAfter))
         #expect(!isDue(schedule, at: chain.leaf.notAfter.addingTimeInterval(1)))
     }
 
-    @Test func `it stays small whatever is proven, and forgets the revoked last`() throws {
+    @Test func `RevocationSchedule stays small whatever is proven, and forgets revoked certificates last`() throws {
         var pace = RevocationSchedule.Pace()
         pace.capacity = 4
         var schedule = RevocationSchedule(pace: pace)

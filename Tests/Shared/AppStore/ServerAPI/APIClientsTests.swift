@@ -1,11 +1,14 @@
 import Foundation
 import Signatures
+import TestSupport
 import Testing
 
 @testable import AppStore
 
 @Suite struct APIClientsTests {
-    @Test func `there is a client for each app with keys and each real environment that it accepts`() async throws {
+    @Test func `APIClients have a client for each app with keys and each real environment that it accepts`()
+        async throws
+    {
         let pem = try P256PrivateKey.generate().pem()
         let apps = AppRegistry(
             apps: [
@@ -33,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `a simulator has Apple's two addresses below one, and each client its own limits`() async throws {
+    @Test func `Simulator has Apple's two addresses below one, and each client its own limits`() async throws {
         let pem = try P256PrivateKey.generate().pem()
         let apps = AppRegistry(apps: [APIFixture.app])
         let entry = #"[{"bundleId":"\#(APIFixture.app.bundleId)","issuerId":"i","keyId":"k","privateKeyFile":"f"}]"#

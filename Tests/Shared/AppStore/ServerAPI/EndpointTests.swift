@@ -167,7 +167,7 @@ import Testing
     ]
 
     @Test(arguments: cases)
-    func `a call is put on the wire as Apple documents it, and its answer is read`(example: Case) async throws {
+    func `Call is put on the wire as Apple documents it, and its answer is read`(example: Case) async throws {
         let answer = ScriptedStore.Reply.answer(example.answer.isEmpty ? 202 : 200, Array(example.answer.utf8))
         try await APIFixture.scene { _, _ in
             answer
@@ -184,12 +184,12 @@ import Testing
         }
     }
 
-    @Test func `every kind of call is tried`() {
+    @Test func `Every kind of call is tried`() {
         #expect(Self.cases.count == APIEndpoint.allCases.count + 1, "the history has two versions")
     }
 
     @Test(arguments: ["", ".", "..", String(repeating: "1", count: 513)])
-    func `what cannot be an id is not sent`(id: String) async throws {
+    func `Text that cannot be an id is not sent`(id: String) async throws {
         try await APIFixture.scene { _, _ in
             .json("{}")
         } _: { fixture, store in
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func `an id cannot lead to another endpoint`() async throws {
+    @Test func `Id cannot lead to another endpoint`() async throws {
         try await APIFixture.scene { _, _ in
             .json(#"{"signedTransactionInfo":"a.b.c"}"#)
         } _: { fixture, store in
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func `the addresses are Apple's, and Xcode has none`() async throws {
+    @Test func `Addresses are Apple's, and Xcode has none`() async throws {
         #expect(AppStoreServerAPI.address(of: .production) == "https://api.storekit.apple.com")
         #expect(AppStoreServerAPI.address(of: .sandbox) == "https://api.storekit-sandbox.apple.com")
         try await APIFixture.scene { fixture in

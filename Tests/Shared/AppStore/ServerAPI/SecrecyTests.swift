@@ -13,7 +13,7 @@ import Testing
         return "\(value)\n\(String(reflecting: value))\n\(dumped)"
     }
 
-    @Test func `no key, token or payload is in any text, however it is printed`() async throws {
+    @Test func `Keys, tokens and payloads are in no text, however it is printed`() async throws {
         let replies: [ScriptedStore.Reply] = [
             .code(4_000_006), .answer(401), .code(5_000_001), .bytes(""), .bytes("HTTP/1.1 2x"), .json("{\"a\":"),
             .json(#"{"signedTransactionInfo":{"secretpayload":1}}"#), .answer(302), .silence,
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `what is signed prints as its verdict`() async throws {
+    @Test func `Signed item prints as its verification result`() async throws {
         let material = try ForgeryMaterial(now: APIFixture.start)
         let jws = String(decoding: try material.signed(material.transaction()), as: UTF8.self)
         let forged = String(
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `a token itself prints as its key's number`() async throws {
+    @Test func `Token itself prints as its key's number`() async throws {
         try await APIFixture.scene { fixture in
             let token = try BearerToken(fixture.credentials.keys[0], number: 0, bundleId: "b", now: fixture.now)
             #expect(Self.texts(of: token).contains("a token of key number 1"))

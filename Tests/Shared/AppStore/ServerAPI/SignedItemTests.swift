@@ -14,7 +14,9 @@ import Testing
         if case .failure(let rejection) = item.proof { rejection.reason } else { nil }
     }
 
-    @Test func `what is signed in an answer is proven, and the rest of the page survives what is not`() async throws {
+    @Test func `Signed items of an answer are verified, and one that fails does not affect the rest of the page`()
+        async throws
+    {
         let material = try ForgeryMaterial(now: APIFixture.start)
         let good = try material.signed(material.transaction())
         let forged = try PayloadSigner(authority: material.stranger).sign(material.transaction().json)
@@ -42,7 +44,7 @@ import Testing
         #expect(Self.reason(prover.transaction(sandbox)) == .nestedMismatch)
     }
 
-    @Test func `renewal information is held to its transaction`() throws {
+    @Test func `Renewal information is held to its transaction`() throws {
         let material = try ForgeryMaterial(now: APIFixture.start)
         let prover = try Self.prover(material)
         let transaction = prover.transaction(try material.signed(material.transaction()))
@@ -58,7 +60,7 @@ import Testing
         #expect(Self.reason(sandbox) == .nestedMismatch)
     }
 
-    @Test func `an app transaction is proven likewise`() throws {
+    @Test func `App transaction is proven likewise`() throws {
         let material = try ForgeryMaterial(now: APIFixture.start)
         let prover = try Self.prover(material)
         var purchase = AppTransaction()

@@ -2,6 +2,7 @@ import AppStore
 import Foundation
 import Signatures
 import StrictJSON
+import TestSupport
 import Testing
 
 /// This verifier beside Apple's own Python library, over the corpus and ten thousand mutations.
@@ -71,11 +72,10 @@ private struct AppleLibrary {
             writer.endObject()
             input += writer.bytes + [UInt8(ascii: "\n")]
         }
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let inputFile = directory.appendingPathComponent("payloads")
-        let outputFile = directory.appendingPathComponent("verdicts")
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let inputFile = directory.url("payloads")
+        let outputFile = directory.url("verdicts")
         try Data(input).write(to: inputFile)
         try Data().write(to: outputFile)
         let process = Process()

@@ -1,16 +1,18 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Chassis
 
 @Suite struct SecretTests {
-    private let directory = FileManager.default.temporaryDirectory.appending(path: "secret-\(UUID().uuidString)")
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
 
     private func read(_ contents: String?) throws -> Result<Secret, ConfigurationProblem> {
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let file = directory.appending(path: "key")
-        if let contents { try Data(contents.utf8).write(to: file) }
+        let file = directory.url("key")
+        try? FileManager.default.removeItem(at: file)
+        if let contents { try directory.write("key", contents) }
         return Result { () throws(ConfigurationProblem) in
             try Variable.secretFile("KEY_FILE", "the key").read(EnvironmentReader(["KEY_FILE": file.path]))
         }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Chassis
@@ -40,11 +41,9 @@ private struct Keys: VariableTable {
         (0o600, false), (0o640, false), (0o444, false), (0o664, false), (0o666, true), (0o602, true), (0o777, true),
     ])
     func `Key file that every user may write is rejected`(mode: Int, isRejected: Bool) throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
-        #expect(
-            FileManager.default.createFile(
-                atPath: file, contents: Data("x".utf8), attributes: [.posixPermissions: 0o600]))
-        defer { try? FileManager.default.removeItem(atPath: file) }
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let file = try directory.write("key", "x")
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
         for name in ["STOREKEEPER_TEST_PASSWORD_FILE", "LIBRARY_SSL_KEY_FILE"] {
             let found = problems(Keys(), [name: file])

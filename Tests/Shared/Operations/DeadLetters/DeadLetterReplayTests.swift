@@ -32,7 +32,7 @@ import Testing
         #expect(replayed.signedPayload == received.signedPayload)
     }
 
-    @Test func `what was rejected behind the verifier goes back for the app it was verified for`() throws {
+    @Test func `Replay of a dead letter from behind the verifier keeps the app it was verified for`() throws {
         let verified = VerifiedNotification(
             notificationUUID: UUID(), notificationType: SignedPart.renewalInfo.rawValue, subtype: nil,
             environment: .production, bundleId: "com.example.app", appAppleId: nil, originalTransactionId: "1",

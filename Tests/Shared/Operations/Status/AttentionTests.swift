@@ -28,7 +28,7 @@ struct AttentionTests {
         #expect(Self.report() == [])
     }
 
-    @Test func `a line that is new waits for its receivers' first minute`() {
+    @Test func `Attention waits for the first minute of a new pipeline's receivers`() {
         let sentences = Self.report {
             $0.receivers = .read([])
             $0.isYoung = true
@@ -36,7 +36,7 @@ struct AttentionTests {
         #expect(sentences == [])
     }
 
-    @Test func `days that were given up want no attention for ever, what is missing beside them does`() {
+    @Test func `Attention ignores days that were given up long ago, and reports what is missing beside them`() {
         func sentences(missing: Int64) -> [String] {
             Self.report {
                 $0.recovery = .read(
@@ -49,7 +49,7 @@ struct AttentionTests {
         #expect(sentences(missing: 5).map { $0.prefix(19) } == ["2 notifications of "])
     }
 
-    @Test func `restores that were rejected because purchases moved too often are said, by app`() {
+    @Test func `Attention reports restores that were rejected because purchases moved too often, by app`() {
         let sentences = Self.report {
             $0.rejectedTransfers = [.init(app: "com.example.app", environment: "Sandbox", purchases: 2)]
         }
@@ -58,7 +58,7 @@ struct AttentionTests {
         #expect(sentences.first?.contains("storekeeper customers shared --app com.example.app") == true)
     }
 
-    @Test func `each thing that is wrong is said once, with what to do`() {
+    @Test func `Attention says each problem once, with what to do`() {
         let wrong: [(String, (inout StatusReport) -> Void)] = [
             ("Kafka", { $0.stages = .unreadable("away") }),
             ("database", { $0.ledger = .unreadable("away") }),

@@ -3,7 +3,7 @@ import Testing
 @testable import Operations
 
 struct PrettyJSONTests {
-    @Test func `order and spelling survive`() {
+    @Test func `Order and spelling survive`() {
         let source = #"{"b":[1.50,{"x":null}],"a":"\u00e4","e":{},"l":[]}"#
         let pretty = """
             {
@@ -21,7 +21,7 @@ struct PrettyJSONTests {
         #expect(PrettyJSON(Array(source.utf8))?.text == pretty)
     }
 
-    @Test func `what steers a terminal is shown and not obeyed`() {
+    @Test func `Control characters are shown and not obeyed`() {
         let source = "{\"a\u{202E}b\":\"x\u{7F}y\u{9B}z\u{2028}\u{E0001}\"}"
         let pretty = #"""
             {
@@ -31,7 +31,7 @@ struct PrettyJSONTests {
         #expect(PrettyJSON(Array(source.utf8))?.text == pretty)
     }
 
-    @Test func `what is not JSON has no text`() {
+    @Test func `Bytes that are no JSON have no text`() {
         #expect(PrettyJSON(Array("{".utf8)) == nil)
     }
 }

@@ -35,7 +35,7 @@ struct ProofTests {
         "signedDate":\(signedDate),"data":{"bundleId":"com.example.app","appAppleId":7,"environment":"Production"}}
         """
 
-    @Test func `a notification is proven, with its certificates, and not without the root`() throws {
+    @Test func `Notification is proven, with its certificates, and not without the root`() throws {
         let jws = try sign(Self.test)
         let proof = proof(jws)
         #expect(proof.rejection == nil)
@@ -44,7 +44,7 @@ struct ProofTests {
         #expect(self.proof(jws, trust: .apple).rejection?.reason == .chainUntrusted)
     }
 
-    @Test func `the identity is checked where it is given`() throws {
+    @Test func `Identity is checked where it is given`() throws {
         let jws = try sign(Self.test)
         let same = Proof.Identity(bundleId: "com.example.app", appAppleId: 7, environment: .production)
         #expect(proof(jws, identity: same).rejection == nil)
@@ -67,12 +67,12 @@ struct ProofTests {
             ),
             (#"{"receiptType":"Sandbox","bundleId":"b","appAppleId":0,"receiptCreationDate":DATE}"#, .appTransaction),
         ])
-    func `the kind is guessed by the fields`(payload: String, kind: Proof.Kind) throws {
+    func `Kind is guessed by the fields`(payload: String, kind: Proof.Kind) throws {
         let payload = payload.replacingOccurrences(of: "DATE", with: String(Self.signedDate))
         #expect(proof(try sign(payload)).kind == kind)
     }
 
-    @Test func `what is no JWS at all is rejected and not a crash`() {
+    @Test func `Proof rejects text that is no JWS, without a crash`() {
         let proof = proof(Array("no.jws".utf8))
         #expect(proof.rejection?.reason == .malformed)
         #expect(proof.certificates.isEmpty && proof.payload == nil)

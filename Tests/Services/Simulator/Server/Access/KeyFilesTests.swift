@@ -7,7 +7,7 @@ import Testing
 @testable import Simulator
 
 @Suite struct KeyFilesTests {
-    @Test func `the key that the first start creates is found by the second, and by clients through api-keys.json`()
+    @Test func `Key that the first start creates is found by the second, and by clients through api-keys.json`()
         throws
     {
         let directory = try TemporaryDirectory()
@@ -21,7 +21,7 @@ import Testing
         #expect(Set(list.credentials.keys) == ["com.example.app", "b"])
     }
 
-    @Test func `a key file is readable by its owner only, and a removed key is off the list`() throws {
+    @Test func `Key file is readable by its owner only, and a removed key is off the list`() throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let files = KeyFiles(directory: directory.url, bundleIds: ["com.example.app"])
@@ -35,7 +35,7 @@ import Testing
         #expect(try files.loadOrCreate().map(\.keyId) == [second.keyId])
     }
 
-    @Test func `an own key is read, and a file that is no key is an error`() throws {
+    @Test func `Own key is read, and a file that is no key is an error`() throws {
         let key = try P256PrivateKey.generate()
         let pem = try key.pem()
         let read = try AcceptedKey(describedBy: "issuer:KEY:/some:where.p8") { path in

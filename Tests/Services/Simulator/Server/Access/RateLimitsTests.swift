@@ -12,7 +12,7 @@ import Testing
         (.extendRenewalDate, 20), (.setAppAccountToken, 20), (.lookUpOrder, 10), (.refundHistory, 10),
         (.requestTestNotification, 1), (.massExtendRenewalDate, 1),
     ])
-    func `every endpoint has Apple's limit, and a tenth of it in the sandbox`(endpoint: Endpoint, rate: Double) {
+    func `Every endpoint has Apple's limit, and a tenth of it in the sandbox`(endpoint: Endpoint, rate: Double) {
         for (app, rate) in [(SimulatorFixture.production, rate), (SimulatorFixture.sandbox, rate / 10)] {
             let limits = RateLimits(scale: 1)
             // A hundred seconds at twice the rate.
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `a client that keeps to the rate is never rejected`() {
+    @Test func `Client that keeps to the rate is never rejected`() {
         let limits = RateLimits(scale: 1)
         for index in 0..<5_000 {
             let now = start.addingTimeInterval(Double(index) / 50)
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `a client that waits until Retry-After is served, and a moment earlier it is not`() throws {
+    @Test func `Client that waits until Retry-After is served, and a moment earlier it is not`() throws {
         var bucket = RequestBucket(rate: 10, now: start)
         while bucket.take(now: start) == nil {}
         let rejected = bucket.take(now: start)
@@ -43,7 +43,7 @@ import Testing
         #expect(onTime == nil)
     }
 
-    @Test func `apps, environments and endpoints do not use up each other's limits`() {
+    @Test func `Apps, environments and endpoints do not use up each other's limits`() {
         let limits = RateLimits(scale: 1)
         while limits.take(.lookUpOrder, of: SimulatorFixture.production, now: start) == nil {}
         #expect(limits.take(.refundHistory, of: SimulatorFixture.production, now: start) == nil)
@@ -53,7 +53,7 @@ import Testing
         #expect(limits.take(.lookUpOrder, of: other, now: start) == nil)
     }
 
-    @Test func `too many requests are answered 429 with Retry-After in milliseconds since 1970`() async throws {
+    @Test func `Requests beyond the limit are answered 429 with Retry-After in milliseconds since 1970`() async throws {
         try await SimulatorFixture.open(limitScale: 1) { fixture in
             for _ in 0..<20 { #expect(try await fixture.get("v1/lookup/X").status == 200) }
             let rejected = try await fixture.get("v1/lookup/X")
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `an unauthorized request uses up no limit`() async throws {
+    @Test func `Unauthorized request uses up no limit`() async throws {
         try await SimulatorFixture.open(limitScale: 1) { fixture in
             for _ in 0..<40 {
                 let rejected = try await fixture.ask("GET", "v1/lookup/X", authorization: "Bearer a.b.c")

@@ -8,7 +8,7 @@ import Testing
 
 /// F2: over HTTP, because an answer without a body is part of Apple's behavior.
 @Suite struct TokenCheckTests {
-    @Test func `a token of an accepted key is served`() async throws {
+    @Test func `Token of an accepted key is served`() async throws {
         try await SimulatorFixture.open { fixture in
             let answer = try await fixture.get("v1/transactions/1")
             #expect(answer.errorCode == 4_040_010)
@@ -54,7 +54,7 @@ import Testing
     ]
 
     @Test(arguments: attempts)
-    func `an invalid token is answered 401 without a body`(attempt: Attempt) async throws {
+    func `Invalid token is answered 401 without a body`(attempt: Attempt) async throws {
         try await SimulatorFixture.open { fixture in
             let token = try fixture.token.changed(attempt.change)
             let answer = try await fixture.ask(
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `a token may live for an hour and its clock be half a minute ahead`() async throws {
+    @Test func `Token may live for an hour and its clock be half a minute ahead`() async throws {
         try await SimulatorFixture.open { fixture in
             let token = fixture.token.changed {
                 $0.issued = 30
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `a token without iat, as Apple's library for Python sends it, is accepted`() async throws {
+    @Test func `Token without iat, as Apple's library for Python sends it, is accepted`() async throws {
         try await SimulatorFixture.open { fixture in
             let token = fixture.token.changed {
                 $0.issued = nil
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `a changed signature, claims under another's signature and other schemes are rejected`() async throws {
+    @Test func `Changed signature, claims under another's signature and other schemes are rejected`() async throws {
         try await SimulatorFixture.open { fixture in
             let good = try fixture.token.text(now: fixture.now)
             let other = try fixture.token.changed { $0.expires = 2400 }.text(now: fixture.now)
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `a revoked key is rejected at once, and an added one accepted`() async throws {
+    @Test func `Revoked key is rejected at once, and an added one accepted`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let files = KeyFiles(directory: directory.url, bundleIds: ["com.example.app"])

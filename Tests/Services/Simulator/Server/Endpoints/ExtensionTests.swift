@@ -10,7 +10,7 @@ import Testing
 @Suite struct ExtensionTests {
     private static let order = #"{"extendByDays":10,"extendReasonCode":1,"requestIdentifier":"r1"}"#
 
-    @Test func `an extension moves the end of the period, changes the transaction and sends a notification`()
+    @Test func `Extension moves the end of the period, changes the transaction and sends a notification`()
         async throws
     {
         try await SimulatorFixture.open { fixture in
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `a subscription is extended twice in a year and no more`() async throws {
+    @Test func `Subscription is extended twice in a year and no more`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = PurchaseFixture()
             try fixture.send(story.next(.subscribe))
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `only an active subscription is extended`() async throws {
+    @Test func `Subscription that is not active is not extended`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = PurchaseFixture()
             try fixture.send(story.next(.subscribe))
@@ -68,7 +68,7 @@ import Testing
         (#""extendByDays":1,"extendReasonCode":1"#, 4_000_011),
         (#""extendByDays":1"#, 4_000_010), ("x", 4_000_000),
     ])
-    func `an invalid extension request has Apple's error code, for one and for all`(members: String, code: Int64)
+    func `Invalid extension request has Apple's error code, for one and for all`(members: String, code: Int64)
         async throws
     {
         try await SimulatorFixture.open { fixture in
@@ -79,8 +79,7 @@ import Testing
         }
     }
 
-    @Test func `a mass extension notifies each subscription, then sends a summary, and is complete then`() async throws
-    {
+    @Test func `Mass extension notifies each subscription, then sends a summary, and is complete then`() async throws {
         try await SimulatorFixture.open { fixture in
             let events = PurchaseFixture.subscriptions(12)
             for event in events { try fixture.send(event) }
@@ -122,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `a mass extension for some countries leaves out the others`() async throws {
+    @Test func `Mass extension for some countries leaves out the others`() async throws {
         try await SimulatorFixture.open { fixture in
             let events = PurchaseFixture.subscriptions(30)
             for event in events { try fixture.send(event) }

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `history has pages of twenty, oldest first, until hasMore is false`() async throws {
+    @Test func `History has pages of twenty, oldest first, until hasMore is false`() async throws {
         try await SimulatorFixture.open { fixture in
             let events = PurchaseFixture.subscriptions(45)
             for event in events { try fixture.send(event) }
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `exactly twenty notifications are one page`() async throws {
+    @Test func `Twenty notifications are exactly one page`() async throws {
         try await SimulatorFixture.open { fixture in
             for event in PurchaseFixture.subscriptions(20) { try fixture.send(event) }
             let json = try #require(try await fixture.history(fixture.window()).json)
@@ -67,8 +67,7 @@ import Testing
         }
     }
 
-    @Test func `a history window selects by the first attempt, without its end, whatever signedDate says`() async throws
-    {
+    @Test func `History window selects by the first attempt, without its end, whatever signedDate says`() async throws {
         try await SimulatorFixture.open { fixture in
             let events = PurchaseFixture.subscriptions(3)
             // The second is accepted hours later: it stays where its first attempt was.
@@ -97,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `a type without a subtype selects notifications without a subtype`() async throws {
+    @Test func `Type without a subtype selects notifications without a subtype`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = PurchaseFixture()
             for event in [LifecycleEvent.subscribe, .renew, .failToRenew, .recover] {
@@ -117,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `a transaction id selects its customer, whichever renewal it names`() async throws {
+    @Test func `Transaction id selects its customer, whichever renewal it names`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = PurchaseFixture()
             let mine = [story.next(.subscribe), story.next(.renew), story.next(.renew)]
@@ -132,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `environments do not see each other's notifications`() async throws {
+    @Test func `Environments do not see each other's notifications`() async throws {
         try await SimulatorFixture.open { fixture in
             try fixture.send(PurchaseFixture.subscriptions(1, of: SimulatorFixture.sandbox)[0])
             #expect(try await fixture.items(fixture.window()).isEmpty)
@@ -155,7 +154,7 @@ import Testing
         (#""startDate":START,"endDate":END,"transactionId":"12a""#, 4_000_006),
         (#""startDate":START,"endDate":END,"onlyFailures":"yes""#, 4_000_000),
     ])
-    func `an invalid request has Apple's error code`(members: String, code: Int64) async throws {
+    func `Invalid request has Apple's error code`(members: String, code: Int64) async throws {
         try await SimulatorFixture.open { fixture in
             fixture.move(by: 60)
             let body =
@@ -169,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `history goes back 180 days, and 30 in the sandbox`() async throws {
+    @Test func `History goes back 180 days, and 30 in the sandbox`() async throws {
         try await SimulatorFixture.open { fixture in
             for (environment, days) in [(StoreEnvironment.production, Int64(180)), (.sandbox, 30)] {
                 let end = fixture.now.milliseconds
@@ -184,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func `a pagination token is valid for its own request only, and not when it was changed`() async throws {
+    @Test func `Pagination token is valid for its own request only, and not when it was changed`() async throws {
         try await SimulatorFixture.open { fixture in
             for event in PurchaseFixture.subscriptions(21) { try fixture.send(event) }
             let body = fixture.window()
@@ -197,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `a pagination token expires, by time or on request`() async throws {
+    @Test func `Pagination token expires, by time or on request`() async throws {
         try await SimulatorFixture.open(tokenLife: 60) { fixture in
             for event in PurchaseFixture.subscriptions(21) { try fixture.send(event) }
             let body = fixture.window()
@@ -212,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func `an end in the future counts as now, and slow paging comes to an end`() async throws {
+    @Test func `End in the future counts as now, and slow paging comes to an end`() async throws {
         try await SimulatorFixture.open { fixture in
             for event in PurchaseFixture.subscriptions(30) { try fixture.send(event) }
             let body = #"{"startDate":\#(SimulatorFixture.beginning.milliseconds),"endDate":9999999999999}"#
@@ -226,7 +225,7 @@ import Testing
         }
     }
 
-    @Test func `a notification being sent is in the history and is no failure yet`() async throws {
+    @Test func `Notification being sent is in the history and is no failure yet`() async throws {
         try await SimulatorFixture.open { fixture in
             try fixture.send(PurchaseFixture.subscriptions(1)[0], answers: [])
             #expect(try await fixture.items(fixture.window()).first?["sendAttempts"]?.elements.count == 0)

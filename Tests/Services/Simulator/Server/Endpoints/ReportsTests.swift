@@ -7,7 +7,7 @@ import Testing
     private static let consumption =
         #"{"customerConsented":true,"sampleContentProvided":false,"deliveryStatus":"DELIVERED"}"#
 
-    @Test func `consumption information is answered 202`() async throws {
+    @Test func `Consumption information is answered 202`() async throws {
         try await SimulatorFixture.open { fixture in
             let charge = PurchaseFixture.charge(seed: 3)
             try fixture.send(charge)
@@ -27,7 +27,7 @@ import Testing
         (#""DELIVERED""#, #""DELIVERED","refundPreference":"MAYBE""#, 4_000_044),
         (#""DELIVERED""#, #""DELIVERED","consumptionPercentage":100001"#, 4_000_000),
     ])
-    func `invalid consumption information has Apple's error code`(
+    func `Invalid consumption information has Apple's error code`(
         old: String, new: String, code: Int64
     ) async throws {
         try await SimulatorFixture.open { fixture in
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `an app account token is in everything signed from now on`() async throws {
+    @Test func `App account token is in everything signed from now on`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = PurchaseFixture()
             try fixture.send(story.next(.subscribe))

@@ -13,7 +13,7 @@ import Testing
     ]
 
     @Test(arguments: courses)
-    func `the status is that of the newest event, with both signed objects`(
+    func `Status is that of the newest event, with both signed objects`(
         events: [LifecycleEvent], status: Int64
     ) async throws {
         try await SimulatorFixture.open { fixture in
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `only the requested statuses are returned`() async throws {
+    @Test func `Statuses are filtered as requested`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = PurchaseFixture()
             try fixture.send(story.next(.subscribe))
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `a one-time purchase has no status, and an unknown id is not found`() async throws {
+    @Test func `One-time purchase has no status, and an unknown id is not found`() async throws {
         try await SimulatorFixture.open { fixture in
             let charge = PurchaseFixture.charge(seed: 2)
             try fixture.send(charge)

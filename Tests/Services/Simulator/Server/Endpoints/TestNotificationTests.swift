@@ -6,7 +6,7 @@ import Testing
 
 /// F11 to F13.
 @Suite struct TestNotificationTests {
-    @Test func `a test notification is sent on request, and its status is available once it was sent`() async throws {
+    @Test func `Test notification is sent on request, and its status is available once it was sent`() async throws {
         try await SimulatorFixture.open { fixture in
             let ordered = try await fixture.post("v1/notifications/test")
             let token = try #require(ordered.json?["testNotificationToken"]?.string)
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `an unknown test notification token is rejected, also in its own environment`() async throws {
+    @Test func `Unknown test notification token is rejected, also in its own environment`() async throws {
         try await SimulatorFixture.open { fixture in
             let ordered = try await fixture.post("v1/notifications/test")
             let token = try #require(ordered.json?["testNotificationToken"]?.string)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `a test notification without a URL is rejected`() async throws {
+    @Test func `Test notification without a URL is rejected`() async throws {
         try await SimulatorFixture.open { fixture in
             fixture.faults.add(ServerFault(kind: .noURL))
             let answer = try await fixture.post("v1/notifications/test")

@@ -9,7 +9,7 @@ import Testing
 
 /// F3 to F7.
 @Suite struct TransactionHistoryTests {
-    @Test func `one id returns all transactions of the customer, in pages of twenty`() async throws {
+    @Test func `Transaction history has all transactions of the customer by any id, in pages of twenty`() async throws {
         try await SimulatorFixture.open { fixture in
             let story = try Self.renewed(24, fixture)
             for id in [story.id, story.transactionId] {
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `the last revision returns only what is new or has changed`() async throws {
+    @Test func `Last revision returns only what is new or has changed`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = try Self.renewed(2, fixture)
             let first = try #require(try await fixture.get("v2/history/\(story.id)").json)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `an upgrade marks what it replaces`() async throws {
+    @Test func `Upgrade marks what it replaces`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = try Self.renewed(0, fixture)
             try fixture.send(story.next(.upgrade, product: Product.subscriptions[4]))
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `filters select, and repeated ones are alternatives`() async throws {
+    @Test func `Filters select, and repeated ones are alternatives`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = try Self.renewed(3, fixture)
             try fixture.send(story.next(.refund))
@@ -113,14 +113,14 @@ import Testing
         ("inAppOwnershipType=STOLEN", 4_000_026), ("revoked=yes", 4_000_030), ("excludeRevoked=1", 4_000_025),
         ("sort=UP", 4_000_021), ("revision=x", 4_000_005),
     ])
-    func `an invalid parameter has Apple's error code`(query: String, code: Int64) async throws {
+    func `Invalid parameter has Apple's error code`(query: String, code: Int64) async throws {
         try await SimulatorFixture.open { fixture in
             let story = try Self.renewed(0, fixture)
             #expect(try await fixture.get("v2/history/\(story.id)?\(query)").errorCode == code)
         }
     }
 
-    @Test func `a revision is valid for the parameters that it was issued for`() async throws {
+    @Test func `Revision is valid for the parameters that it was issued for`() async throws {
         try await SimulatorFixture.open { fixture in
             let story = try Self.renewed(2, fixture)
             let revision = try #require(try await fixture.get("v2/history/\(story.id)").json?["revision"]?.string)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `a finished consumable is in the history of version 2 and not of version 1`() async throws {
+    @Test func `Finished consumable is in the history of version 2 and not of version 1`() async throws {
         try await SimulatorFixture.open { fixture in
             let charge = PurchaseFixture.charge(seed: 5)
             try fixture.send(charge)
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `refund history has the refunds that stand`() async throws {
+    @Test func `Refund history has the refunds that stand`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = try Self.renewed(2, fixture)
             func refunds() async throws -> [String?] {

@@ -7,7 +7,7 @@ import Testing
 
 /// F1, F9.
 @Suite struct TransactionsTests {
-    @Test func `a transaction is returned as it is now`() async throws {
+    @Test func `Transaction is returned as it is now`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = PurchaseFixture()
             try fixture.send(story.next(.subscribe))
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `the app transaction names the app and the customer`() async throws {
+    @Test func `App transaction names the app and the customer`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = PurchaseFixture()
             try fixture.send(story.next(.subscribe))
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `an order is found by its number, and an unknown number is status 1`() async throws {
+    @Test func `Order is found by its number, and an unknown number is status 1`() async throws {
         try await SimulatorFixture.open { fixture in
             var story = PurchaseFixture()
             try fixture.send(story.next(.subscribe))
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `orders cannot be looked up in the sandbox`() async throws {
+    @Test func `Orders cannot be looked up in the sandbox`() async throws {
         try await SimulatorFixture.open { fixture in
             let answer = try await fixture.get("v1/lookup/MXYZ", in: .sandbox)
             #expect(answer.status == 404)
@@ -66,7 +66,7 @@ import Testing
         ("GET", "/production/inApps/v1/notifications/history"), ("GET", "/production/simulator/progress"),
         ("GET", "/simulator/nothing"),
     ])
-    func `an unknown endpoint is 404 without a body`(method: String, path: String) async throws {
+    func `Unknown endpoint is 404 without a body`(method: String, path: String) async throws {
         try await SimulatorFixture.open { fixture in
             let answer = try await fixture.send(method, path)
             #expect(answer.status == 404)

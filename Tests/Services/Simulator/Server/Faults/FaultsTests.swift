@@ -8,7 +8,7 @@ import Testing
 @Suite struct FaultsTests {
     private static let path = "/simulator/faults"
 
-    @Test func `a fault closes connections as often as requested`() async throws {
+    @Test func `Fault closes connections as often as requested`() async throws {
         try await SimulatorFixture.open { fixture async throws in
             #expect(try await fixture.send("POST", Self.path, #"{"fault":"close","count":2}"#).status == 200)
             for _ in 0..<2 { await #expect(throws: (any Error).self) { try await fixture.get("v1/transactions/1") } }
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `a fault answers the requested error at the requested endpoint`() async throws {
+    @Test func `Fault answers the requested error at the requested endpoint`() async throws {
         try await SimulatorFixture.open { fixture async throws in
             let fault = #"{"fault":"error","errorCode":5000001,"endpoint":"transactionInfo"}"#
             #expect(try await fixture.send("POST", Self.path, fault).status == 200)
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `a storm answers 429 to every request for its time, with Retry-After`() async throws {
+    @Test func `Storm answers 429 to every request for its time, with Retry-After`() async throws {
         try await SimulatorFixture.open { fixture async throws in
             let storm = #"{"fault":"storm","milliseconds":2500,"seconds":60}"#
             #expect(try await fixture.send("POST", Self.path, storm).status == 200)
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `a slow answer arrives after its delay`() async throws {
+    @Test func `Slow answer arrives after its delay`() async throws {
         try await SimulatorFixture.open { fixture async throws in
             fixture.faults.add(ServerFault(kind: .slow, remaining: 1, delay: .seconds(600)))
             await #expect(throws: HTTPClientError.deadlineExceeded) {
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `faults leave out unauthorized requests and the control endpoints`() async throws {
+    @Test func `Faults leave out unauthorized requests and the control endpoints`() async throws {
         try await SimulatorFixture.open { fixture async throws in
             fixture.faults.add(ServerFault(kind: .storm, remaining: 1))
             fixture.faults.add(ServerFault(kind: .close, endpoint: .lookUpOrder))
@@ -70,7 +70,7 @@ import Testing
         "", "[]", #"{"fault":"rain"}"#, #"{"fault":"slow","milliseconds":-1}"#, #"{"fault":"error","errorCode":500}"#,
         #"{"fault":"close","times":1}"#, #"{"fault":"close","endpoint":"nowhere"}"#, #"{"count":1}"#,
     ])
-    func `an invalid fault is rejected with the reason`(body: String) async throws {
+    func `Invalid fault is rejected with the reason`(body: String) async throws {
         try await SimulatorFixture.open { fixture async throws in
             let answer = try await fixture.send("POST", Self.path, body)
             #expect(answer.status == 400)

@@ -7,8 +7,7 @@ import Testing
 @Suite struct HistoryStoreTests {
     private let now = NotificationSignerTests.now
 
-    @Test func `the oldest notifications beyond the limit are dropped, with the purchases that they were about`() throws
-    {
+    @Test func `Oldest notifications beyond the limit are dropped, with the purchases that they were about`() throws {
         let historyStore = HistoryStore(limit: 50)
         let signer = try NotificationSignerTests.signer()
         let events = PurchaseFixture.subscriptions(100)
@@ -28,8 +27,7 @@ import Testing
         }
     }
 
-    @Test func `a forgery is not part of Apple's history, and a deliberate repetition is no attempt of Apple's`() throws
-    {
+    @Test func `Forgery is not part of Apple's history, and a deliberate repetition is no attempt of Apple's`() throws {
         let historyStore = HistoryStore(limit: 50)
         let signer = try NotificationSignerTests.signer()
         let forged = PendingNotification(event: PurchaseFixture.subscriptions(1)[0], invalidVariant: .tampered)
@@ -46,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `an older event that arrives late changes neither status nor transaction`() throws {
+    @Test func `Older event that arrives late changes neither status nor transaction`() throws {
         let historyStore = HistoryStore(limit: 50)
         var story = PurchaseFixture()
         let first = story.next(.subscribe)
@@ -58,7 +56,7 @@ import Testing
         #expect(subscriber?.transactions.map(\.purchase) == [try #require(refund.purchase)])
     }
 
-    @Test func `a clock that is set back does not break the order`() throws {
+    @Test func `Clock that is set back does not break the order`() throws {
         let historyStore = HistoryStore(limit: 50)
         let signer = try NotificationSignerTests.signer()
         for (event, date) in zip(PurchaseFixture.subscriptions(3), [now, now.adding(-100), now.adding(1)]) {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AppStore
@@ -13,7 +14,7 @@ import Testing
         ScriptedStore.Reply.code(5_000_001), .code(5_000_000), .code(4_040_006), .answer(502), .bytes(""),
         .bytes("HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"), .bytes("nonsense\r\n\r\n"),
     ])
-    func `what may work the next time is tried again`(failure: ScriptedStore.Reply) async throws {
+    func `APICaller retries what may work the next time`(failure: ScriptedStore.Reply) async throws {
         try await APIFixture.scene { _, number in
             number < 2 ? failure : Self.info
         } _: { fixture, store in
@@ -24,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `what would be answered the same is not tried again`() async throws {
+    @Test func `APICaller does not retry what would be answered the same`() async throws {
         try await APIFixture.scene { _, _ in
             .code(4_040_010, "Transaction id not found.")
         } _: { fixture, store in
@@ -34,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `in the end the last failure is told`() async throws {
+    @Test func `APICaller reports the last failure in the end`() async throws {
         try await APIFixture.scene { _, _ in
             .code(5_000_001, "An unknown error occurred. Please try again.")
         } _: { fixture, store in
@@ -71,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `a storm of 429 is waited out, and ends at the deadline where it does not end`() async throws {
+    @Test func `Storm of 429 is waited out, and ends at the deadline where it does not end`() async throws {
         try await APIFixture.scene { request, number in
             number < 6 || request.target.hasSuffix("2") ? .code(4_290_000) : Self.info
         } _: { fixture, store in
@@ -83,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `an extension is not asked for twice when it is not known whether it was done`() async throws {
+    @Test func `Extension is not asked for twice when it is not known whether it was done`() async throws {
         for reply in [ScriptedStore.Reply.bytes(""), .code(5_000_000), .answer(503)] {
             try await APIFixture.scene { _, _ in
                 reply
@@ -103,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `an extension that Apple says it has not done is asked for again`() async throws {
+    @Test func `Extension that Apple says it has not done is asked for again`() async throws {
         try await APIFixture.scene { _, number in
             number == 0 ? .code(5_000_001) : .json(#"{"success":true}"#)
         } _: { fixture, store in
@@ -128,7 +129,7 @@ import Testing
     }
 
     @Test(arguments: [ScriptedStore.Reply.silence, .headOnly])
-    func `an attempt without a whole answer in time is given up, and the deadline ends the call`(
+    func `Attempt without a whole answer in time is given up, and the deadline ends the call`(
         reply: ScriptedStore.Reply
     ) async throws {
         try await APIFixture.scene { _, _ in
@@ -147,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func `an answer beyond the limit is not read to its end`() async throws {
+    @Test func `Answer beyond the limit is not read to its end`() async throws {
         try await APIFixture.scene(maximumResponseBytes: 1000) { _, _ in
             .answer(200, [UInt8](repeating: UInt8(ascii: " "), count: 5000))
         } _: { fixture, store in
@@ -161,7 +162,7 @@ import Testing
         "", "{", "[]", #"{"signedTransactionInfo":1}"#, #"{"signedTransactionInfo":null}"#,
         #"{"signedTransactionInfo":"a","signedTransactionInfo":"b"}"#,
     ])
-    func `a success that is not as documented is unreadable`(body: String) async throws {
+    func `Success that is not as documented is unreadable`(body: String) async throws {
         try await APIFixture.scene { _, _ in
             .json(body)
         } _: { fixture, store in
@@ -174,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func `a redirection is not followed: the token is for Apple only`() async throws {
+    @Test func `Redirection is not followed: the token is for Apple only`() async throws {
         try await APIFixture.scene { _, _ in
             .answer(302, headers: [("Location", "/elsewhere")])
         } _: { fixture, store in
@@ -183,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `a cancelled task ends its call`() async throws {
+    @Test func `Cancelled task ends its call`() async throws {
         let arrived = AsyncStream<Void>.makeStream()
         try await APIFixture.scene { _, _ in
             arrived.continuation.yield()

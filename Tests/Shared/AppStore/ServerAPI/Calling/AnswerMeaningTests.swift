@@ -38,14 +38,14 @@ import Testing
         (500, 5_000_000, .transient, .unsettled), (500, nil, .transient, .unsettled),
         (503, nil, .transient, .unsettled),
     ])
-    func `one place says what an answer means`(status: Int, code: Int?, reading: Kind, extending: Kind) {
+    func `AnswerMeaning decides what each answer means`(status: Int, code: Int?, reading: Kind, extending: Kind) {
         for endpoint in APIEndpoint.allCases {
             let expected = [.extendRenewalDate, .massExtension].contains(endpoint) ? extending : reading
             #expect(Self.kind(Self.answer(status, code: code), endpoint) == expected, "\(endpoint)")
         }
     }
 
-    @Test func `without an answer only what does no harm is repeated, unless it was never sent`() {
+    @Test func `Call without an answer is repeated only where that does no harm, or it was never sent`() {
         for endpoint in APIEndpoint.allCases {
             let isExtension = [.extendRenewalDate, .massExtension].contains(endpoint)
             #expect(Self.kind(.unanswered("x", wasSent: false), endpoint) == .transient)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `a server's clock that differs counts for its own moments`() {
+    @Test func `Server's clock that differs counts for its own moments`() {
         let answer = APIAnswer(
             status: 429, body: [], serverDate: APIFixture.start.addingTimeInterval(100), retryAfter: "1780000107000")
         #expect(

@@ -5,7 +5,7 @@ import Testing
 @Suite struct CallCourseTests {
     private static let error = APIError.unreachable("x")
 
-    @Test func `attempts end after as many as the policy says, after pauses that double`() {
+    @Test func `Attempts end after as many as the policy says, after pauses that double`() {
         var course = CallCourse(APIRetryPolicy(attempts: 4, longestPause: .seconds(1)))
         let steps = (0..<4).map { _ in
             course.step(after: .transient(Self.error, pause: nil), chances: 2, random: 1)
@@ -17,7 +17,7 @@ import Testing
             ])
     }
 
-    @Test func `a pause is spread over its second half`() {
+    @Test func `Pause is spread over its second half`() {
         let policy = APIRetryPolicy()
         #expect(policy.pause(afterFailures: 1, random: 0) == .milliseconds(250))
         #expect(policy.pause(afterFailures: 1, random: 0.5) == .milliseconds(375))
@@ -25,7 +25,7 @@ import Testing
         #expect(policy.pause(afterFailures: 1000, random: 1) == .seconds(30))
     }
 
-    @Test func `a longer pause that the server wants is kept`() {
+    @Test func `Longer pause that the server wants is kept`() {
         var course = CallCourse(APIRetryPolicy())
         #expect(
             course.step(after: .transient(Self.error, pause: .seconds(9)), chances: 2, random: 1)
@@ -40,7 +40,7 @@ import Testing
         #expect(course.step(after: .tooMany(pause: .zero), chances: 2, random: 1) == .queue(closedFor: .seconds(2)))
     }
 
-    @Test func `a token is rejected as often as there are keys, and once more for the clock`() {
+    @Test func `Token is rejected as often as there are keys, and once more for the clock`() {
         var course = CallCourse(APIRetryPolicy(attempts: 1))
         let steps = (0..<3).map { _ in course.step(after: .unauthorized(serverDate: nil), chances: 3, random: 1) }
         #expect(

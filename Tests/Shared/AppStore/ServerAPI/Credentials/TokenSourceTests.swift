@@ -2,6 +2,7 @@ import Foundation
 import Signatures
 import StrictJSON
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import AppStore
@@ -9,7 +10,7 @@ import Testing
 @Suite struct TokenSourceTests {
     private static let info = ScriptedStore.Reply.json(#"{"signedTransactionInfo":"a.b.c"}"#)
 
-    @Test func `a token says who, for which app and until when, as Apple wants it`() async throws {
+    @Test func `Token says who, for which app and until when, as Apple wants it`() async throws {
         try await APIFixture.scene { _, _ in
             Self.info
         } _: { fixture, store in
@@ -26,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `a token is used until half its life, and never later`() async throws {
+    @Test func `Token is used until half its life, and never later`() async throws {
         try await APIFixture.scene { _, _ in
             Self.info
         } _: { fixture, store in
@@ -40,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `a key that Apple refuses is replaced by the other, which is kept`() async throws {
+    @Test func `Key that Apple refuses is replaced by the other, which is kept`() async throws {
         let revoked = KeyList(["KEY1"])
         try await APIFixture.scene(keys: 2) { request, _ in
             revoked.holds(request) ? .answer(401) : Self.info
@@ -55,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `many calls at once survive a rotation`() async throws {
+    @Test func `TokenSource serves many calls at once through a rotation`() async throws {
         let revoked = KeyList([])
         try await APIFixture.scene(keys: 2) { request, number in
             if number == 20 { revoked.replace(["KEY1"]) }
@@ -86,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `a call whose key is replaced while it is under way goes on with the new one`() async throws {
+    @Test func `Call whose key is replaced while it is under way goes on with the new one`() async throws {
         try await APIFixture.scene(keys: 2) { fixture in
             let old = fixture.credentials.keys[0]
             let tokens = TokenSource(APICredentials(keys: [old]), bundleId: "b")
@@ -99,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `a token for other tools is one that Apple accepts`() throws {
+    @Test func `Token for other tools is one that Apple accepts`() throws {
         let key = try P256PrivateKey.generate()
         let token = try APIKey(issuerId: "i", keyId: "k", privateKey: key).secretToken(
             bundleId: "b", now: APIFixture.start)
@@ -108,7 +109,7 @@ import Testing
         #expect(try key.publicKey().isValid(signature: signature, over: Array(parts.signed)))
     }
 
-    @Test func `when every key is rejected the text says which and what to check`() async throws {
+    @Test func `Error when every key is rejected names the keys and what to check`() async throws {
         try await APIFixture.scene(keys: 2) { _, _ in
             .answer(401)
         } _: { fixture, store in
@@ -119,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `without a key nothing is sent`() async throws {
+    @Test func `Client without a key sends nothing`() async throws {
         try await APIFixture.scene(keys: 0) { _, _ in
             Self.info
         } _: { fixture, store in
@@ -143,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func `a rejection at the right time does not move the clock`() async throws {
+    @Test func `Rejection at the right time does not move the clock`() async throws {
         try await APIFixture.scene { _, _ in
             .answer(401, headers: [("Date", "Thu, 28 May 2026 20:26:45 GMT")])
         } _: { fixture, store in

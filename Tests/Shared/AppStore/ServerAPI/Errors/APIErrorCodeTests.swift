@@ -18,17 +18,17 @@ import Testing
         return codes
     }()
 
-    @Test func `every code that Apple documents has a name`() {
+    @Test func `Every code that Apple documents has a name`() {
         #expect(Set(APIErrorCode.known.map(\.rawValue)) == Self.documented)
     }
 
-    @Test func `those that Apple calls retryable are, and no others`() {
+    @Test func `APIErrorCode is retryable where Apple calls it so, and nowhere else`() {
         let retryable = APIErrorCode.known.filter(\.isRetryable).map(\.rawValue).sorted()
         #expect(retryable == [4_040_002, 4_040_004, 4_040_006, 4_290_000, 5_000_001])
     }
 
     @Test(arguments: APIErrorCode.known.sorted { $0.rawValue < $1.rawValue })
-    func `a code arrives with status, message and what to do`(code: APIErrorCode) async throws {
+    func `Code arrives with status, message and what to do`(code: APIErrorCode) async throws {
         let rejection = APIRejection(
             endpoint: .notificationHistory, status: Int(code.rawValue / 10_000),
             body: Array(#"{"errorCode":\#(code.rawValue),"errorMessage":"Said so."}"#.utf8), retryAfter: nil)
@@ -41,7 +41,7 @@ import Testing
         #expect(APIError.rejected(rejection).isRetryable == (code.isRetryable || code == .generalInternal))
     }
 
-    @Test func `a code that is newer than this build survives`() {
+    @Test func `Code that is newer than this build survives`() {
         let rejection = APIRejection(
             endpoint: .refundHistory, status: 404, body: Array(#"{"errorCode":4049999,"more":1}"#.utf8), retryAfter: nil
         )
@@ -50,14 +50,14 @@ import Testing
     }
 
     @Test(arguments: ["", "<html>", "[]", #"{"errorCode":"x"}"#, "{\"errorCode\":4040010"])
-    func `what is no error of Apple's has a status only`(body: String) {
+    func `Answer that is no error of Apple's has a status only`(body: String) {
         let rejection = APIRejection(endpoint: .orderLookup, status: 404, body: Array(body.utf8), retryAfter: nil)
         #expect(rejection.code == nil && rejection.message.isEmpty)
         #expect(rejection.description.contains("check the address"))
         #expect(!rejection.isRetryable)
     }
 
-    @Test func `a message cannot steer a terminal, nor fill a disk`() {
+    @Test func `Message cannot steer a terminal, nor fill a disk`() {
         let body =
             #"{"errorCode":4040010,"errorMessage":"a\u001b[2J\n\u202eb"# + String(repeating: "c", count: 9999) + "\"}"
         let rejection = APIRejection(endpoint: .orderLookup, status: 404, body: Array(body.utf8), retryAfter: nil)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AppStore
@@ -21,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: APIEndpoint.allCases)
-    func `a hundred seconds hold a hundred times Apple's limit, in sandbox a tenth of it`(
+    func `APIRateLimits admit Apple's limit each second, in sandbox a tenth of it`(
         endpoint: APIEndpoint
     ) async throws {
         let count = Int(endpoint.requestsPerSecond) * 100
@@ -33,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: APIEndpoint.allCases)
-    func `half of a limit takes twice as long, but what is allowed once a second is not divided`(
+    func `Half of a limit takes twice as long, but a limit of one a second is not divided`(
         endpoint: APIEndpoint
     ) async throws {
         let count = Int(endpoint.requestsPerSecond) * 100
@@ -48,7 +49,7 @@ import Testing
         #expect(limits == [50: 7, 20: 2, 10: 2, 1: 4])
     }
 
-    @Test func `one kind of call does not wait for another`() async throws {
+    @Test func `Calls of one kind do not wait for another`() async throws {
         let ticking = SkippingClock()
         let limits = APIRateLimits(environment: .sandbox, clock: Self.clock(ticking))
         try await limits.admit(.testNotification, before: .zero)
@@ -61,16 +62,15 @@ import Testing
     }
 
     @Test func `TokenBucket keeps callers waiting while it is closed`() async throws {
-        let ticking = SkippingClock()
-        // Sleeping on this clock lets Apple's answer to another request arrive first.
         let answered = AsyncStream<Void>.makeStream()
         let asleep = AsyncStream<Void>.makeStream()
-        let clock = APIClock(
-            clock: PausingClock(ticking: ticking) { pause in
-                guard pause < .seconds(1) else { return }
-                asleep.continuation.yield()
-                for await _ in answered.stream { return }
-            }, now: { APIFixture.start }, random: { 1 })
+        // Sleeping on this clock lets Apple's answer to another request arrive first.
+        let ticking = SkippingClock { pause in
+            guard pause < .seconds(1) else { return }
+            asleep.continuation.yield()
+            for await _ in answered.stream { return }
+        }
+        let clock = APIClock(clock: ticking, now: { APIFixture.start }, random: { 1 })
         let limits = APIRateLimits(environment: .production, clock: clock)
         for _ in 0..<5 { try await limits.admit(.transactionInfo, before: .seconds(60)) }
         async let waiting: Void = limits.admit(.transactionInfo, before: .seconds(60))
@@ -79,19 +79,5 @@ import Testing
         answered.continuation.yield()
         try await waiting
         #expect(ticking.now.offset == .seconds(30))
-    }
-}
-
-/// A hurrying clock whose sleepers first do something.
-private struct PausingClock: Clock {
-    let ticking: SkippingClock
-    let before: @Sendable (Duration) async -> Void
-
-    var now: SkippingClock.Instant { ticking.now }
-    var minimumResolution: Duration { ticking.minimumResolution }
-
-    func sleep(until deadline: SkippingClock.Instant, tolerance: Duration?) async throws {
-        await before(ticking.now.duration(to: deadline))
-        try await ticking.sleep(until: deadline, tolerance: tolerance)
     }
 }

@@ -14,18 +14,20 @@ import Testing
         ("1e300", 86_400.0),
         ("500000000", 86_400.0),
     ])
-    func `a moment in milliseconds is meant, and what others write is understood`(header: String, seconds: Double) {
+    func `RetryAfter is a moment in milliseconds, and other servers' forms are understood`(
+        header: String, seconds: Double
+    ) {
         #expect(RetryAfter.pause(header, now: APIFixture.start) == .seconds(seconds))
     }
 
     @Test(arguments: [nil, "", "soon", "-5", "nan", "inf", "Sun, 06 Nov 1994 08:49:37 GMT"])
-    func `anything else is no time`(header: String?) {
+    func `RetryAfter of any other form is no time`(header: String?) {
         #expect(RetryAfter.pause(header, now: APIFixture.start) == nil)
     }
 }
 
 @Suite struct HTTPDateTests {
-    @Test func `the format of HTTP is read`() {
+    @Test func `HTTP date is read`() {
         #expect(HTTPDate.date("Sun, 06 Nov 1994 08:49:37 GMT") == Date(timeIntervalSince1970: 784_111_777))
         #expect(HTTPDate.date("Sat, 29 Feb 2020 00:00:00 GMT") == Date(timeIntervalSince1970: 1_582_934_400))
     }
@@ -36,5 +38,5 @@ import Testing
         "Sun, 06 Nov 9223372036854775807 08:49:37 GMT", "Sun, 06 Nov 1994 9223372036854775807:49:37 GMT",
         "Sun, -9223372036854775808 Nov 1994 08:49:37 GMT", "1780000000000",
     ])
-    func `anything else is no date`(text: String?) { #expect(HTTPDate.date(text) == nil) }
+    func `HTTP date of any other form is no date`(text: String?) { #expect(HTTPDate.date(text) == nil) }
 }

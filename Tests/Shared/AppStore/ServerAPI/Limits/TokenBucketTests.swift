@@ -12,13 +12,13 @@ import Testing
         }
     }
 
-    @Test func `requests go at even distances after a short burst`() {
+    @Test func `Requests go at even distances after a short burst`() {
         var bucket = TokenBucket(perSecond: 50, burst: 3)
         #expect(
             Self.moments(6, of: &bucket) == [0, 0, 0, 20, 40, 60].map { .milliseconds($0) })
     }
 
-    @Test func `in no second do more go than the rate and the burst`() {
+    @Test func `TokenBucket lets through at most rate and burst in any second`() {
         var bucket = TokenBucket(perSecond: 50, burst: 5)
         let moments = Self.moments(1000, of: &bucket)
         for start in stride(from: 0, to: 10_000, by: 7) {
@@ -28,14 +28,14 @@ import Testing
         #expect(moments.last == .milliseconds(995 * 20))
     }
 
-    @Test func `a pause gives back no more than the burst`() {
+    @Test func `Pause gives back no more than the burst`() {
         var bucket = TokenBucket(perSecond: 1, burst: 2)
         _ = Self.moments(2, of: &bucket)
         #expect(
             Self.moments(4, of: &bucket, at: .seconds(3600)) == [3600, 3600, 3601, 3602].map { .seconds($0) })
     }
 
-    @Test func `a closed bucket voids the moments before and gives out later ones`() {
+    @Test func `Closed bucket voids the moments before and gives out later ones`() {
         var bucket = TokenBucket(perSecond: 10, burst: 1)
         let before = Self.moments(3, of: &bucket)
         bucket.close(until: .seconds(9))

@@ -20,7 +20,7 @@ import Testing
         pages.flatMap(\.items).map { String(decoding: $0.signedPayload ?? [], as: UTF8.self) }
     }
 
-    @Test func `all pages come in order, each asked for with the same body`() async throws {
+    @Test func `APIPages come in order, each requested with the same body`() async throws {
         try await APIFixture.scene(Self.script) { fixture, store in
             var pages: [NotificationHistoryPage] = []
             for try await page in fixture.client(store.url).notificationHistory(Self.request) { pages.append(page) }
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `after an error the same page is asked for again`() async throws {
+    @Test func `APIPages request the same page again after an error`() async throws {
         let script: @Sendable (ScriptedStore.Request, Int) -> ScriptedStore.Reply = { request, number in
             number == 3
                 ? .code(4_000_017, "Invalid request. The pagination token is expired.") : Self.script(request, number)
@@ -81,7 +81,7 @@ import Testing
         #"{"hasMore":true,"notificationHistory":[{}]}"#,
         #"{"hasMore":true,"paginationToken":"t","notificationHistory":[{}]}"#,
     ])
-    func `behind a page that says there is more and not where comes an error and no loop`(answer: String) async throws {
+    func `Page that promises more without a token is followed by an error, not a loop`(answer: String) async throws {
         try await APIFixture.scene { _, _ in
             .json(answer)
         } _: { fixture, store in
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `the revision of the last page is handed out, to be stored`() async throws {
+    @Test func `Revision of the last page is handed out, to be stored`() async throws {
         try await APIFixture.scene { request, _ in
             request.target.contains("revision=1")
                 ? .json(#"{"revision":"2","hasMore":false}"#) : .json(#"{"revision":"1","hasMore":true}"#)

@@ -2,6 +2,7 @@ import Foundation
 import Signatures
 import StrictJSON
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import AppStore

@@ -2,7 +2,7 @@ import Chassis
 import Synchronization
 
 /// Lines that were logged.
-final class PipelineFixture: Sendable {
+final class LogLines: Sendable {
     private let lines = Mutex<[String]>([])
 
     var all: [String] { lines.withLock { $0 } }
@@ -10,7 +10,7 @@ final class PipelineFixture: Sendable {
     var handler: any LogHandler { Handler(lines: self) }
 
     private struct Handler: LogHandler {
-        let lines: PipelineFixture
+        let lines: LogLines
         var logLevel: Logger.Level = .debug
         var metadata: Logger.Metadata = [:]
 

@@ -1,13 +1,14 @@
 import Synchronization
 
 /// A clock that stands still until a test moves it, and reports when a task sleeps by it.
-final class WakingClock: Clock {
-    struct Instant: InstantProtocol {
-        var offset: Duration
+package final class WakingClock: Clock {
+    /// A time since the clock was made.
+    package struct Instant: InstantProtocol {
+        package var offset: Duration
 
-        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        func duration(to other: Instant) -> Duration { other.offset - offset }
-        static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
+        package func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        package func duration(to other: Instant) -> Duration { other.offset - offset }
+        package static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
     }
 
     private struct State {
@@ -19,10 +20,13 @@ final class WakingClock: Clock {
 
     private let state = Mutex(State())
 
-    var now: Instant { state.withLock(\.now) }
-    var minimumResolution: Duration { .nanoseconds(1) }
+    /// Stands at zero.
+    package init() {}
 
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+    package var now: Instant { state.withLock(\.now) }
+    package var minimumResolution: Duration { .nanoseconds(1) }
+
+    package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         let number = state.withLock { state in
             state.sleepsBegun += 1
             return state.sleepsBegun
@@ -44,10 +48,10 @@ final class WakingClock: Clock {
     }
 
     /// Returns once a task sleeps, however often one has before.
-    func someoneSleeps() async { await sleepsBegin(1) }
+    package func someoneSleeps() async { await sleepsBegin(1) }
 
     /// Wakes sleeps no longer than this, and returns when the next sleep begins: when a loop has run once.
-    func turn(by duration: Duration) async {
+    package func turn(by duration: Duration) async {
         await someoneSleeps()
         let (woken, begun) = state.withLock { state in
             state.now = state.now.advanced(by: duration)

@@ -1,0 +1,77 @@
+import AppStore
+import Contracts
+import Foundation
+import Signatures
+import TestSupport
+
+@testable import Simulator
+
+/// The simulated App Store with clients of it; what it knows is told by the test.
+struct AppleFixture: Sendable {
+    /// A subscription that Apple knows.
+    struct Bought: Sendable {
+        var transactionId: String
+        var originalTransactionId: String
+        var productId: String
+        var expiresDate: Date?
+        /// On the customer's receipt by mail.
+        var orderId: String
+        /// Apple's notifications of it, signed.
+        var signed: [[UInt8]]
+    }
+
+    private let app: Simulator.App
+    private let appStore: SimulatedAppStore
+
+    /// - Parameters:
+    ///   - bundleId: an app that has an In-App Purchase key, in Production.
+    ///   - body: is given clients that trust what the simulator signs.
+    static func with(
+        _ bundleId: String = ForgeryMaterial.bundleId,
+        _ body: @Sendable (AppleFixture, APIClients) async throws -> Void
+    ) async throws {
+        let material = try UploadFixture.corpus.get().material
+        let app = Simulator.App(
+            bundleId: bundleId, appAppleId: ForgeryMaterial.appAppleId, environment: .production)
+        let key = try SimulatedKey("KEY1")
+        let apps = AppRegistry(apps: [AcceptedApp(bundleId: bundleId, appAppleId: ForgeryMaterial.appAppleId)])
+        let directory = try TemporaryDirectory()
+        let keys = try APIKeysFile(contentsOf: try directory.write(keys: [(bundleId, key)]), apps: apps)
+        directory.remove()
+        let verifier = SignedDataVerifier(trust: try material.trust(), apps: apps)
+        try await SimulatedAppStore.with(
+            [app], keys: [key.accepted],
+            signer: NotificationSigner(authority: material.authority, impostor: material.stranger),
+            present: { UploadFixture.now }
+        ) { appStore in
+            let transport = APITransport()
+            let clients = APIClients(
+                apps: apps, keys: keys, verifier: verifier, transport: transport,
+                clock: APIClock(now: { UploadFixture.now }, random: { 0 }), baseURL: appStore.url)
+            let outcome: Result<Void, any Error>
+            do {
+                outcome = .success(try await body(AppleFixture(app: app, appStore: appStore), clients))
+            } catch {
+                outcome = .failure(error)
+            }
+            try await transport.shutdown()
+            try outcome.get()
+        }
+    }
+
+    /// A customer subscribes, two hours ago.
+    /// - Parameter seed: equal ones have equal customers.
+    func subscribe(seed: UInt64 = 7, turningRenewalOff: Bool = false) throws -> Bought {
+        var customer = PurchaseFixture(app, seed: seed, beginning: UploadFixture.now.addingTimeInterval(-3 * 3600))
+        let payloads = ([.subscribe] + (turningRenewalOff ? [.turnRenewalOff] : [])).map { customer.next($0) }
+        for payload in payloads { appStore.historyStore.note(payload) }
+        guard let purchase = payloads.last?.purchase else { throw Impossible() }
+        return Bought(
+            transactionId: purchase.transactionId, originalTransactionId: purchase.originalTransactionId,
+            productId: purchase.product.id(in: app.bundleId), expiresDate: purchase.expiresDate,
+            orderId: OrderNumber(transactionId: purchase.transactionId).text,
+            signed: try payloads.map { try appStore.signer.sign($0) })
+    }
+
+    struct Impossible: Error {}
+}
