@@ -135,7 +135,7 @@ import Testing
                 for number in 1...3 {
                     try await Self.apply([Self.entry(1, number)], at: Int64(number - 1), connection)
                     try await outbox.announce()
-                    let messages = try await Self.read(Topics.changed, partitions: 4, broker) { $0.count >= number }
+                    let messages = try await broker.messages(of: Topics.changed) { $0.count >= number }
                     #expect(messages.count == number)
                 }
                 group.cancelAll()
