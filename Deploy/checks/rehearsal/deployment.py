@@ -13,6 +13,7 @@ import time
 
 from .ports import Unmet, free_port, get, wait_until
 from .postgres import Postgres
+from .process import Process, Service
 from .proxy import Proxy
 
 SERVICES = ["ingest", "verifier", "deduplicator", "state-updater", "recovery", "scheduler", "api"]
@@ -20,45 +21,6 @@ SERVICES = ["ingest", "verifier", "deduplicator", "state-updater", "recovery", "
 CLOCKS = pathlib.Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 # The services that use the database, each with its role.
 ROLES = {name: name.replace("-", "_") for name in ["deduplicator", "state-updater", "recovery", "scheduler", "api"]}
-
-
-class Process:
-    """A child that ends with this one."""
-
-    def __init__(self, command, log, environment=None, stdin=None, stdout=None):
-        output = open(log, "ab")
-        self.command = command
-        self.child = subprocess.Popen(
-            ["setpriv", "--pdeathsig=KILL", "--", *map(str, command)], stdin=stdin or subprocess.DEVNULL,
-            stdout=stdout or output, stderr=output, env=environment, start_new_session=True)
-        output.close()
-
-    def is_running(self):
-        return self.child.poll() is None
-
-    def send(self, number):
-        if self.is_running():
-            self.child.send_signal(number)
-
-    def stop(self, seconds=20):
-        self.send(signal.SIGCONT)
-        self.send(signal.SIGTERM)
-        try:
-            return self.child.wait(seconds)
-        except subprocess.TimeoutExpired:
-            self.send(signal.SIGKILL)
-            return self.child.wait()
-
-
-class Service:
-    """An instance of a service, and what its supervisor knows of it."""
-
-    def __init__(self, kind, name):
-        self.kind, self.name = kind, name
-        self.admin, self.port = free_port(), free_port()
-        self.process, self.started, self.due, self.failures = None, 0.0, 0.0, 0
-        # Ended by a fault of ours; what else ends was its own decision.
-        self.is_killed = False
 
 
 class Deployment:
