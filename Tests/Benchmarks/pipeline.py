@@ -116,7 +116,7 @@ class Run:
         self.url = server.url().removesuffix("postgres") + name
         self.start = server.value("select pg_current_wal_lsn()")
         self.process = subprocess.Popen(
-            [directory / "storekeeper", "dev", "--json", *options], stdout=subprocess.PIPE, text=True,
+            [directory / "storekeeper", "dev", *options], stdout=subprocess.PIPE, text=True,
             env=os.environ | {"DATABASE_URL": self.url})
         self.watch = Watch(self.process.pid, server.process())
 
@@ -174,9 +174,9 @@ def idle(run, seconds):
         if share >= 0.01:
             print(f"{command:18} {share:7.2f}")
     print(f"{'the pipeline':18} {own:7.2f}, without simulator, development broker and checks")
+    run.watch.end()
     run.process.send_signal(signal.SIGINT)
     run.process.communicate()
-    run.watch.end()
 
 
 def main():
@@ -193,11 +193,12 @@ def main():
     try:
         clean = True
         if options.count:
-            run = Run(server, directory, "full_speed", "--count", str(options.count))
+            run = Run(server, directory, "full_speed", "--json", "--count", str(options.count))
             clean = show(run, three_verifications())
         for rate in filter(None, options.rates.split(",")):
             count = max(1, int(float(rate) * 30))
-            clean = show(Run(server, directory, f"at_{rate.replace('.', '_')}_a_second", "--count", str(count), "--rate", rate)) and clean
+            name = f"at_{rate.replace('.', '_')}_a_second"
+            clean = show(Run(server, directory, name, "--json", "--count", str(count), "--rate", rate)) and clean
         if options.idle:
             idle(Run(server, directory, "idle", "--rate", "0.01"), options.idle)
         return 0 if clean else 1
