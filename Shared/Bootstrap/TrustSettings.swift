@@ -7,7 +7,7 @@ import Signatures
 package struct TrustSettings: Sendable {
     /// Apple's root and those of the files.
     package let trust: TrustStore
-    /// The configured apps.
+    /// The apps of the file of apps.
     package let apps: AppRegistry
 
     /// Reads the files.

@@ -1,10 +1,10 @@
 /// The place of a record in Kafka.
 public struct LogPosition: Sendable, Hashable {
-    /// The topic.
+    /// Name of the topic.
     public var topic: String
-    /// The partition.
+    /// Number of the partition, from 0.
     public var partition: Int32
-    /// The offset.
+    /// Offset of the record itself, from 0.
     public var offset: Int64
 
     /// - Parameter offset: of the record itself, not of the next one.

@@ -180,7 +180,7 @@ public struct RunRecord: Sendable {
     /// In the order of the answers.
     public private(set) var uploads: [Upload] = []
 
-    /// An empty record.
+    /// Without notifications; the simulator adds them.
     public init() {}
 
     /// Reads a whole file; also one that is still being written, without an incomplete last line.

@@ -8,7 +8,7 @@ public enum ServiceName: String, Sendable, Hashable, CaseIterable {
     case recovery
     case api
     case console
-    /// The command line.
+    /// The command line `storekeeper`, as a writer of replays and requests.
     case storekeeper
 
     /// The consumer group in which the instances of the service share partitions.

@@ -17,9 +17,9 @@ extension TopicMessage {
 
 /// Key, value and headers of a record, whatever the broker.
 public struct WireRecord: Sendable, Hashable {
-    /// The partition key.
+    /// Decides the partition; nil where any will do.
     public var key: [UInt8]?
-    /// The bytes.
+    /// The value, as on the topic.
     public var value: [UInt8]
     /// In order; names may repeat.
     public var headers: [WireHeader]
@@ -41,7 +41,7 @@ public struct WireRecord: Sendable, Hashable {
 public struct WireHeader: Sendable, Hashable {
     /// As on the wire, such as `ce_id`.
     public var name: String
-    /// The bytes.
+    /// The value, as on the topic.
     public var value: [UInt8]
 
     /// Any bytes are a valid value.

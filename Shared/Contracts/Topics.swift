@@ -96,14 +96,14 @@ public struct Route: Sendable, Hashable {
 
     /// As in Kafka.
     public let name: String
-    /// The partition key.
+    /// What decides the partition of a record.
     public let key: Key
     /// Number of partitions that `setup` creates.
     public let partitions: Int
     /// How long the broker keeps a record.
     public let retention: Duration
-    /// The writing services.
+    /// Services that may write to the topic.
     public let writers: [ServiceName]
-    /// The reading services.
+    /// Services that may read the topic.
     public let readers: [ServiceName]
 }

@@ -2,7 +2,7 @@
 ///
 /// The record is the same as that of ``VerifiedNotification``; the topic and the type say more about it.
 public struct UniqueNotification: TopicMessage, Hashable {
-    /// The notification itself.
+    /// What the verifier wrote.
     public let verified: VerifiedNotification
 
     /// The caller has checked that it was not seen before.

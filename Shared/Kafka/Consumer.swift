@@ -115,7 +115,7 @@ public actor Consumer {
         state.answered()
     }
 
-    /// The assigned partitions.
+    /// Partitions that the group has given to this member and that were answered for.
     public func assignment() throws -> [TopicPartition] { try opened().assignment() }
 
     /// Commits the group's positions and waits for the broker's answer.

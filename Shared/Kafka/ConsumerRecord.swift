@@ -2,7 +2,7 @@ import struct Foundation.Date
 
 /// A record of a topic.
 public struct ConsumerRecord: Sendable, Hashable {
-    /// The topic's name.
+    /// Name of the topic that it was read from.
     public var topic: String
     /// Counted from 0.
     public var partition: Int32

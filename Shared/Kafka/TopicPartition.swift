@@ -1,6 +1,6 @@
 /// One partition of one topic.
 public struct TopicPartition: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// The topic's name.
+    /// Name of the topic.
     public var topic: String
     /// Counted from 0.
     public var partition: Int32

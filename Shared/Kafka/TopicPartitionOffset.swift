@@ -1,6 +1,6 @@
 /// A position: the offset is that of the **next** record to read, not of the last one read.
 public struct TopicPartitionOffset: Sendable, Hashable, CustomStringConvertible {
-    /// The topic's name.
+    /// Name of the topic.
     public var topic: String
     /// Counted from 0.
     public var partition: Int32

@@ -93,7 +93,7 @@ public struct ProcessedBatch<S: Stage>: Sendable {
         }
     }
 
-    /// The dead letters.
+    /// Those of the batch that go to the topic of dead letters.
     public func deadLetters(stage: String, at date: Date, build: String) -> [DeadLetter] {
         zip(batch.records, results).compactMap { record, result in
             guard case .deadLetter(let reason, let message) = result else { return nil }
@@ -125,7 +125,7 @@ public struct ProcessedBatch<S: Stage>: Sendable {
 
 /// The range of one partition that a batch covers.
 public struct Span: Sendable, Hashable {
-    /// The partition.
+    /// Partition in which the records are.
     public var partition: TopicPartition
     /// Offset of the first record.
     public var first: Int64

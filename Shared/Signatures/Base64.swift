@@ -27,7 +27,7 @@ public enum Base64: Sendable {
         return characters.withUnsafeBufferPointer { tables.decode($0) }
     }
 
-    /// The canonical text.
+    /// The only text that decodes to the bytes.
     public static func encode(_ bytes: some Collection<UInt8>, _ alphabet: Alphabet) -> [UInt8] {
         let tables = alphabet == .url ? urlTables : standardTables
         let isPadded = alphabet == .standard

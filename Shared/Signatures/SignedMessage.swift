@@ -15,11 +15,11 @@ public struct SignedMessage: Sendable {
         case chain(ChainFailure)
     }
 
-    /// The signed content.
+    /// What was signed, without the signature.
     public let content: [UInt8]
     /// The first second in which the certificates of signer, intermediate and root are all valid.
     public let validFrom: Date
-    /// The last one.
+    /// The last second in which they all are.
     public let validUntil: Date
 
     private static let mostCertificates = 10

@@ -19,7 +19,7 @@ public struct AccessRecalculation: Sendable {
     public struct Batch: Sendable, Equatable {
         /// The app's bundle identifier.
         public var bundleId: String
-        /// The product id.
+        /// Of the product whose access is recalculated, such as `com.example.app.season`.
         public var productId: String
         /// Number of purchases recalculated; zero where the product is done.
         public var purchases: Int

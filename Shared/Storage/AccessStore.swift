@@ -114,7 +114,7 @@ extension Subscription {
 
 /// A text that is no account token, because it is no UUID.
 public struct NoAccountToken: Error, Equatable, CustomStringConvertible {
-    /// The text.
+    /// What was given instead of a UUID.
     public var text: String
 
     /// What failed, why, and what to do.

@@ -6,7 +6,7 @@ import struct Foundation.UUID
 
 /// One verified notification with its event and the position of its record in Kafka.
 public struct LedgerEntry: Sendable {
-    /// The notification.
+    /// The verified notification, as the ledger keeps it.
     public var notification: VerifiedNotification
     /// The event of the purchase; nil for a notification that is about no single purchase, such as `TEST`.
     public var event: PurchaseEvent?
@@ -87,6 +87,6 @@ public struct Applied: Sendable, Equatable {
     /// Pairs of the app's accounts found on one Apple account; each pair is reported once.
     public var shared: [SharedAccountNotice] = []
 
-    /// All counts zero.
+    /// Of an empty batch.
     public init() {}
 }

@@ -12,7 +12,7 @@ public struct OperatorAction: Sendable, Equatable {
     public var action: String
     /// The object of the command, such as a dead letter's position.
     public var subject: String
-    /// The operator's reason.
+    /// Why, in the words of the operator; nil where none was asked for.
     public var note: String?
 
     package init(actedAt: Date, actor: String, action: String, subject: String, note: String?) {

@@ -5,11 +5,11 @@ import Postgres
 public struct PositionMove: Sendable, Hashable {
     /// Kafka's id of the cluster; offsets are valid within one cluster only.
     public var cluster: String
-    /// The consumer group.
+    /// Of the worker that reads, such as `storekeeper.state-updater`.
     public var group: String
-    /// The topic.
+    /// Name of the topic.
     public var topic: String
-    /// The partition.
+    /// Number of the partition, from 0.
     public var partition: Int32
     /// The offset at which the batch began; the move fails where the stored offset differs.
     public var expected: Int64

@@ -47,7 +47,7 @@ public struct ProductStore: Sendable {
     public struct DurationSetting: Sendable, Equatable {
         /// The app's bundle identifier.
         public var bundleId: String
-        /// The product id.
+        /// Apple's id of the product.
         public var productId: String
         /// The duration as ISO 8601 text; nil where it is unknown.
         public var duration: String?

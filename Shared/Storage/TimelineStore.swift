@@ -9,13 +9,13 @@ import struct Foundation.UUID
 public struct TimelineRow: Sendable, Equatable {
     /// Increases with each row, but rows do not commit in its order.
     public var id: Int64
-    /// The purchase.
+    /// The purchase that changed.
     public var key: SubscriptionKey
     /// The app's bundle identifier.
     public var bundleId: String
     /// Apple's type, or type and subtype.
     public var event: String
-    /// All changes.
+    /// Every fact of the purchase that the notification changed.
     public var changes: [FactChange]
     /// The state of the purchase after the notification.
     public var state: SubscriptionChanged.State

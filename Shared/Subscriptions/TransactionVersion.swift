@@ -1,6 +1,6 @@
 /// A signed version of a transaction, and the event that delivered it.
 public struct TransactionVersion: Sendable, Equatable {
-    /// The signed fields.
+    /// What Apple signed about the transaction.
     public var facts: TransactionFacts
     /// The version of the event that held the transaction.
     public var version: EventVersion

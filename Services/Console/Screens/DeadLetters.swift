@@ -179,7 +179,7 @@ struct DeadLetterScreens: Sendable {
         else { return nil }
         let begun = Moment(first.firstAt, now: now)
         return
-            "Most open dead letters have the reason \(reason). The first of them within \(days) days was rejected by release "
+            "Most open dead letters of the last \(days) days have the reason \(reason). The first that is counted here was rejected by release "
             + "\(first.criteria.build ?? "unknown") on \(begun.text), \(begun.distance)."
     }
 

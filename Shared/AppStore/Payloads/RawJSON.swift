@@ -3,7 +3,7 @@ public struct RawJSON: Sendable, Hashable {
     /// The source text of one JSON value.
     public let bytes: [UInt8]
 
-    /// The source text.
+    /// As Apple sent it, byte for byte.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// The caller vouches that it is one JSON value.

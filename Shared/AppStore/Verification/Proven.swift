@@ -6,7 +6,7 @@ import struct Foundation.Date
 ///
 /// Only the verifier creates one.
 public struct Proven<Value: Payload>: Sendable {
-    /// The verified payload.
+    /// The payload, decoded from ``decoded``.
     public let value: Value
     /// The exact JSON that was signed.
     public let decoded: [UInt8]

@@ -19,7 +19,7 @@ public final class RevocationRegister: Sendable {
     public let isHard: Bool
     private let standings = Mutex<[[UInt8]: Standing]>([:])
 
-    /// An empty register.
+    /// Without an answer about any certificate.
     public init(isHard: Bool = false) { self.isHard = isHard }
 
     /// Notes an answer, or that none is valid any more; takes effect with the next payload.

@@ -29,7 +29,7 @@ public struct TraceContext: Sendable, Hashable {
         self.init(trace: (high, low), span: span, isSampled: flags & 1 == 1)
     }
 
-    /// The header's text.
+    /// The value of the header `traceparent` (W3C Trace Context).
     public var traceparent: String { "00-\(traceId)-\(Self.hex(span))-\(isSampled ? "01" : "00")" }
 
     /// The trace id, as trace viewers write it.

@@ -50,7 +50,7 @@ public struct OverdueStore: Sendable {
         }
     }
 
-    /// The unpublished requests.
+    /// Requests that are not published yet, the oldest first.
     public func waiting(limit: Int) async throws -> [Waiting] {
         try await connection.execute(Self.waiting, Int64(limit)).map { row in
             let dueAt: Date = try row.value("due_at")

@@ -47,7 +47,7 @@ extension RecoveryWindow {
         public var bundleId: String
         /// The start, to the millisecond, which is the precision of Apple's API.
         public var from: Date
-        /// The end.
+        /// The end, to the millisecond.
         public var to: Date
         /// Apple's `notificationType`; nil for all types.
         public var notificationType: String?

@@ -2,7 +2,7 @@ import struct Foundation.Date
 
 /// The claim of one of the app's accounts to a purchase: by the token in a transaction, or by an upload.
 public struct AccountClaim: Sendable, Hashable {
-    /// The purchase.
+    /// Of the purchase that the account claims.
     public var key: SubscriptionKey
     /// The app's bundle identifier.
     public var bundleId: String

@@ -1,6 +1,6 @@
 /// A purchase with the Apple account and the app's account that its newest payloads name.
 public struct OwnedPurchase: Sendable, Hashable {
-    /// The purchase.
+    /// Of the purchase that is owned.
     public var key: SubscriptionKey
     /// The app's bundle identifier.
     public var bundleId: String

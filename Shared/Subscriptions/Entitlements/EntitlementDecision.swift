@@ -2,7 +2,7 @@ import struct Foundation.Date
 
 /// The entitlement that one purchase gives a customer, and why it gives access or none.
 public struct EntitlementDecision: Sendable, Equatable {
-    /// The purchase.
+    /// Of the purchase that decided.
     public var key: SubscriptionKey
     /// The app's bundle identifier.
     public var bundleId: String
