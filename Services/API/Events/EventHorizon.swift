@@ -18,7 +18,9 @@ final class EventHorizon: Service {
 
     func run() async throws {
         await RetryLoop(clock: ContinuousClock()) { error in
-            self.logger.warning("Could not read which events are committed; event streams wait. Retrying", metadata: ["error": "\(error)"])
+            self.logger.warning(
+                "Could not read which events are committed; event streams wait. Retrying",
+                metadata: ["error": "\(error)"])
         }.run { _ in
             try await self.turn()
             return Self.interval
