@@ -115,7 +115,7 @@ public actor KafkaSource: Source {
         unsettled = [:]
         behindBatch = [:]
         Metric.rebalances.counter(worker, change).increment()
-        logger.info("Partitions \(change)", metadata: ["partitions": "\(partitions.count)"])
+        logger.info("Partitions \(change)", metadata: ["worker": "\(worker)", "assigned": "\(partitions.count)"])
     }
 }
 
