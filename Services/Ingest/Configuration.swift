@@ -14,7 +14,7 @@ struct Configuration: KafkaVariables {
         default: "\(Limits().body >> 10)KiB")
     let maximumBodies = Variable.byteCount(
         "STOREKEEPER_INGEST_MAX_BODIES",
-        "bytes that all requests in progress may hold; above it the slowest is answered 503",
+        "bytes that all requests in progress may hold; above it the slowest request is answered 503",
         default: "\(Limits().bodies >> 20)MiB")
     let maximumInFlight = Variable.int(
         "STOREKEEPER_INGEST_MAX_IN_FLIGHT", "maximum number of requests that wait for Kafka; others are answered 503",
@@ -24,8 +24,8 @@ struct Configuration: KafkaVariables {
         default: "\(Limits().connections)", in: 1...1_000_000)
     let addressShare = Variable.double(
         "STOREKEEPER_INGEST_ADDRESS_SHARE",
-        "share of connections, and of requests in progress, of one address once half of them are in use; "
-            + "behind a proxy with a private address by the last entry of X-Forwarded-For",
+        "largest share of all connections, and of all requests in progress, that one client address may hold once half of "
+            + "them are in use; behind a proxy with a private address the client is the last entry of X-Forwarded-For",
         default: "\(Limits().addressShare)", in: 0...1)
     let readTimeout = Variable.duration(
         "STOREKEEPER_INGEST_READ_TIMEOUT",

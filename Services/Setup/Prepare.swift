@@ -47,7 +47,7 @@ struct Prepare {
         let specifications = Topics.all.map { TopicSpecification($0, replicationFactor: replicationFactor) }
         if specifications.allSatisfy({ $0.configuration["min.insync.replicas"] == "1" }) {
             logger.warning(
-                "One broker alone holds what ingest answers 200 for: set STOREKEEPER_REPLICATION_FACTOR to 3 or more",
+                "One broker alone holds each record; set STOREKEEPER_REPLICATION_FACTOR to 3 or more to survive its loss",
                 metadata: ["replication_factor": "\(replicationFactor)"])
         }
         let states = try await admin.states(of: specifications.map(\.name))
@@ -100,7 +100,7 @@ struct Prepare {
                 metadata: ["open": "\(finding.problem)", "statement": "\(finding.remedy)"])
         }
         guard missing.isEmpty, excess.isEmpty else { return }
-        logger.info("Every database role has its grants, and no privilege is open")
+        logger.info("Every database role has its grants, and no more")
     }
 }
 

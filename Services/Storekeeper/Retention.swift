@@ -11,8 +11,8 @@ struct Retention: Subcommand {
         commandName: "retention",
         abstract: "Show or apply the ledger's retention.",
         discussion: """
-            The scheduler applies the same retention by the same variables. Retention drops the payloads and signed \
-            originals of whole months, never of the last 200 days; the ledger's rows and the state remain. Exit codes: 0 \
+            The scheduler applies the same retention by the same variables. Retention drops the decoded and \
+            the signed payloads of whole months, never of the last 200 days; the ledger's rows and the state remain. Exit codes: 0 \
             success; 1 with --run, a month is locked by a reader and was not dropped.
 
             Examples:
@@ -30,7 +30,7 @@ struct Retention: Subcommand {
     @Option(help: "Days to keep seen notificationUUIDs (default: STOREKEEPER_SEEN_DAYS, then 8).")
     var seenDays: Int?
 
-    @Flag(name: .customLong("run"), help: "Delete what is due.")
+    @Flag(name: .customLong("run"), help: "Delete what is older than these limits.")
     var isRun = false
 
     func validate() throws {

@@ -87,8 +87,8 @@ extension Variable where Value == String? {
     public static var recordKeys: Variable {
         Variable<String>.path(
             recordKeysName,
-            "file with the keys by which services prove to each other that they wrote a record, one per line; the first seals, "
-                + "all are accepted. Without it, every user who can write to Kafka can write state"
+            "file with the keys by which services prove to each other that they wrote a record, one per line; the first "
+                + "signs new records, all are accepted. Without it, every user who can write to Kafka can write state"
         ).optional
     }
 }

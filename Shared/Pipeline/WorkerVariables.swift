@@ -24,7 +24,7 @@ extension Variable where Value == Int {
     public static var rejectionRun: Variable {
         .int(
             "STOREKEEPER_REJECTION_RUN",
-            "consecutive dead letters, of different purchases or payloads, that stop the worker",
+            "number of dead letters in a row that stops the worker; those of one purchase or payload count once",
             default: "100", in: 1...1_000_000)
     }
 }

@@ -11,7 +11,7 @@ struct DeadLetterQueryOptions: ParsableArguments {
     @Option(help: "Only this reason, such as app-unknown.")
     var reason: String?
 
-    @Option(help: "Bundle id in the payload, which may be unproven (default: all).")
+    @Option(help: "Bundle id in the payload, which may not be verified (default: all).")
     var app: String?
 
     @Option(help: "Environment in the payload (default: all).")

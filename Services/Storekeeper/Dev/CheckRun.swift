@@ -11,8 +11,8 @@ struct CheckRun: Subcommand {
         discussion: """
             Waits until every notification that was answered 200 has arrived, or there was no progress for a minute, \
             compares notification by notification and the access of every purchase, and prints the result. Notifications of \
-            other runs are ignored. A simulator that was stopped never sent what --reorder held back: access may differ then. \
-            Exit codes: 0 equal; 1 different.
+            other runs are ignored. A simulator that was interrupted never sent the notifications that its --reorder delayed: \
+            access may differ then. Exit codes: 0 equal; 1 different.
 
             Example: storekeeper check --record record.jsonl
             """)

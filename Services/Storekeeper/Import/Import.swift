@@ -13,11 +13,11 @@ struct Import: Subcommand {
         commandName: "import", abstract: "Import customers by your own ids, with their receipts or transactions.",
         discussion: """
             FILE has one JSON object per line: customerId, and where known appAccountToken, originalTransactionId, \
-            receipt (base64). Each customer gets a token or keeps the given one, claims the purchases of the row for \
-            which Apple names no account, and Apple is asked for their whole history. OUTCOMES gets one JSON object per \
-            line: line, customerId, outcome (created, known, conflict, invalid, failed) and a reason. The progress file \
-            makes the command resumable: after an interruption, or to retry what failed, run it again. Receipts are not \
-            proven here: what Apple signs is.
+            receipt (base64). Each customer gets a token or keeps the given one. Purchases of the row for which \
+            Apple names no account become the customer's, and Apple is asked for the whole history. The file of --outcomes gets one \
+            JSON object per line: line, customerId, outcome (created, known, conflict, invalid, failed) and a reason. The \
+            progress file makes the command resumable: after an interruption, or to retry what failed, run it again. Receipts \
+            are not verified; what Apple answers about them is.
 
             Exit codes: 0 complete; 1 some rows have the outcome conflict, invalid or failed, or a dependency was \
             unavailable; 130 interrupted.

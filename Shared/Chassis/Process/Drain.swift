@@ -11,7 +11,7 @@ struct Drain: Service {
         try? await gracefulShutdown()
         health.drain()
         deadline.arm()
-        logger.info("Stopping: not ready any more, settling the current batch")
+        logger.info("Stopping: not ready any more, finishing the work in progress")
         if delay > .zero { try? await Task.sleep(for: delay) }
     }
 }
