@@ -36,6 +36,7 @@ struct Publisher: Service {
         /// Another process holds the lease and publishes.
         case leaseHeldElsewhere
         case idle
+        /// How many changes and requests.
         case published(Int)
     }
 
@@ -45,17 +46,19 @@ struct Publisher: Service {
             Metric.publisherRetries.counter().increment()
             logger.warning("Could not publish changes; retrying", metadata: ["error": "\(error)"])
         }.run { _ in
-            guard try await acquireLease() else { return .seconds(2) }
+            var outcome = try await turn()
+            guard outcome != .leaseHeldElsewhere else { return .seconds(2) }
             // The lease is renewed well before its end, and not for every change.
             let renewal = ContinuousClock.now + .seconds(leaseSeconds) / 3
-            repeat {
-                switch try await publish() {
-                case Self.limit...: continue
-                case 0: try await awaitAnnouncement(until: renewal)
+            while ContinuousClock.now < renewal, !Task.isCancelled {
+                switch outcome {
+                case .published(Self.limit...): break
                 // Under load the next turn then has more to publish.
-                default: try await clock.sleep(for: .milliseconds(5))
+                case .published: try await clock.sleep(for: .milliseconds(5))
+                case .idle, .leaseHeldElsewhere: try await awaitAnnouncement(until: renewal)
                 }
-            } while ContinuousClock.now < renewal && !Task.isCancelled
+                outcome = try await publish()
+            }
             return .zero
         }
         // So that the next publisher need not wait for the end of the lease.
@@ -64,17 +67,13 @@ struct Publisher: Service {
 
     /// Publishes the oldest rows of the outbox where no other process does.
     func turn() async throws -> Turn {
-        guard try await acquireLease() else { return .leaseHeldElsewhere }
-        let published = try await publish()
-        return published == 0 ? .idle : .published(published)
+        guard try await leases.acquire(Self.lease, for: holder, seconds: leaseSeconds) else {
+            return .leaseHeldElsewhere
+        }
+        return try await publish()
     }
 
-    private func acquireLease() async throws -> Bool {
-        try await leases.acquire(Self.lease, for: holder, seconds: leaseSeconds)
-    }
-
-    /// - Returns: the number of published changes and requests.
-    private func publish() async throws -> Int {
+    private func publish() async throws -> Turn {
         let changes = try await outbox.changes(limit: Self.limit)
         try await producer.send(changes.map { ProducerRecord(Topics.changed, $0.message) })
         if !changes.isEmpty { try await outbox.markPublished(changes: changes.map(\.id), at: now()) }
@@ -84,7 +83,7 @@ struct Publisher: Service {
         if !requests.isEmpty { try await outbox.markPublished(requests: requests.map(\.id), at: now()) }
         Metric.published.counter(Topics.changed.name).increment(by: changes.count)
         Metric.published.counter(Topics.recoveryRequests.name).increment(by: requests.count)
-        return changes.count + requests.count
+        return changes.isEmpty && requests.isEmpty ? .idle : .published(changes.count + requests.count)
     }
 
     /// In short waits, so that the process can stop and the other users of the connection need not wait long.

@@ -93,11 +93,11 @@ struct PipelineScreen: Sendable {
     /// From its heartbeats: what it accepted within the last hour.
     static func ingest(_ receivers: [StatusReport.Receiver], _ silent: String?, _ now: Date) -> Stage {
         let last = receivers.map(\.lastMinute).max()
-        let refused = receivers.reduce(0) { $0 + $1.rejected }
+        let rejected = receivers.reduce(0) { $0 + $1.rejected }
         return Stage(
             name: "ingest", does: Self.does("ingest"),
             rate: Self.rate(Double(receivers.reduce(0) { $0 + $1.accepted }) / 3600), queue: nil,
-            note: "in the last hour; \(Figures.grouped(refused)) requests rejected; "
+            note: "in the last hour; \(Figures.grouped(rejected)) requests rejected; "
                 + (last.map { "last heartbeat \(Moment($0, now: now).distance)" } ?? "no heartbeat"),
             trouble: silent, fault: nil, sparkline: nil)
     }
