@@ -14,8 +14,7 @@ package final class TrustWatcher: Service {
     private let logger: Logger
     private let revocations: RevocationRegister
     private let current: Mutex<(verifier: SignedDataVerifier, settings: TrustSettings)>
-    /// Taken before each read: a change in between is noticed.
-    private let seen: Mutex<[String]>
+    private let files: WatchedFiles
 
     /// - Parameters:
     ///   - apps: the value of `STOREKEEPER_APPS_FILE`.
@@ -32,7 +31,7 @@ package final class TrustWatcher: Service {
         self.revocations = revocations
         self.logger = logger
         self.clock = clock
-        seen = Mutex(FileFingerprint.of([apps] + roots))
+        files = WatchedFiles([apps] + roots)
         let trusted = try TrustSettings(apps: apps, roots: roots, developmentMode: developmentMode)
         current = Mutex(
             (SignedDataVerifier(trust: trusted.trust, apps: trusted.apps, revocations: revocations), trusted))
@@ -62,12 +61,7 @@ package final class TrustWatcher: Service {
 
     /// May be called by several; one of them reloads.
     package func reloadIfChanged() {
-        let found = FileFingerprint.of([appsFile] + roots)
-        let isChanged = seen.withLock { seen in
-            defer { seen = found }
-            return found != seen
-        }
-        if isChanged { reload() }
+        if files.haveChanged() { reload() }
     }
 
     private func reload() {

@@ -8,7 +8,7 @@ import Synchronization
 final class ServerCertificate: Service {
     private let files: [String]
     private let current: Mutex<TLSConfiguration>
-    private let seen: Mutex<[String]>
+    private let watched: WatchedFiles
     private let clock: any Clock<Duration>
     private let logger: Logger
 
@@ -18,7 +18,7 @@ final class ServerCertificate: Service {
     /// - Throws: `ConfigurationProblems`.
     init(certificate: String, key: String, logger: Logger, clock: any Clock<Duration> = ContinuousClock()) throws {
         files = [certificate, key]
-        seen = Mutex(FileFingerprint.of(files))
+        watched = WatchedFiles(files)
         do {
             current = Mutex(try Self.read(files))
         } catch {
@@ -58,12 +58,7 @@ final class ServerCertificate: Service {
 
     /// Applies changed files.
     func reloadIfChanged() {
-        let found = FileFingerprint.of(files)
-        let isChanged = seen.withLock { seen in
-            defer { seen = found }
-            return found != seen
-        }
-        guard isChanged else { return }
+        guard watched.haveChanged() else { return }
         do {
             let new = try Self.read(files)
             current.withLock { $0 = new }
