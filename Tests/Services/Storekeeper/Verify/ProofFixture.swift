@@ -1,0 +1,1 @@
+../../../Shared/Operations/Verify/ProofFixture.swift
