@@ -95,25 +95,25 @@ def ask(address, environment, authority):
     client._base_url = f"{address}/{environment.value.lower()}"
     root = x509.load_pem_x509_certificate((authority / "root.pem").read_bytes()).public_bytes(Encoding.DER)
     verifier = SignedDataVerifier([root], False, environment, BUNDLE_ID, APP_APPLE_ID)
-    proven = {"notification": 0, "transaction": 0, "renewal info": 0, "app transaction": 0}
+    verified = {"notification": 0, "transaction": 0, "renewal info": 0, "app transaction": 0}
     endpoints = set()
 
     def notification(payload):
-        proven["notification"] += 1
+        verified["notification"] += 1
         content = json.loads(base64.urlsafe_b64decode(payload.split(".")[1] + "=="))
         if not {"data", "summary", "externalPurchaseToken", "appData"} & content.keys():
-            # A type of tomorrow: the library knows no object that names the app, and proves the signature alone.
+            # A type of tomorrow: the library knows no object that names the app, and verifies the signature alone.
             return verifier._decode_signed_object(payload)
         decoded = verifier.verify_and_decode_notification(payload)
         if decoded.data and decoded.data.signedTransactionInfo:
             transaction(decoded.data.signedTransactionInfo)
         if decoded.data and decoded.data.signedRenewalInfo:
             verifier.verify_and_decode_renewal_info(decoded.data.signedRenewalInfo)
-            proven["renewal info"] += 1
+            verified["renewal info"] += 1
         return decoded
 
     def transaction(signed):
-        proven["transaction"] += 1
+        verified["transaction"] += 1
         return verifier.verify_and_decode_signed_transaction(signed)
 
     def call(method, *arguments):
@@ -132,7 +132,7 @@ def ask(address, environment, authority):
             for item in group.lastTransactions:
                 newest = transaction(item.signedTransactionInfo)
                 verifier.verify_and_decode_renewal_info(item.signedRenewalInfo)
-                proven["renewal info"] += 1
+                verified["renewal info"] += 1
                 is_bought = newest.rawInAppOwnershipType == "PURCHASED"
                 if item.rawStatus == 1 and is_bought and item.originalTransactionId == original:
                     active = newest
@@ -149,7 +149,7 @@ def ask(address, environment, authority):
         transaction(call(client.get_transaction_info, original).signedTransactionInfo)
         app = call(client.get_app_transaction_info, original)
         verifier.verify_and_decode_app_transaction(app.signedAppTransactionInfo)
-        proven["app transaction"] += 1
+        verified["app transaction"] += 1
     assert active is not None, "no active subscription in the run"
 
     if environment == Environment.PRODUCTION:
@@ -207,17 +207,17 @@ def ask(address, environment, authority):
         "the mass extension is complete",
         lambda: client.get_status_of_subscription_renewal_date_extensions("all", active.productId).complete,
     )
-    return endpoints, proven
+    return endpoints, verified
 
 
 def main():
     called = set()
     with tempfile.TemporaryDirectory() as work:
         for environment in (Environment.PRODUCTION, Environment.SANDBOX):
-            endpoints, proven = check(sys.argv[1], environment, work)
+            endpoints, verified = check(sys.argv[1], environment, work)
             called |= endpoints
-            counts = ", ".join(f"{count} {name}s" for name, count in proven.items())
-            print(f"{environment.value}: {len(endpoints)} endpoints called; proven: {counts}")
+            counts = ", ".join(f"{count} {name}s" for name, count in verified.items())
+            print(f"{environment.value}: {len(endpoints)} endpoints called; verified: {counts}")
     print(f"{len(called)} endpoints: {', '.join(sorted(called))}")
 
 

@@ -33,7 +33,7 @@ struct Configuration: KafkaVariables, DatabaseVariables {
         default: "false")
     let verifyReceipt = Variable.bool(
         "STOREKEEPER_VERIFY_RECEIPT",
-        "send receipts that cannot be proven by themselves to Apple's deprecated verifyReceipt", default: "false")
+        "send receipts that cannot be verified by themselves to Apple's deprecated verifyReceipt", default: "false")
     let sharedSecret = Variable.secretFile(
         "STOREKEEPER_SHARED_SECRET_FILE",
         "file of the account's shared secret, which verifyReceipt wants for auto-renewable subscriptions"

@@ -32,8 +32,8 @@ struct Configuration: KafkaVariables {
         "timeout for a request to arrive, for a client to read its answer, and for an idle connection",
         default: "10s")
     let acknowledgementDeadline = Variable.duration(
-        "STOREKEEPER_INGEST_LOG_DEADLINE",
-        "timeout for Kafka; then the answer is 503, and Apple retries",
+        "STOREKEEPER_INGEST_KAFKA_TIMEOUT",
+        "time limit for Kafka to store a notification; then the answer is 503, and Apple retries",
         default: "5s")
     let kafkaSettings = Variable.kafkaSettings
 }

@@ -17,7 +17,8 @@ struct Configuration: WorkerVariables, DatabaseVariables {
     let attemptsAge = Variable.duration(
         "STOREKEEPER_KEEP_SEND_ATTEMPTS", "retention of Apple's delivery attempts", default: "180d")
     let answersAge = Variable.duration(
-        "STOREKEEPER_KEEP_RECOVERY_ANSWERS", "retention of the results of customer requests",
+        "STOREKEEPER_KEEP_RECOVERY_ANSWERS",
+        "retention of the outcomes of requests for the history of single customers",
         default: "180d")
     let deadLettersAge = Variable.duration(
         "STOREKEEPER_KEEP_REJECTED",

@@ -9,7 +9,7 @@ import struct Foundation.Date
 struct SignedObject: Sendable, Equatable {
     /// As Apple signed it.
     var jws: [UInt8]
-    /// Of a transaction that is proven.
+    /// Of a transaction that is verified.
     var transactionId: String?
     /// What Apple answered beside it, if it is from Get All Subscription Statuses.
     var status: AnsweredStatus?

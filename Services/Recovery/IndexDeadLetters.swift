@@ -40,7 +40,7 @@ enum DeadLetterIndexReason: String, StageReason {
 }
 
 extension DeadLetter {
-    /// Rejected before Apple's signature was proven, so that any client can post any number of them.
+    /// Rejected before Apple's signature was verified, so that any client can post any number of them.
     fileprivate var isForged: Bool {
         stage == ServiceName.verifier.rawValue && VerificationFailureReason(rawValue: reason)?.isProven == false
     }

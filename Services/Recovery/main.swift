@@ -9,7 +9,8 @@ import Storage
 
 await ServiceProcess(
     name: "recovery",
-    summary: "Compares Apple's history with the ledger and sends missing notifications through the pipeline.",
+    summary:
+        "Compares Apple's history with the ledger, the table of all notifications, and sends missing ones through the pipeline.",
     adminAddress: "127.0.0.1:9106", variables: Configuration()
 ).run(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()

@@ -25,14 +25,15 @@ struct Configuration: WorkerVariables, DatabaseVariables {
         "overlap with the previous check, because Apple records a failed delivery only once it has ended",
         default: "15m")
     let sweepDelay = Variable.duration(
-        "STOREKEEPER_SWEEP_DELAY", "delay from the end of a day (UTC) to its comparison with the ledger",
+        "STOREKEEPER_SWEEP_DELAY", "delay from the end of a day (UTC) to its comparison with Apple's history",
         default: "1h")
     let coverageReach = Variable.duration(
         "STOREKEEPER_COVERAGE_REACH",
-        "maximum age of the start of an app's coverage, which begins with its first notification in the ledger",
+        "how far back days are compared with Apple's history at most; the first is that of the app's first stored notification",
         default: "30d")
     let sliceLength = Variable.duration(
-        "STOREKEEPER_SLICE_LENGTH", "maximum length of a history window; longer ones are split and fetched in parallel",
+        "STOREKEEPER_SLICE_LENGTH",
+        "maximum length of a window, a span of Apple's history to fetch; longer ones are split and fetched in parallel",
         default: "6h")
     let longOutage = Variable.duration(
         "STOREKEEPER_LONG_OUTAGE", "minimum length of a window of which renewals and expiries are fetched first",
@@ -51,7 +52,7 @@ struct Configuration: WorkerVariables, DatabaseVariables {
         default: "1h")
     let canaryPatience = Variable.duration(
         "STOREKEEPER_CANARY_PATIENCE",
-        "time limit from the request of a test notification to its arrival in the ledger",
+        "time limit from the request of a test notification to its arrival in the database",
         default: "5m")
     let overdueAfter = Variable.duration(
         "STOREKEEPER_OVERDUE_AFTER", "delay from the end of a subscription's period to the request of its history",

@@ -18,13 +18,13 @@ struct CoverageMetrics: Sendable {
             Metric.notificationsMissing.gauge(app.bundleId, app.environment.rawValue).record(count)
         }
         for (app, days) in status.days where apps.contains(app) {
-            Metric.unprovenDays.gauge(app.bundleId, app.environment.rawValue, "waiting").record(days.waiting)
-            Metric.unprovenDays.gauge(app.bundleId, app.environment.rawValue, "given-up").record(days.givenUp)
+            Metric.incompleteDays.gauge(app.bundleId, app.environment.rawValue, "waiting").record(days.waiting)
+            Metric.incompleteDays.gauge(app.bundleId, app.environment.rawValue, "given-up").record(days.givenUp)
         }
         for (state, count) in status.windows { Metric.recoveryWindows.gauge(state.rawValue).record(count) }
         for row in try await coverage.coverage() where apps.contains(.init(row.environment, row.bundleId)) {
             Metric.coverageAge.gauge(row.bundleId, row.environment.rawValue, row.kind.rawValue)
-                .record(max(0, now().timeIntervalSince(row.provenUntil)))
+                .record(max(0, now().timeIntervalSince(row.completeUntil)))
         }
     }
 }

@@ -5,7 +5,7 @@ import Storage
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// Opens history windows for all times that are not proven complete; ``FetchService`` fetches them.
+/// Opens history windows for all times that are not complete; ``FetchService`` fetches them.
 ///
 /// Decides from database rows only, and a plan advances only from the value that was read: any number of schedulers may
 /// plan.
@@ -23,7 +23,7 @@ struct CoveragePlanner: Sendable {
     let newId: @Sendable () -> UUID
     let logger: Logger
 
-    /// Minimum interval between two sweeps of an unproven day, seconds.
+    /// Minimum interval between two sweeps of an incomplete day, seconds.
     static let repetition = 3600.0
     /// A fetched window that is not compared for this long is fetched again, seconds.
     static let patience = 6 * 3600.0
@@ -74,7 +74,7 @@ struct CoveragePlanner: Sendable {
         let earliest = app.environment.earliestHistory(at: now())
         let first = try await coverage.firstRecorded(app.environment, app.bundleId) ?? now()
         let start = max(first, now().addingTimeInterval(-reach), earliest)
-        // A day that Apple lists only in part cannot be proven.
+        // A day that Apple lists only in part cannot become complete.
         let day =
             start.startOfDay >= earliest ? start.startOfDay : start.startOfDay.addingTimeInterval(HistoryRetention.day)
         try await coverage.begin(app.environment, app.bundleId, at: start, sweepingFrom: day)
@@ -94,7 +94,7 @@ struct CoveragePlanner: Sendable {
         if !due.lost.isEmpty {
             let advice = HistoryRetention.advice(row.environment)
             logger.error(
-                "Days can no longer be proven complete: \(advice)",
+                "Days can no longer be compared with Apple's history: \(advice)",
                 metadata: [
                     "app": "\(row.bundleId)", "environment": "\(row.environment.rawValue)", "days": "\(due.lost.count)",
                 ])
@@ -132,12 +132,24 @@ struct CoveragePlanner: Sendable {
         guard try await coverage.plan(requests, moving: move, at: now()) else { return }
         for request in requests {
             logger.info(
-                "History window opened",
+                "Opened a window of Apple's history to fetch",
                 metadata: [
-                    "window": "\(request.id)", "reason": "\(reason.rawValue)", "app": "\(request.scope.bundleId)",
+                    "window": "\(request.id)", "reason": "\(Self.purpose(of: reason))",
+                    "app": "\(request.scope.bundleId)",
                     "environment": "\(request.scope.environment.rawValue)", "from": "\(request.scope.from)",
                     "to": "\(request.scope.to)",
                 ])
+        }
+    }
+
+    /// For the log, where the bare name of a regular check reads like an error.
+    private static func purpose(of reason: RecoveryWindow.Reason) -> String {
+        switch reason {
+        case .failures: "regular check for failed deliveries"
+        case .sweep: "comparison of a day that is over"
+        case .outage: "time without ingest"
+        case .canary: "test notification did not arrive"
+        case .manual: "operator"
         }
     }
 }

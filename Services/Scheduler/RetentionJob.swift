@@ -34,9 +34,9 @@ struct RetentionJob: Sendable {
         let report = try await retention.run(policy, now: now())
         if !report.left.isEmpty || !report.unmade.isEmpty {
             logger.warning(
-                "Partition not dropped: table is locked; retrying in the next run. End long reports and backups of the ledger",
+                "Monthly partitions not changed: table is locked; retrying in the next run. End long reports and backups of the ledger",
                 metadata: [
-                    "undropped": "\(report.left.map(\.name))", "unmade": "\(report.unmade)",
+                    "months_not_dropped": "\(report.left.map(\.name))", "months_not_created": "\(report.unmade)",
                 ])
         }
         for month in report.dropped {

@@ -10,7 +10,7 @@ import Storage
 
 await ServiceProcess(
     name: "scheduler",
-    summary: "Finds times that are not proven complete and fetches Apple's notification history of them.",
+    summary: "Compares every day with Apple's notification history and has missing notifications recovered.",
     adminAddress: "127.0.0.1:9105", variables: Configuration()
 ).run(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()

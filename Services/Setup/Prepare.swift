@@ -79,8 +79,11 @@ struct Prepare {
         // The scheduler creates the following months; without a partition the ledger's default partition takes them.
         let months = try await retention.prepare(now: now())
         logger.info(
-            "The database is up to date",
-            metadata: ["applied": "\(applied.count)", "months": "\(months.made)", "left": "\(months.unmade)"])
+            "Database schema and monthly partitions are up to date",
+            metadata: [
+                "migrations_applied": "\(applied.count)", "months_created": "\(months.made)",
+                "months_locked": "\(months.unmade)",
+            ])
     }
 
     /// The roles protect, but nothing depends on them: without them every service works as the owner.

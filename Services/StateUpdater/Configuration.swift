@@ -10,7 +10,8 @@ struct Configuration: WorkerVariables, DatabaseVariables {
     let schema = Variable.databaseSchema
     let recoveryPatience = Variable.duration(
         "STOREKEEPER_RECOVERY_PATIENCE",
-        "delay before a detected gap triggers recovery; absorbs out-of-order delivery", default: "5m")
+        "delay before a gap in a purchase's notifications triggers recovery; absorbs out-of-order delivery",
+        default: "5m")
     let batch = Variable.batchLimit
     let rejectionRun = Variable.rejectionRun
     let rejectionRatio = Variable.rejectionRatio

@@ -8,7 +8,7 @@ import Postgres
 import Storage
 
 await ServiceProcess(
-    name: "state-updater", summary: "Applies notifications to the ledger and the state, each exactly once.",
+    name: "state-updater", summary: "Stores each notification and updates the state of its purchase, exactly once.",
     adminAddress: "127.0.0.1:9104", variables: Configuration()
 ).run(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()

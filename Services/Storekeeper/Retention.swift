@@ -9,11 +9,11 @@ import Storage
 struct Retention: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "retention",
-        abstract: "Show or apply the ledger's retention.",
+        abstract: "Show or apply the retention of notifications.",
         discussion: """
-            The scheduler applies the same retention by the same variables. Retention drops the decoded and \
-            the signed payloads of whole months, never of the last 200 days; the ledger's rows and the state remain. Exit codes: 0 \
-            success; 1 with --run, a month is locked by a reader and was not dropped.
+            The scheduler applies the same retention by the same variables. Retention drops the decoded and the signed payloads \
+            of whole months, never of the last 200 days; the rows of the ledger (the table of all notifications) and the \
+            state remain. Exit codes: 0 success; 1 with --run, a month is locked by a reader and was not dropped.
 
             Examples:
               storekeeper retention
@@ -67,7 +67,7 @@ struct Retention: Subcommand {
         }
         if let report, !report.left.isEmpty || !report.unmade.isEmpty {
             throw CommandError(
-                "partitions not dropped: the table is locked by a reader; end long reports and backups, then run it again"
+                "partitions not changed: the table is locked by a reader; end long reports and backups, then run it again"
             )
         }
     }
@@ -80,7 +80,7 @@ struct Retention: Subcommand {
     ) -> State {
         guard expired.contains(month) else { return .kept }
         guard let report else { return .due }
-        return report.dropped.contains(month) ? .dropped : report.left.contains(month) ? .left : .kept
+        return report.dropped.contains(month) ? .dropped : report.left.contains(month) ? .locked : .kept
     }
 
     private func policy(in context: CommandContext) throws -> RetentionPolicy {
@@ -103,7 +103,7 @@ struct Retention: Subcommand {
         case due
         case dropped
         /// Locked by a reader.
-        case left
+        case locked
     }
 
     /// A monthly partition of the ledger.

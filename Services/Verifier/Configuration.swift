@@ -19,10 +19,10 @@ struct Configuration: WorkerVariables {
     let cores = Variable.int(
         "STOREKEEPER_VERIFIER_CORES", "number of records verified in parallel; 0 is one per core", default: "0",
         in: 0...1024)
-    let unprovenShare = Variable.double(
-        "STOREKEEPER_VERIFIER_UNPROVEN_SHARE",
-        "share of one core for certificate chains that were never proven, which are mostly forged; above "
-            + "\(ChainBudget.perSecond) a second they wait in notifications.unproven",
+    let deferredShare = Variable.double(
+        "STOREKEEPER_VERIFIER_DEFERRED_SHARE",
+        "share of one core for certificate chains that were never verified before, which are mostly forged; above "
+            + "\(ChainBudget.perSecond) a second they wait in notifications.deferred",
         default: "0.25", in: 0.01...1)
     let batch = Variable.batchLimit
     let rejectionRun = Variable.rejectionRun

@@ -12,7 +12,7 @@ struct Verify: Stage {
     /// The current verifier: trust and apps can change while the process runs.
     let verifier: @Sendable () -> SignedDataVerifier
     let now: @Sendable () -> Date
-    /// For proving unknown chains; what exceeds it is dropped here as `chain-unproven` and decided in the slower lane. Nil is
+    /// For verifying unknown chains; what exceeds it is dropped here as `chain-deferred` and decided in the slower lane. Nil is
     /// unlimited.
     var budget: ChainBudget?
     /// Number of records verified in parallel.
@@ -77,8 +77,8 @@ struct Verify: Stage {
                     rejection: nil)
             }
             return Finding(result: .forward(verified), rejection: nil)
-        case .failure(let rejection) where rejection.reason == .chainUnproven:
-            return Finding(result: .discard(.rejected(.chainUnproven)), rejection: nil)
+        case .failure(let rejection) where rejection.reason == .chainDeferred:
+            return Finding(result: .discard(.rejected(.chainDeferred)), rejection: nil)
         case .failure(let rejection):
             return Finding(
                 result: .deadLetter(
@@ -124,7 +124,7 @@ enum VerifyReason: StageReason {
         }
     }
 
-    /// Any client can post unproven payloads and those of other developers. A proven payload of this app that cannot be used
+    /// Any client can post forged payloads and those of other developers. A verified payload of this app that cannot be used
     /// points at this release or its clock, unless the configuration excludes it.
     var countsTowardsRejectionLimit: Bool {
         switch self {
@@ -138,7 +138,7 @@ enum VerifyReason: StageReason {
     }
 
     /// An unknown chain is decided in the slower lane.
-    var isPostponed: Bool { if case .rejected(.chainUnproven, _, _) = self { true } else { false } }
+    var isDeferred: Bool { if case .rejected(.chainDeferred, _, _) = self { true } else { false } }
 
     /// A customer can cause many genuine notifications of one purchase, and send each any number of times.
     var subject: String? {
@@ -148,7 +148,7 @@ enum VerifyReason: StageReason {
 
 extension CompactJWS {
     /// The purchase that a notification's transaction or renewal info names. Meaningful only for a notification that Apple signed:
-    /// nothing is proven here.
+    /// nothing is verified here.
     static func purchase(in jws: [UInt8]) -> String? {
         guard let root = object(in: jws), let data = root["data"] else { return nil }
         return ["signedTransactionInfo", "signedRenewalInfo"].lazy

@@ -18,7 +18,7 @@ await ServiceProcess(
     let connection = try await WorkerConnection(
         context, stage: .verifier, reading: Topics.received.route, sharing: producer)
     let slowConnection = try await WorkerConnection(
-        context, stage: .verifier, part: "unproven", reading: Topics.unproven.route, limit: 50, sharing: producer)
+        context, stage: .verifier, part: "deferred", reading: Topics.deferred.route, limit: 50, sharing: producer)
     let unknownApps = UnknownApps(logger: context.logger, now: context.clock.now)
     var services: [any Service] = [trusted]
     var stage = Verify(
@@ -38,12 +38,12 @@ await ServiceProcess(
     var patient = stage
     patient.budget = nil
     patient.cores = 1
-    let slowLane = VerifyUnproven(
-        verify: patient, share: settings.unprovenShare, clock: ContinuousClock(), instant: context.clock.instant)
+    let slowLane = VerifyDeferred(
+        verify: patient, share: settings.deferredShare, clock: ContinuousClock(), instant: context.clock.instant)
     return services + [producer]
         + connection.services(
             running: stage,
             settlement: KafkaSettlement(
-                connection, to: Topics.verified, postponingTo: Topics.unproven.route))
+                connection, to: Topics.verified, deferringTo: Topics.deferred.route))
         + slowConnection.services(running: slowLane, settlement: KafkaSettlement(slowConnection, to: Topics.verified))
 }

@@ -23,14 +23,12 @@ actor APIKeysWatcher {
             fault = nil
             guard file.fingerprint != fingerprint || apps.all != self.apps else { return nil }
             (fingerprint, self.apps) = (file.fingerprint, apps.all)
-            Metric.trustReloads.counter("used").increment()
-            logger.notice("App Store Server API keys reloaded")
+            logger.reloaded("App Store Server API keys")
             return file
         } catch {
             guard error != fault else { return nil }
             fault = error
-            Metric.trustReloads.counter("unusable").increment()
-            logger.error("App Store Server API keys changed and are invalid; keeping the previous ones: \(error)")
+            logger.kept("App Store Server API keys", because: error)
             return nil
         }
     }

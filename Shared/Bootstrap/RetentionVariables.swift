@@ -14,7 +14,7 @@ extension Variable where Value == Int {
     package static var ledgerDays: Variable {
         .int(
             "STOREKEEPER_LEDGER_DAYS",
-            "days to keep payloads and signed originals, in whole months; the ledger's rows remain",
+            "days to keep payloads and signed originals, in whole months; the rows of the table of notifications remain",
             default: "400", in: RetentionVariables.ledgerRange)
     }
 

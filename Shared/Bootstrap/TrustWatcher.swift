@@ -69,11 +69,9 @@ package final class TrustWatcher: Service {
             let trusted = try TrustSettings(apps: appsFile, roots: roots, developmentMode: developmentMode)
             let verifier = SignedDataVerifier(trust: trusted.trust, apps: trusted.apps, revocations: revocations)
             current.withLock { $0 = (verifier, trusted) }
-            Metric.trustReloads.counter("used").increment()
-            logger.notice("Roots and apps reloaded")
+            logger.reloaded("roots and apps")
         } catch {
-            Metric.trustReloads.counter("unusable").increment()
-            logger.error("Changed files of roots or apps are invalid; keeping the former content: \(error)")
+            logger.kept("roots and apps", because: error)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Chassis
 import Foundation
 import Synchronization
 
@@ -30,5 +31,19 @@ package final class WatchedFiles: Sendable {
             ]
             return parts.map { "\($0 ?? "")" }.joined(separator: "/")
         }
+    }
+}
+
+extension Logger {
+    /// A changed file is in use: logged and counted alike by every watcher.
+    package func reloaded(_ subject: String) {
+        Metric.trustReloads.counter("used").increment()
+        notice("Reloaded \(subject)")
+    }
+
+    /// A changed file has a mistake.
+    package func kept(_ subject: String, because error: any Error) {
+        Metric.trustReloads.counter("unusable").increment()
+        self.error("Could not reload \(subject); keeping the previous version: \(error)")
     }
 }

@@ -59,11 +59,11 @@ extension Metric {
 
     /// Results; `reason` is empty for records that were passed on.
     public static let stageRecords = counter(
-        "storekeeper_stage_records_total", "Records processed and settled, by outcome and reason.",
+        "storekeeper_stage_records_total", "Records processed and committed, by outcome and reason.",
         ["stage", "outcome", "reason"])
-    /// From poll to settlement.
+    /// From poll to commit.
     public static let stageBatch = histogram(
-        "storekeeper_stage_batch_seconds", "Time to process and settle a batch.", ["stage"], buckets: stageBuckets)
+        "storekeeper_stage_batch_seconds", "Time to process and commit a batch.", ["stage"], buckets: stageBuckets)
     /// Size of batches.
     public static let stageBatchSize = histogram(
         "storekeeper_stage_batch_records", "Records per batch.", ["stage"],
@@ -75,8 +75,8 @@ extension Metric {
     public static let workerStalled = gauge(
         "storekeeper_worker_stalled_seconds", "Time without a processed record although records wait.", ["stage"])
     /// Another worker has the partition.
-    public static let settlementsFenced = counter(
-        "storekeeper_settlements_fenced_total", "Batches dropped because the partition belongs to another worker.",
+    public static let batchesFenced = counter(
+        "storekeeper_batches_fenced_total", "Batches dropped because the partition belongs to another worker.",
         ["stage"])
     /// Rejected records.
     public static let deadLetters = counter(
@@ -86,7 +86,7 @@ extension Metric {
 
     /// The lag of the stage.
     public static let lagRecords = gauge(
-        "storekeeper_consumer_lag_records", "Records of its topics that the stage has not settled.",
+        "storekeeper_consumer_lag_records", "Records of its topics that the stage has not committed.",
         ["stage", "topic", "partition"])
     /// The age of the current record.
     public static let lagSeconds = gauge(
@@ -124,12 +124,13 @@ extension Metric {
         "storekeeper_unknown_app_notifications_total", "Genuine notifications for apps that are not configured.")
     /// The files of roots, apps and API keys changed.
     public static let trustReloads = counter(
-        "storekeeper_trust_reloads_total", "Changed files of roots, apps or API keys, by outcome: used, unusable.",
+        "storekeeper_trust_reloads_total",
+        "Changed files of roots, apps, API keys or TLS certificates, by outcome: used, unusable.",
         ["outcome"])
 
     // MARK: State
 
-    /// Proven and applied notifications of Apple's requests, without test notifications and without those from history.
+    /// Verified and applied notifications of Apple's requests, without test notifications and without those from history.
     public static let genuineNotifications = counter(
         "storekeeper_genuine_notifications_total",
         "Notifications that Apple posted and signed, without test notifications.",
@@ -194,18 +195,20 @@ extension Metric {
 
     // MARK: Coverage
 
-    /// 0 proves that nothing is missing: a day counts where its sweep failed, and where it was given up.
+    /// 0 means that nothing is missing: a day counts where its comparison failed, and where it was given up.
     public static let notificationsMissing = gauge(
         "storekeeper_notifications_missing",
-        "In Apple's history, and neither in the ledger nor rejected; a day without a proof counts as one.",
+        "In Apple's history, and neither in the ledger nor rejected; a day that could not be compared counts as one.",
         ["bundle", "environment"])
-    /// Waiting: swept or swept again. Given up: Apple no longer lists them.
-    public static let unprovenDays = gauge(
-        "storekeeper_coverage_unproven", "Days that are over and not proven, by state: waiting, given-up.",
+    /// Waiting: compared, or compared again. Given up: Apple no longer lists them.
+    public static let incompleteDays = gauge(
+        "storekeeper_coverage_incomplete_days",
+        "Days that are over and not complete (all that Apple lists is in the ledger or rejected), by state: waiting, given-up.",
         ["bundle", "environment", "state"])
     /// Kinds: failures, sweep, heartbeats.
     public static let coverageAge = gauge(
-        "storekeeper_coverage_age_seconds", "Time since the end of the period that is proven to be complete.",
+        "storekeeper_coverage_age_seconds",
+        "Time since the end of the period that was compared with Apple's history and is complete.",
         ["bundle", "environment", "kind"])
     /// Open, fetched, and failed of the last two days.
     public static let recoveryWindows = gauge(
@@ -248,11 +251,11 @@ extension Metric {
     public static let all: [Metric] = [
         ingestRequests, ingestAcknowledgement, ingestInFlight, ingestInFlightLimit, confirmingReplicas, apiAnswers,
         apiUploads, apiPreviews, apiAnswer, consoleAnswers, consoleAnswer, stageRecords, stageBatch, stageBatchSize,
-        stageRetries, workerStalled, settlementsFenced, deadLetters, lagRecords, lagSeconds, recordsExpired,
+        stageRetries, workerStalled, batchesFenced, deadLetters, lagRecords, lagSeconds, recordsExpired,
         rebalances, producerFatal, brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked,
         unknownApps, trustReloads, genuineNotifications, ledgerOutcomes, webhookToState, sharedAccounts, published,
         publisherRetries, apiRequests, historyItems, recovered, sendAttempts, windowsClosed, recoveryRequests,
-        recoveryRequestsPostponed, notificationsMissing, unprovenDays, coverageAge, recoveryWindows, historyFetched,
+        recoveryRequestsPostponed, notificationsMissing, incompleteDays, coverageAge, recoveryWindows, historyFetched,
         canaries, canaryTime, overdue, schedulerRetries, spans, ready, buildInformation,
     ]
 }

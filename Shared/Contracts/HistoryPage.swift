@@ -7,7 +7,7 @@ import struct Foundation.UUID
 public struct HistoryPage: TopicMessage, Hashable {
     /// One notification as Apple recorded it.
     public struct Item: Sendable, Hashable {
-        /// The compact JWS that Apple sent or tried to send, byte for byte. Nothing of it is proven.
+        /// The compact JWS that Apple sent or tried to send, byte for byte. Nothing of it is verified.
         public var signedPayload: [UInt8]
         /// Apple's attempts to deliver it, in Apple's order.
         public var sendAttempts: [SendAttempt]

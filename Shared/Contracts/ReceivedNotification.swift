@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-/// A signed payload as a client posted it, or as a process of this deployment got it from Apple. Nothing of it is proven.
+/// A signed payload as a client posted it, or as a process of this deployment got it from Apple. Nothing of it is verified.
 ///
 /// What did not come by the webhook may be a signed transaction or renewal info on its own: see ``SignedPart``.
 public struct ReceivedNotification: TopicMessage, Hashable {
@@ -19,7 +19,7 @@ public struct ReceivedNotification: TopicMessage, Hashable {
     /// W3C trace context of the request, where it had one.
     public var traceparent: String?
 
-    /// - Parameter signedPayload: as it came; nothing of it is proven.
+    /// - Parameter signedPayload: as it came; nothing of it is verified.
     public init(
         signedPayload: [UInt8], source: NotificationSource, receivedAt: Date, bundleId: String? = nil,
         status: AnsweredStatus? = nil, traceparent: String? = nil
@@ -32,7 +32,7 @@ public struct ReceivedNotification: TopicMessage, Hashable {
         self.traceparent = traceparent
     }
 
-    /// A posted or uploaded payload is proven by Apple's signature. That Apple answered so, with the status beside it, is
+    /// A posted or uploaded payload is verified by Apple's signature. That Apple answered so, with the status beside it, is
     /// not signed.
     public static func needsSeal(_ record: WireRecord) -> Bool {
         record.header(Headers.source).flatMap(NotificationSource.init)?.isAnsweredByApple ?? false

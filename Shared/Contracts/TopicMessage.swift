@@ -11,7 +11,7 @@ public protocol TopicMessage: Sendable {
 }
 
 extension TopicMessage {
-    /// Most messages are proven by Apple's signature, or say nothing that needs proof.
+    /// Most messages are verified by Apple's signature, or say nothing that needs it.
     public static func needsSeal(_ record: WireRecord) -> Bool { false }
 }
 

@@ -7,13 +7,13 @@ public enum Topics {
         "notifications.received", key: .none, writers: [.ingest, .recovery, .api, .console, .storekeeper],
         readers: [.verifier])
 
-    /// Payloads under a certificate chain that the verifier had not proven yet, while its budget was used up: of genuine
+    /// Payloads under a certificate chain that the verifier had not verified before, while its budget was used up: of genuine
     /// notifications at most the first few after Apple has changed its certificate, and otherwise forgeries.
-    public static let unproven = Topic<ReceivedNotification>(
-        "notifications.unproven", key: .none, partitions: 8, writers: [.verifier], readers: [.verifier])
+    public static let deferred = Topic<ReceivedNotification>(
+        "notifications.deferred", key: .none, partitions: 8, writers: [.verifier], readers: [.verifier])
 
     /// Topics whose records are a ``ReceivedNotification``: the value of their dead letters is the posted payload.
-    public static let unverified: Set<String> = [received.name, unproven.name]
+    public static let unverified: Set<String> = [received.name, deferred.name]
 
     /// Payloads that Apple signed for a configured app.
     public static let verified = Topic<VerifiedNotification>(
@@ -50,7 +50,7 @@ public enum Topics {
 
     /// Every topic, in the order of the pipeline.
     public static let all: [Route] = [
-        received.route, unproven.route, verified.route, unique.route, rejected.route, heartbeats.route, changed.route,
+        received.route, deferred.route, verified.route, unique.route, rejected.route, heartbeats.route, changed.route,
         recoveryRequests.route, historyPages.route,
     ]
 

@@ -108,7 +108,7 @@ public struct VerifiedNotification: TopicMessage, Hashable {
         json.member("receivedAt", receivedAt.milliseconds)
         json.member("source", source.rawValue)
         json.member("decoded", raw: decoded)
-        // The alphabet of a proven JWS needs no escapes.
+        // The alphabet of a verified JWS needs no escapes.
         json.member("signedPayload", raw: [UInt8(ascii: "\"")] + signedPayload + [UInt8(ascii: "\"")])
         json.endObject()
         var headers = Headers.cloudEvent(

@@ -28,7 +28,7 @@ enum ProjectSettings {
     }
 
     static let consumer = [
-        // Both are on by default: a position would be committed that is not settled yet.
+        // Both are on by default: a position would be committed that is not processed yet.
         "enable.auto.commit": "false",
         "enable.auto.offset.store": "false",
         // Cooperative assignment loops, crashes and loses assignments before 2.6. The answers in Consumer are eager.
@@ -51,8 +51,8 @@ enum ProjectSettings {
         "acks": "a record counts as written only when all in-sync replicas have it",
         "request.required.acks": "a record counts as written only when all in-sync replicas have it",
         "partitioner": "all producers must agree on the partition of a key",
-        "enable.auto.commit": "a position is committed after its records are settled, not before",
-        "enable.auto.offset.store": "a position is committed after its records are settled, not before",
+        "enable.auto.commit": "an offset is committed after its records are processed, not before",
+        "enable.auto.offset.store": "an offset is committed after its records are processed, not before",
         "partition.assignment.strategy": "all members of a group must agree, and the answers are eager ones",
         "allow.auto.create.topics": "topics are created by setup",
         "group.id": "each worker names its group",

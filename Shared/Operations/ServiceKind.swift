@@ -29,7 +29,7 @@ package enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
         case .verifier:
             [
                 (Topics.received.route, ServiceName.verifier.group),
-                (Topics.unproven.route, ServiceName.verifier.group + ".unproven"),
+                (Topics.deferred.route, ServiceName.verifier.group + ".deferred"),
             ]
         case .recovery:
             [

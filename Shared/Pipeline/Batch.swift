@@ -103,10 +103,10 @@ public struct ProcessedBatch<S: Stage>: Sendable {
         }
     }
 
-    /// Postponed records, which wait in another topic, byte for byte.
-    public var postponed: [Batch.Record] {
+    /// Deferred records, which wait in another topic, byte for byte.
+    public var deferred: [Batch.Record] {
         zip(batch.records, results).compactMap { record, result in
-            guard case .discard(let reason) = result, reason.isPostponed else { return nil }
+            guard case .discard(let reason) = result, reason.isDeferred else { return nil }
             return record
         }
     }

@@ -19,8 +19,8 @@ public actor KafkaSettlement<S: Stage>: Settlement where S.Output: TopicMessage 
     /// - Parameters:
     ///   - connection: of the batches.
     ///   - output: the topic of outputs.
-    ///   - waiting: the topic of postponed records; a stage that postpones needs one.
-    public init(_ connection: WorkerConnection, to output: Topic<S.Output>, postponingTo waiting: Route? = nil) {
+    ///   - waiting: the topic of deferred records; a stage that defers records needs one.
+    public init(_ connection: WorkerConnection, to output: Topic<S.Output>, deferringTo waiting: Route? = nil) {
         consumer = connection.consumer
         producer = connection.producer
         rejections = connection.rejections
@@ -58,8 +58,8 @@ public actor KafkaSettlement<S: Stage>: Settlement where S.Output: TopicMessage 
                     identity: .init(input: $0.position, isDeadLetter: true), record: ProducerRecord(Topics.rejected, $0)
                 )
             }
-            + processed.postponed.map { record in
-                guard let waiting else { preconditionFailure("a stage that postpones records needs a topic for them") }
+            + processed.deferred.map { record in
+                guard let waiting else { preconditionFailure("a stage that defers records needs a topic for them") }
                 return StageOutput(
                     identity: .init(input: record.position, isDeadLetter: false),
                     record: ProducerRecord(waiting, record.wire))

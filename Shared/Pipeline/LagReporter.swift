@@ -86,7 +86,7 @@ public struct LagReporter: Service {
 struct WorkerHangs: Error, CustomStringConvertible {
     var complaint: String
 
-    var description: String { "the \(complaint). Restart it; it continues at its last settled offsets" }
+    var description: String { "the \(complaint). Restart it; it continues at its last committed offsets" }
 }
 
 extension StallDetector.Backlog {

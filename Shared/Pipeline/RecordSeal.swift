@@ -6,7 +6,7 @@ import Signatures
 import struct Foundation.Data
 import class Foundation.FileManager
 
-/// Proves that a record was written by a process that holds the deployment's key: an HMAC-SHA256 in a header, over key, value
+/// Authenticates a record: it was written by a process that holds the deployment's key: an HMAC-SHA256 in a header, over key, value
 /// and all other headers but the trace's.
 ///
 /// Without it, every user who can write to Kafka can write state. Proving Apple's signature again instead would cover less:
@@ -87,8 +87,8 @@ extension Variable where Value == String? {
     public static var recordKeys: Variable {
         Variable<String>.path(
             recordKeysName,
-            "file with the keys by which services prove to each other that they wrote a record, one per line; the first "
-                + "signs new records, all are accepted. Without it, every user who can write to Kafka can write state"
+            "file with the keys by which services authenticate the records that they write for each other, one per line; the "
+                + "first signs new records, all are accepted. Without it, every user who can write to Kafka can write state"
         ).optional
     }
 }

@@ -27,7 +27,7 @@ public struct RejectionLimitReached: FatalWorkerError, CustomStringConvertible {
     /// One sentence.
     public var description: String {
         "\(stage) stopped: \(counted) different records were rejected as \(reason), which points at this release rather "
-            + "than at the records. None of this batch was settled. Deploy a build that reads them, or raise "
+            + "than at the records. None of this batch was committed. Deploy a build that reads them, or raise "
             + "STOREKEEPER_REJECTION_RUN or STOREKEEPER_REJECTION_RATIO."
     }
 }
@@ -78,7 +78,7 @@ struct RejectionCounter {
             case .deadLetter:
                 // Neither good nor bad: forgeries of other clients must not hide rejections by interrupting the run.
                 break
-            case .discard(let reason) where reason.isPostponed:
+            case .discard(let reason) where reason.isDeferred:
                 break
             case .forward, .discard:
                 run = 0

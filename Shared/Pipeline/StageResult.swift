@@ -26,7 +26,7 @@ public protocol StageReason: RawRepresentable, Sendable, Hashable where RawValue
     var subject: String? { get }
 
     /// Nothing was decided yet: neither good nor bad for the limit.
-    var isPostponed: Bool { get }
+    var isDeferred: Bool { get }
 }
 
 extension StageReason {
@@ -34,5 +34,5 @@ extension StageReason {
     public var subject: String? { nil }
 
     /// Most reasons are final.
-    public var isPostponed: Bool { false }
+    public var isDeferred: Bool { false }
 }

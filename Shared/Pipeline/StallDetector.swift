@@ -83,7 +83,7 @@ struct StallDetector {
         guard let backlog, duration(at: now) > Self.silenceLimit else { return nil }
         guard backlog.settledByGroup == nil else {
             return "owns no partition although \(backlog.records) records wait in \(backlog.topic), of which no "
-                + "instance has settled any for \(duration(at: now).components.seconds) s"
+                + "instance has committed any for \(duration(at: now).components.seconds) s"
                 + (clientError.map { "; the Kafka client last reported: \($0)" } ?? "")
         }
         return "has processed no record for \(duration(at: now).components.seconds) s although \(backlog.records) wait "

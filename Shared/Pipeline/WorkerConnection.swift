@@ -83,7 +83,7 @@ public struct WorkerConnection: Sendable {
 }
 
 extension ServiceName {
-    /// Whether it reads records that need proof of their writer.
+    /// Whether it reads records that must be authenticated.
     fileprivate var believesRecords: Bool {
         switch self {
         case .verifier, .deduplicator, .stateUpdater: true

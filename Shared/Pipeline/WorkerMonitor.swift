@@ -36,7 +36,7 @@ public struct WorkerMonitor: Sendable {
         batchTime = Metric.stageBatch.timer(worker)
         batchSize = Metric.stageBatchSize.recorder(worker)
         retries = Metric.stageRetries.counter(worker)
-        fences = Metric.settlementsFenced.counter(worker)
+        fences = Metric.batchesFenced.counter(worker)
     }
 
     func beat() { liveness.beat() }

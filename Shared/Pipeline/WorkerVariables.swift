@@ -16,7 +16,7 @@ extension Variable where Value == Int {
     /// Number of records that a worker processes at once.
     public static var batchLimit: Variable {
         .int(
-            "STOREKEEPER_BATCH_LIMIT", "maximum number of records processed and settled at once", default: "500",
+            "STOREKEEPER_BATCH_LIMIT", "maximum number of records processed and committed at once", default: "500",
             in: 1...10_000)
     }
 
@@ -24,7 +24,7 @@ extension Variable where Value == Int {
     public static var rejectionRun: Variable {
         .int(
             "STOREKEEPER_REJECTION_RUN",
-            "number of dead letters in a row that stops the worker; those of one purchase or payload count once",
+            "number of consecutive dead letters at which the worker stops; several of one purchase or payload count once",
             default: "100", in: 1...1_000_000)
     }
 }
@@ -33,7 +33,8 @@ extension Variable where Value == Double {
     /// When a share of dead letters stops the worker.
     public static var rejectionRatio: Variable {
         .double(
-            "STOREKEEPER_REJECTION_RATIO", "share of dead letters among the last 1000 records that stops the worker",
+            "STOREKEEPER_REJECTION_RATIO",
+            "share of the last 1000 records, 0 to 1; the worker stops once more than this share became dead letters",
             default: "0.5", in: 0...1)
     }
 }

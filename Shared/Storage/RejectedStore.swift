@@ -21,10 +21,10 @@ public struct RejectedRow: Sendable, Equatable {
     /// The release that rejected it; nil where it was indexed before this was kept.
     public var build: String?
 
-    /// The unproven fields of the payload.
+    /// The unverified fields of the payload.
     public var claims: Claims
 
-    /// Fields read from a dead letter. Ingest sets the source and the time of receipt; the other fields are unproven, because
+    /// Fields read from a dead letter. Ingest sets the source and the time of receipt; the other fields are unverified, because
     /// any client can post them.
     public struct Claims: Sendable, Hashable {
         /// How the record arrived.

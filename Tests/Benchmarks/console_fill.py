@@ -97,7 +97,7 @@ insert into operator_action (acted_at, actor, action, subject, note)
 select now() - (k::double precision / ({n} / 2000)) * interval '30 days', 'ann', 'dead-letters dismiss',
     'dead letter filled/' || (10 * k) % 6 || '/' || 10 * k / 6, 'known'
 from generate_series(1, {n} / 2000) as k;
-insert into coverage_day (planned_at, proven_at, listed, window_id, day, environment, bundle_id)
+insert into coverage_day (planned_at, completed_at, listed, window_id, day, environment, bundle_id)
 select now(), case when k % 30 <> 0 then now() end, 1000, gen_random_uuid(), current_date - k, environment, app
 from generate_series(1, 180) as k
 cross join unnest(array['com.example.app', 'com.example.reader', 'com.example.trainer']) as app

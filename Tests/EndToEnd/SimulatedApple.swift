@@ -113,7 +113,8 @@ struct SimulatedApple: Sendable {
         try list.write(to: URL(fileURLWithPath: plan.apiKey.list), options: .atomic)
         for service in ["scheduler", "recovery"] {
             try await waitUntil("\(service) has read the new key") {
-                try String(contentsOfFile: plan.log(of: service), encoding: .utf8).contains("API keys reloaded")
+                try String(contentsOfFile: plan.log(of: service), encoding: .utf8).contains(
+                    "Reloaded App Store Server API keys")
             }
         }
         var request = HTTPClientRequest(url: control.address + "/simulator/keys/\(plan.apiKey.keyId)")

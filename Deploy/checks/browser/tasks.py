@@ -48,7 +48,7 @@ def done(browser, database):
     browser.tab_to("Reason")
     browser.press("an auditor asks for this day", Keys.ENTER)
     browser.shows("The window is open.")
-    say("by keyboard: a day that is not proven is being recovered")
+    say("by keyboard: a day that is not complete is being recovered")
 
     account = database.value(
         "select owner_account_token from subscription where environment = 'Production' and owner_account_token is not null limit 1")
@@ -94,7 +94,7 @@ def done(browser, database):
 
 
 def fixtures(database):
-    """What a run of a minute does not bring about: a day that is over and not proven, and a release that rejects."""
+    """What a run of a minute does not bring about: a day that is over and not complete, and a release that rejects."""
     wait_until("nothing is kept of coverage", 60, lambda: database.value("select count(*) from coverage") != "0")
     database.value(
         "insert into coverage_day (planned_at, window_id, day, environment, bundle_id, still_missing, missing, listed) "

@@ -62,11 +62,9 @@ final class ServerCertificate: Service {
         do {
             let new = try Self.read(files)
             current.withLock { $0 = new }
-            Metric.trustReloads.counter("used").increment()
-            logger.notice("TLS certificate reloaded")
+            logger.reloaded("the TLS certificate")
         } catch {
-            Metric.trustReloads.counter("unusable").increment()
-            logger.error("Changed TLS certificate or key is invalid; keeping the former one: \(error)")
+            logger.kept("the TLS certificate", because: error)
         }
     }
 

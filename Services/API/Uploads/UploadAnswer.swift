@@ -6,7 +6,7 @@ import Subscriptions
 
 import struct Foundation.UUID
 
-/// The answer to an upload: which parts are proven, and what the account may use because of them.
+/// The answer to an upload: which parts are verified, and what the account may use because of them.
 struct UploadAnswer {
     private let upload: Upload
     private let account: AccountAccess
@@ -55,10 +55,10 @@ struct UploadAnswer {
         json.endObject()
         var problem = Problem(
             .unavailable,
-            "The upload is proven and could not be recorded: let the customer in, finish no transaction, and send it again.",
+            "The upload is verified and could not be recorded: let the customer in, finish no transaction, and send it again.",
             headers: [.retryAfter: "5"])
         problem.members = [
-            ("proven", Array("true".utf8)), ("recorded", Array("false".utf8)), ("finish", Array("false".utf8)),
+            ("verified", Array("true".utf8)), ("recorded", Array("false".utf8)), ("finish", Array("false".utf8)),
             ("answer", json.bytes),
         ]
         return problem
@@ -67,7 +67,7 @@ struct UploadAnswer {
     private var token: String { ReadAfter.token(upload.distinct.compactMap { $0.partIdentifier }) }
 
     private func write(to json: inout JSONWriter, isRecorded: Bool) {
-        json.member("proven", !upload.accepted.isEmpty && upload.rejected.isEmpty)
+        json.member("verified", !upload.accepted.isEmpty && upload.rejected.isEmpty)
         json.member("recorded", isRecorded)
         json.member("finish", isRecorded && upload.rejected.isEmpty)
         json.member("readAfter", isRecorded ? token : nil)

@@ -60,7 +60,8 @@ struct ReplayService: Service {
             await log.close()
             throw error
         }
-        try await producer.send(letters.map { seal.sealed(ProducerRecord(replaying: $0.letter, provenBy: seal)) })
+        try await producer.send(
+            letters.map { seal.sealed(ProducerRecord(replaying: $0.letter, authenticatedBy: seal)) })
         let now = clock.now()
         try await database.withConnection { connection in
             try await OperatorActionStore(connection).record(

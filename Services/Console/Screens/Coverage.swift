@@ -3,7 +3,7 @@ import Foundation
 import Operations
 import Storage
 
-/// Which days are proven complete, and the windows of Apple's history that prove them.
+/// Which days are complete, and the windows of Apple's history that were compared for them.
 struct CoverageScreens: Sendable {
     struct Cell: Sendable {
         let x: Int
@@ -52,7 +52,7 @@ struct CoverageScreens: Sendable {
         let error: String?
     }
 
-    /// An app with days that are not proven and will not be without help.
+    /// An app with days that are incomplete and stay so without help.
     struct Other: Sendable {
         let sentence: String
         let address: String
@@ -124,7 +124,7 @@ struct CoverageScreens: Sendable {
                 others: apps.filter { wrong[$0] != nil && $0 != scope.app }.map { app in
                     Other(
                         sentence: "\(app.bundleId), \(app.environment.rawValue): "
-                            + "\((wrong[app] ?? 0).counted("day")) not proven",
+                            + "\((wrong[app] ?? 0).counted("incomplete day"))",
                         address: "/coverage" + FormFields.query([("scope", Scope.value(app))]))
                 },
                 hasOthers: wrong.contains { $0.key != scope.app }, windows: windows.map { Self.window($0, now) },
@@ -202,7 +202,7 @@ struct CoverageScreens: Sendable {
     private static func app(
         _ app: CoverageStore.App, _ days: [CoverageDay], _ mayRecover: Bool, _ now: Date
     ) -> App {
-        let proven = days.count { $0.provenAt != nil }
+        let complete = days.count { $0.completedAt != nil }
         let wrong = days.count(where: needsHelp)
         // Columns are weeks, rows are days of the week.
         let origin = (now.timeIntervalSince1970 / 86_400).rounded(.down) - Double(Self.days - 1)
@@ -221,13 +221,13 @@ struct CoverageScreens: Sendable {
             sentence: days.isEmpty
                 ? "No day is over yet since the scheduler began."
                 : wrong > 0
-                    ? "\(wrong.counted("day")) of the last \(days.count) \(wrong == 1 ? "is" : "are") not proven and will not be without help."
-                    : proven == days.count
-                        ? "Every day of the last \(days.count) is proven complete."
-                        : "\(proven) of the last \(days.count) days are proven; the others are being proven.",
+                    ? "\(wrong.counted("day")) of the last \(days.count) \(wrong == 1 ? "is" : "are") incomplete and \(wrong == 1 ? "stays" : "stay") so without help."
+                    : complete == days.count
+                        ? "Every day of the last \(days.count) is complete."
+                        : "\(complete) of the last \(days.count) days are complete; the others are being compared with Apple's history.",
             cells: cells, width: (Self.days + shift + 6) / 7 * 22,
             label:
-                "Calendar of the last \(Self.days) days: \(proven) proven of \(days.count). The table below has each day.",
+                "Calendar of the last \(Self.days) days: \(complete) of \(days.count) complete. The table below has each day.",
             days: days.reversed().map { Self.day($0, app, mayRecover) }, hasDays: !days.isEmpty)
     }
 
@@ -238,7 +238,7 @@ struct CoverageScreens: Sendable {
             day: day.day.day, state: state, kind: state.replacing(" ", with: "-"),
             listed: Figures.grouped(day.counts.listed), missing: Figures.grouped(day.counts.missing),
             recovered: Figures.grouped(day.counts.recovered), why: day.givenUp ?? "",
-            recover: mayRecover && day.provenAt == nil
+            recover: mayRecover && day.completedAt == nil
                 ? "/coverage/recover"
                     + FormFields.query([
                         ("app", app.bundleId), ("environment", app.environment.rawValue), ("from", day.day.day),
@@ -247,7 +247,7 @@ struct CoverageScreens: Sendable {
     }
 
     private static func state(_ day: CoverageDay) -> String {
-        if day.provenAt != nil { return "proven" }
+        if day.completedAt != nil { return "complete" }
         if day.givenUp != nil { return "given up" }
         return day.counts.stillMissing > 0 ? "missing" : "in progress"
     }
@@ -256,7 +256,7 @@ struct CoverageScreens: Sendable {
 
     private static func sign(_ state: String) -> String {
         switch state {
-        case "proven": "✓"
+        case "complete": "✓"
         case "missing": "!"
         case "given up": "×"
         default: "…"

@@ -17,8 +17,8 @@ extension NotificationScreens {
         let validity: String
     }
 
-    struct Proven: Sendable {
-        let isProven: Bool
+    struct Verification: Sendable {
+        let isVerified: Bool
         let sentence: String
         let certificates: [Certificate]
     }
@@ -33,7 +33,7 @@ extension NotificationScreens {
         let uuid: String
         let facts: [Fact]
         let purchase: String?
-        let proof: Proven?
+        let proof: Verification?
         let decoded: Preformatted?
         let signed: String?
         let isHidden: Bool
@@ -75,18 +75,18 @@ extension NotificationScreens {
             request)
     }
 
-    private func proof(of original: [UInt8], _ now: Date) -> Proven {
+    private func proof(of original: [UInt8], _ now: Date) -> Verification {
         let proof = Proof(of: original, kind: nil, trust: console.trust(), identity: Proof.Identity(), now: now)
         let sentence =
             if let rejection = proof.rejection {
-                "Not proven now (\(rejection.reason.rawValue)): \(rejection.message)"
+                "Not verified now (\(rejection.reason.rawValue)): \(rejection.message)"
             } else if proof.isSignedByApple {
                 "Signed by Apple: every signature up to Apple Root CA - G3 was verified just now."
             } else {
                 "Signed by a root that this deployment trusts, which is not Apple's: a simulator or a test."
             }
-        return Proven(
-            isProven: proof.rejection == nil, sentence: sentence,
+        return Verification(
+            isVerified: proof.rejection == nil, sentence: sentence,
             certificates: proof.certificates.map {
                 Certificate(subject: $0.subject, validity: "valid \($0.notBefore.day) to \($0.notAfter.day)")
             })

@@ -56,7 +56,7 @@ struct OverviewScreen: Sendable {
         let items = (view.report?.attention ?? []).map(Self.item)
         let minutes = Self.filled(perMinute, until: now)
         let rejected = rejections.reduce(0) { $0 + $1.count }
-        let proven = days.count { $0.provenAt != nil }
+        let complete = days.count { $0.completedAt != nil }
         let canary = canaries.first
         let figures = [
             Figure(
@@ -69,7 +69,8 @@ struct OverviewScreen: Sendable {
                 note: rejections.first.map { "most: \($0.reason)" } ?? "nothing was rejected",
                 address: "/dead-letters", sparkline: nil),
             Figure(
-                label: "Proven days of the last 30", value: days.isEmpty ? "none yet" : "\(proven) of \(days.count)",
+                label: "Complete days of the last 30",
+                value: days.isEmpty ? "none yet" : "\(complete) of \(days.count)",
                 note: days.isEmpty
                     ? "the scheduler begins with the first full day" : "every notification accounted for",
                 address: "/coverage", sparkline: nil),
@@ -110,7 +111,7 @@ struct OverviewScreen: Sendable {
         let (address, label) =
             if leads("rejected") {
                 ("/dead-letters", "Dead letters")
-            } else if leads("missing", "window ", "proven", "test notification", "wait for their history") {
+            } else if leads("missing", "window ", "failed deliveries", "test notification", "wait for their history") {
                 ("/coverage", "Coverage")
             } else {
                 ("/pipeline", "Pipeline")

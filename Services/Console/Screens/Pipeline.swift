@@ -143,11 +143,11 @@ struct PipelineScreen: Sendable {
     private static func does(_ name: String) -> String {
         switch name.split(separator: " ").first {
         case "ingest": "stores what Apple posts"
-        case "verifier": "proves that Apple signed it"
+        case "verifier": "verifies that Apple signed it"
         case "deduplicator": "drops repetitions"
         case "state-updater": "updates ledger, state and timeline"
         case "recovery": "brings back what is missing"
-        case "scheduler": "finds times that are not proven"
+        case "scheduler": "compares each day with Apple's history"
         default: ""
         }
     }

@@ -132,7 +132,7 @@ struct SelectionScreens: Sendable {
                 command: selection.command.replacing("VERB", with: "replay") + " --note REASON", request),
             ActionForm(
                 id: "dismiss", title: "Dismiss",
-                explanation: "Marks exactly these as settled without a replay. They stay in the topic for 30 days.",
+                explanation: "Closes exactly these without a replay. They stay in the topic for 30 days.",
                 address: address + "/dismiss", button: "Dismiss \(count)",
                 command: selection.command.replacing("VERB", with: "dismiss") + " --note REASON", isDangerous: true,
                 request),

@@ -48,7 +48,7 @@ struct WindowFetch: Sendable {
             }
         }
         if claim.pageToken == nil, claim.start < earliest {
-            // A partly unreachable day can no longer be proven; its rest must not count as the whole.
+            // A partly unreachable day can no longer be complete; its rest must not count as the whole.
             if claim.reason == .sweep { return try await giveUp(claim) }
             let advice = HistoryRetention.advice(claim.scope.environment)
             return try await stop(
@@ -117,15 +117,16 @@ struct WindowFetch: Sendable {
         ]
         switch setback {
         case .restart(let start, let pause, let reason):
-            logger.notice("History window restarts from \(start) in \(pause) s: \(reason)", metadata: metadata)
+            logger.notice(
+                "Window of Apple's history restarts from \(start) in \(pause) s: \(reason)", metadata: metadata)
             try await claims.restart(claim, from: start, notBefore: pause, because: reason)
             return .restarted
         case .later(let seconds, let reason):
-            logger.warning("History window continues in \(seconds) s: \(reason)", metadata: metadata)
+            logger.warning("Window of Apple's history continues in \(seconds) s: \(reason)", metadata: metadata)
             try await claims.release(claim, notBefore: seconds, because: reason)
             return .released
         case .impossible(let reason):
-            logger.error("History window cannot be fetched: \(reason)", metadata: metadata)
+            logger.error("Window of Apple's history cannot be fetched: \(reason)", metadata: metadata)
             try await claims.fail(claim, because: reason, at: now())
             return .failed
         }

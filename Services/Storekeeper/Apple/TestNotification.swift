@@ -9,8 +9,8 @@ struct TestNotification: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "test-notification", abstract: "Request a test notification and follow it.",
         discussion: """
-            Prints each step: Apple accepted the request, Apple sent the notification, the ledger stored it. Exit codes: \
-            0 it is in the ledger; 1 it is not, with the reason.
+            Prints each step: Apple accepted the request, Apple sent the notification, Storekeeper stored it. Exit codes: \
+            0 it is stored; 1 it is not, with the reason.
 
             Example: storekeeper test-notification --app com.example.app --environment Sandbox
             """)

@@ -8,8 +8,8 @@ struct Policy: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "policy", abstract: "Show or set the policy for shared Apple accounts.",
         discussion: """
-            Stored in the database; effective at once. With --dry-run nothing is set: it counts the purchases that other \
-            accounts would have.
+            Stored in the database; effective at once. With --dry-run nothing is set: it counts the purchases that would \
+            change their entitled account.
 
             Examples:
               storekeeper customers policy --app com.example.app
@@ -29,7 +29,7 @@ struct Policy: Subcommand {
     @Argument(help: "New policy (default: show the present one).")
     var policy: SharingPolicy?
 
-    @Flag(help: "Count the purchases that would change hands; set nothing.")
+    @Flag(help: "Count the purchases whose entitled account would change; set nothing.")
     var dryRun = false
 
     func validate() throws {
@@ -83,7 +83,7 @@ struct Policy: Subcommand {
             let examples = trial.examples.isEmpty ? "" : ", such as \(trial.examples.joined(separator: ", "))"
             return
                 "\(now); with \(trial.policy) \(trial.moved) of \(trial.shared) purchases on shared Apple accounts would "
-                + "change hands\(examples)"
+                + "change their entitled account\(examples)"
         }
     }
 }

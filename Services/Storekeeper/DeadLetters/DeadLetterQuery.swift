@@ -6,7 +6,7 @@ import Operations
 struct DeadLetterQuery: Sendable {
     var stage: String?
     var reason: String?
-    /// As the payload says, which may be unproven.
+    /// As the payload says, which may be unverified.
     var app: String?
     var environment: StoreEnvironment?
     var from: Date?

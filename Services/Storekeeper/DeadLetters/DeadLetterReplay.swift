@@ -32,7 +32,8 @@ struct DeadLetterReplay {
         )
         let producer = try Producer(configuration, logger: .silent)
         let seal = try RecordSeal(context)
-        try await producer.send(letters.map { seal.sealed(ProducerRecord(replaying: $0.letter, provenBy: seal)) })
+        try await producer.send(
+            letters.map { seal.sealed(ProducerRecord(replaying: $0.letter, authenticatedBy: seal)) })
         await producer.close(deadline: .seconds(5))
         do {
             try await audit.record(

@@ -7,7 +7,7 @@ struct DeadLettersReplay: Subcommand {
         discussion: """
             For records that were rejected wrongly: the app was not configured yet, or a bug is fixed now. They pass all \
             checks again; a record that is rejected again becomes a new dead letter. Safe to repeat: a notification that \
-            is in the ledger has no effect a second time. The command prints how many those are before it sends.
+            is stored already has no effect a second time. The command prints how many those are before it sends.
 
             Examples:
               storekeeper dead-letters replay 3/17 --note "app is configured now"
@@ -20,7 +20,7 @@ struct DeadLettersReplay: Subcommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var letters: DeadLetterSelectionOptions
 
-    @Flag(help: "Print how many would be sent and how many are in the ledger; change nothing.")
+    @Flag(help: "Print how many would be sent, and how many of them are stored already; change nothing.")
     var dryRun = false
 
     func run(in context: CommandContext) async throws {

@@ -7,7 +7,7 @@ struct CheckRun: Subcommand {
     private static let tick: Duration = .milliseconds(200)
 
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Compare the ledger with a simulator's run record.",
+        commandName: "check", abstract: "Compare the stored notifications with a simulator's run record.",
         discussion: """
             Waits until every notification that was answered 200 has arrived, or there was no progress for a minute, \
             compares notification by notification and the access of every purchase, and prints the result. Notifications of \

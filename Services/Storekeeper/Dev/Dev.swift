@@ -12,8 +12,8 @@ struct Dev: Subcommand {
             With --keep, the database remains for the next run; the embedded broker keeps records in memory only. A \
             failed run leaves its logs.
 
-            With --count, sends that many notifications, waits until all have arrived, compares the ledger with the \
-            simulator's run record notification by notification, and prints the result. Exit codes: 0 equal, or stopped \
+            With --count, sends that many notifications, waits until all have arrived, compares the stored notifications \
+            one by one with those that the simulator sent, and prints the result. Exit codes: 0 equal, or stopped \
             without --count; 1 different, or failed; 64 invalid command line; 130 interrupted before the comparison.
 
             Examples:

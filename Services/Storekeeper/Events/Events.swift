@@ -3,7 +3,7 @@ import ArgumentParser
 /// `storekeeper events`: the notifications in the ledger.
 struct Events: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "events", abstract: "List and show notifications in the ledger.",
+        commandName: "events", abstract: "List and show stored notifications.",
         discussion: """
             Examples:
               storekeeper events list --app com.example.app --from 1h

@@ -9,7 +9,7 @@ struct EventsShow: Subcommand {
         commandName: "show", abstract: "Show one notification with its payload decoded.",
         discussion: """
             --original prints the signed payload as Apple sent it, for storekeeper verify or for Apple's support. Exit \
-            codes: 0 found; 1 not in the ledger, or with --original deleted by retention.
+            codes: 0 found; 1 not stored, or with --original deleted by retention.
 
             Examples:
               storekeeper events show 0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0

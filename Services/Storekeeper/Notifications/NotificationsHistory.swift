@@ -19,9 +19,9 @@ struct NotificationsHistory: Subcommand {
         commandName: "history", abstract: "Show what Apple sent about a customer.",
         discussion: """
             Apple lists every notification of the last 180 days (Sandbox: 30) about the customer of the transaction, \
-            with its attempts to deliver it. With DATABASE_URL, the column ledger says whether Storekeeper has it; \
+            with its attempts to deliver it. With DATABASE_URL, the column ledger says whether Storekeeper has stored it; \
             POST /v1/subscriptions/…/refresh and storekeeper backfill fetch what is missing. Nothing is verified or \
-            changed. Exit codes: 0 the ledger has all; 1 some are missing, or Apple knows none.
+            changed. Exit codes: 0 all are stored; 1 some are missing, or Apple knows none.
 
             Example: storekeeper notifications history --transaction 2000000123456789 --app com.example.app
             """)
@@ -71,7 +71,7 @@ struct NotificationsHistory: Subcommand {
     }
 }
 
-/// A notification in Apple's history. What the payload says of itself is not proven.
+/// A notification in Apple's history. What the payload says of itself is not verified.
 struct HistoryRow: ListedRow {
     static let columns: [TextTable.Column] = ["signed", "type", "uuid", "attempts", "last result", "ledger"]
 

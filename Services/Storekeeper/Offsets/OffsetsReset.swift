@@ -9,7 +9,7 @@ struct OffsetsReset: Subcommand {
         commandName: "reset", abstract: "Delete the state-updater's stored offsets.",
         discussion: """
             Use it when the state-updater stopped because its topic ends before the stored offset. It then reads the \
-            topic from the earliest record; a notification that is in the ledger has no effect a second time. Stop the \
+            topic from the earliest record; a notification that is stored already has no effect a second time. Stop the \
             state-updater first and start it afterwards.
 
             Examples:

@@ -7,8 +7,8 @@ struct Levels: Subcommand {
         commandName: "levels", abstract: "Show or set service levels of products.",
         discussion: """
             As in App Store Connect, 1 is the highest level. Of several active subscriptions of one group, the one with \
-            the highest level counts; equal levels are ranked by their end. A product without a level is outranked by the \
-            same product alone. Stored in the database; effective at once.
+            the highest level counts; equal levels are ranked by their end. A product without a level is outranked only by \
+            another purchase of the same product. Stored in the database; effective at once.
 
             Examples:
               storekeeper products levels --app com.example.app

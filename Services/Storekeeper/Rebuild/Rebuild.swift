@@ -3,12 +3,12 @@ import Contracts
 import Postgres
 import Storage
 
-/// `storekeeper rebuild`: proves that the state follows from the ledger.
+/// `storekeeper rebuild`: checks that the state follows from the ledger.
 struct Rebuild: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "rebuild", abstract: "Rebuild the state from the ledger and compare.",
         discussion: """
-            Applies every notification of the ledger, in the order in which it was stored, to empty tables of a new \
+            Applies every notification of the ledger (the table of all notifications), in the order in which it was stored, to empty tables of a new \
             schema, by the code of the state-updater, and compares the result with the live state of each purchase. \
             The live tables are only read, and the pipeline continues: notifications that arrive meanwhile are applied \
             too. A purchase is counted, but not compared, where retention deleted the payloads of some of its \

@@ -30,7 +30,7 @@ extension RebuildReport {
     private var outcome: String {
         if differing > 0 { return "\(differing) rows differ." }
         if purchases == 0 { return "nothing to compare." }
-        return compared == 0 ? "nothing is proven." : "no differences."
+        return compared == 0 ? "nothing was compared." : "no differences."
     }
 
     private var treatment: String? {

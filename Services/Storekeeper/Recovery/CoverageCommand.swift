@@ -3,14 +3,16 @@ import Contracts
 import Foundation
 import Storage
 
-/// `storekeeper coverage`: which days are proven complete.
+/// `storekeeper coverage`: which days are complete.
 struct CoverageCommand: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "coverage", abstract: "Show which days are proven complete.",
+        commandName: "coverage", abstract: "Show which days are complete, compared with Apple's history.",
         discussion: """
-            A day (UTC) is proven once every notification in Apple's history of that day is in the ledger or among the \
-            dead letters. Column unreadable counts notifications that this release cannot read. --windows lists the \
-            history windows behind the days. Exit codes: 0 complete so far; 1 a day was given up or lacks notifications.
+            A day (UTC) is complete once every notification in Apple's history of that day is in the ledger (the table of \
+            all notifications) or among the dead letters. Apple no longer lists a day that was given up. Column unreadable \
+            counts notifications that this release cannot read. A window is a span of Apple's history that is fetched and \
+            compared; --windows lists them with their reason: failures (the regular check for failed deliveries), sweep (a day \
+            that is over), outage, canary (a test notification did not arrive), manual. Exit codes: 0 complete so far; 1 a day was given up or lacks notifications.
 
             Examples:
               storekeeper coverage --from 7d
@@ -32,7 +34,7 @@ struct CoverageCommand: Subcommand {
     @Option(help: "Environment of the App Store (default: both).")
     var environment: StoreEnvironment?
 
-    @Flag(help: "List history windows, newest first.")
+    @Flag(help: "List windows instead of days, newest first.")
     var windows = false
 
     @Option(help: "Maximum number of windows, with --windows.")
@@ -74,7 +76,7 @@ struct DayRow: ListedRow {
     var day: String
     var bundleId: String
     var environment: String
-    /// `proven`, `missing`, `in progress` or `given up`.
+    /// `complete`, `missing`, `in progress` or `given up`.
     var state: String
     var listed: Int64
     var missing: Int64
@@ -82,7 +84,7 @@ struct DayRow: ListedRow {
     var rejected: Int64
     var unreadable: Int64
     var stillMissing: Int64
-    var provenAt: Date?
+    var completedAt: Date?
     var givenUp: String?
 
     init(_ day: CoverageDay) {
@@ -95,11 +97,11 @@ struct DayRow: ListedRow {
         rejected = day.counts.rejected
         unreadable = day.counts.unreadable
         stillMissing = day.counts.stillMissing
-        provenAt = day.provenAt
+        completedAt = day.completedAt
         givenUp = day.givenUp
         state =
-            if day.provenAt != nil {
-                "proven"
+            if day.completedAt != nil {
+                "complete"
             } else if day.givenUp != nil {
                 "given up"
             } else {
@@ -118,7 +120,7 @@ struct DayRow: ListedRow {
         [
             day, bundleId, environment, state, "\(listed)", "\(missing)", "\(recovered)", "\(rejected)",
             "\(unreadable)",
-            "\(stillMissing)", provenAt?.text ?? "-", givenUp ?? "-",
+            "\(stillMissing)", completedAt?.text ?? "-", givenUp ?? "-",
         ]
     }
 }

@@ -7,12 +7,12 @@ struct Status: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show pipeline health.",
         discussion: """
-            Shows the lag of each stage, the newest notification and latency, dead letters, receivers and coverage. A \
-            section that cannot be read shows the reason.
+            Shows the lag of each stage, the newest notification and latency, dead letters, receivers (the instances of \
+            ingest) and the comparison with Apple's history. A section that cannot be read shows the reason.
 
-            Exit codes: 0 healthy; 2 needs attention: an unreadable section, missing notifications, a failed window or \
-            canary, a receiver without heartbeat for 3 minutes, a stage more than a minute behind, verified \
-            notifications rejected by a later stage. With --watch: 0 when stopped.
+            Exit codes: 0 healthy; 2 needs attention: an unreadable section, missing notifications, a window \
+            (span) of Apple's history that failed, a lost test notification, a receiver without heartbeat for 3 minutes, \
+            a stage more than a minute behind, verified notifications rejected by a later stage. With --watch: 0 when stopped.
 
             Examples:
               storekeeper status --watch

@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 
-/// Sends OCSP requests: small, with a timeout, to the address that a proven certificate names and no other.
+/// Sends OCSP requests: small, with a timeout, to the address that a verified certificate names and no other.
 struct ResponderClient: Sendable {
     private let client: HTTPClient
     private let timeout: Int64

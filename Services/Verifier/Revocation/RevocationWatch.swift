@@ -3,7 +3,7 @@ import Chassis
 import Foundation
 import Signatures
 
-/// Checks beside the pipeline whether recently proven certificates have been revoked, and notes the answers.
+/// Checks beside the pipeline whether recently verified certificates have been revoked, and notes the answers.
 ///
 /// An unavailable responder changes nothing in soft mode. In hard mode payloads are rejected from the moment at which its
 /// last answer expires.
@@ -20,7 +20,7 @@ actor RevocationWatch: Service {
 
     /// - Parameters:
     ///   - register: the answers, read by the verifiers.
-    ///   - chains: the recently proven ones.
+    ///   - chains: the recently verified ones.
     ///   - clock: waits between two checks.
     ///   - nonce: 16 to 32 random bytes.
     init(
@@ -123,7 +123,9 @@ actor RevocationWatch: Service {
             let isOutage = register.isHard || !certificate.ocspAddresses.isEmpty
             logger.log(
                 level: failures > 1 ? .debug : isOutage ? .warning : .info,
-                "Cannot check whether a certificate has been revoked; retrying",
+                certificate.ocspAddresses.isEmpty
+                    ? "Certificate names no OCSP responder; its revocation cannot be checked"
+                    : "Cannot check whether a certificate has been revoked; retrying",
                 metadata: details.merging(["error": "\(failure)", "mode": register.isHard ? "hard" : "soft"]) { $1 })
         }
     }

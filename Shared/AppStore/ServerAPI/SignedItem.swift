@@ -13,7 +13,7 @@ public struct SignedItem<Value: Payload>: Sendable, CustomStringConvertible, Cus
     /// Proven, or the reason why not.
     public var description: String {
         switch proof {
-        case .success: "proven \(Value.self)"
+        case .success: "verified \(Value.self)"
         case .failure(let rejection): "rejected \(Value.self): \(rejection)"
         }
     }

@@ -177,7 +177,7 @@ final class PayloadProver: Sendable {
         let intermediate = try certificate(candidate.header.intermediate, place: 1)
         guard budget?.take() ?? true else {
             throw VerificationFailure(
-                .chainUnproven, "the budget for unknown certificate chains is used up; it is proven later")
+                .chainDeferred, "the budget for unknown certificate chains is used up; it is verified later")
         }
         switch try validated(candidate, intermediate, now: now) {
         case .success(let chain):

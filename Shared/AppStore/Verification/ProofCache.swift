@@ -10,15 +10,15 @@ final class ProofCache<Proof: Sendable>: Sendable {
     private final class Entry: Sendable {
         let key: [UInt8]
         let proof: Proof
-        let provenAt: Date
+        let completedAt: Date
         /// Seconds since 1970; finds the least recently used one.
         let lastUsed: Atomic<Int>
 
-        init(key: [UInt8], proof: Proof, provenAt: Date) {
+        init(key: [UInt8], proof: Proof, completedAt: Date) {
             self.key = key
             self.proof = proof
-            self.provenAt = provenAt
-            lastUsed = Atomic(Self.seconds(provenAt))
+            self.completedAt = completedAt
+            lastUsed = Atomic(Self.seconds(completedAt))
         }
 
         static func seconds(_ date: Date) -> Int { Int(clamping: Int64(date.timeIntervalSince1970)) }
@@ -43,16 +43,16 @@ final class ProofCache<Proof: Sendable>: Sendable {
         // Compared outside the lock, on a copy of the list that costs a reference.
         let current = entries.withLock(\.self)
         guard let entry = current.first(where: { $0.key[...].hasSameBytes(as: key) }),
-            abs(now.timeIntervalSince(entry.provenAt)) <= lifetime
+            abs(now.timeIntervalSince(entry.completedAt)) <= lifetime
         else { return nil }
         entry.lastUsed.store(Entry.seconds(now), ordering: .relaxed)
         return entry.proof
     }
 
     func insert(_ proof: Proof, for key: ArraySlice<UInt8>, now: Date) {
-        let entry = Entry(key: Array(key), proof: proof, provenAt: now)
+        let entry = Entry(key: Array(key), proof: proof, completedAt: now)
         entries.withLock { entries in
-            entries.removeAll { $0.key == entry.key || abs(now.timeIntervalSince($0.provenAt)) > lifetime }
+            entries.removeAll { $0.key == entry.key || abs(now.timeIntervalSince($0.completedAt)) > lifetime }
             if entries.count >= capacity,
                 let oldest = entries.indices.min(by: {
                     entries[$0].lastUsed.load(ordering: .relaxed) < entries[$1].lastUsed.load(ordering: .relaxed)

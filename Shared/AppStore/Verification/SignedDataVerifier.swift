@@ -40,7 +40,7 @@ public final class SignedDataVerifier: Sendable {
     ///
     /// - Parameters:
     ///   - now: for checking dates: the payload's own, or this where it has none.
-    ///   - budget: for proving unknown chains; above it the failure is ``VerificationFailureReason/chainUnproven``.
+    ///   - budget: for proving unknown chains; above it the failure is ``VerificationFailureReason/chainDeferred``.
     public func notification(
         _ jws: [UInt8], now: Date, budget: ChainBudget? = nil
     ) -> Result<ProvenNotification, VerificationFailure> {

@@ -17,7 +17,7 @@ public enum VerificationFailureReason: String, Sendable, Hashable, CaseIterable 
     /// No path to a trusted root.
     case chainUntrusted = "chain-untrusted"
     /// The chain is unknown and the budget for proving such chains is used up. Not final: it is proven later.
-    case chainUnproven = "chain-unproven"
+    case chainDeferred = "chain-deferred"
     /// A key is used for what its certificate does not allow, or is of the wrong kind.
     case keyUsage = "key-usage"
     /// A certificate lacks Apple's extension for its role.
@@ -47,7 +47,7 @@ public enum VerificationFailureReason: String, Sendable, Hashable, CaseIterable 
     /// `VerificationFailure.concernsOwnApp` before concluding anything about this release.
     public var isProven: Bool {
         switch self {
-        case .oversized, .malformed, .algorithm, .certificateMalformed, .chainLength, .chainUntrusted, .chainUnproven,
+        case .oversized, .malformed, .algorithm, .certificateMalformed, .chainLength, .chainUntrusted, .chainDeferred,
             .keyUsage, .chainObjectIdentifier, .signature:
             false
         case .body, .expiredAtSigning, .notYetValid, .revoked, .revocationUnknown, .appUnknown, .appMismatch,

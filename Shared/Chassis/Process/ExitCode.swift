@@ -1,7 +1,7 @@
 /// How a process ends, for the program that restarts it.
 public enum ExitCode: Int32, Sendable {
-    /// Stopped after everything was settled; or the one job is done.
-    case settled = 0
+    /// Stopped after completing the work in progress; or the one job is done.
+    case success = 0
     /// A dependency was unavailable, or the shutdown took too long. Restart it.
     case failed = 1
     /// The command line is invalid (`EX_USAGE`). A restart does not help.

@@ -25,7 +25,7 @@ struct HelpText {
         Variables of every service:
 
         \(described(common))
-        Exit codes: 0 stopped and settled, 1 failed or stopped too slowly, 64 command line, 78 configuration.
+        Exit codes: 0 done, or stopped after completing the work in progress; 1 failed, or stopping took too long; 64 invalid command line; 78 missing or invalid configuration.
 
         """
     }

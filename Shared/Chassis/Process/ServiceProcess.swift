@@ -86,7 +86,7 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
         if case .flag(let flag) = request { context.flag = flag }
         do {
             try await work(context, commonSettings, registry)
-            end(.settled)
+            end(.success)
         } catch let problems as ConfigurationProblems {
             end(.configuration, saying: "\(problems)")
         } catch {
@@ -116,15 +116,15 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
         let help = HelpText(
             name: name, summary: summary, flags: flags, own: table.variables, common: common.variables)
         switch request {
-        case .help: end(.settled, printing: help.manual)
-        case .version: end(.settled, printing: "\(name) \(BuildInformation.version)\n")
+        case .help: end(.success, printing: help.manual)
+        case .version: end(.success, printing: "\(name) \(BuildInformation.version)\n")
         case .misunderstood(let sentence): end(.usage, saying: sentence)
         case .configuration, .run, .flag: break
         }
         do throws(ConfigurationProblems) {
             let both = try Self.settings(table, common, in: environment)
             if request == .configuration {
-                end(.settled, printing: help.effectiveConfiguration(in: environment))
+                end(.success, printing: help.effectiveConfiguration(in: environment))
             }
             return both
         } catch {

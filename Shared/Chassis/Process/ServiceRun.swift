@@ -1,7 +1,7 @@
 import Foundation
 import ServiceLifecycle
 
-/// One run of a process's services, from ready to settled.
+/// One run of a process's services, from ready to stopped.
 struct ServiceRun {
     let logger: Logger
     let health: Health
@@ -25,12 +25,12 @@ struct ServiceRun {
         let drain = Drain(health: health, delay: settings.drainDelay, deadline: deadline, logger: logger)
         let configuration = ServiceGroupConfiguration(
             services: ([admin] + services + [drain]).map { part in
-                // A service that fails stops the others gracefully: their current work is settled first.
+                // A service that fails stops the others gracefully: they complete the work in progress first.
                 .init(service: part, failureTerminationBehavior: .gracefullyShutdownGroup)
             },
             gracefulShutdownSignals: [.sigterm, .sigint], cancellationSignals: [.sigquit], logger: quiet(logger))
         try await ServiceGroup(configuration: configuration).run()
-        logger.info("Stopped; everything is settled")
+        logger.info("Stopped; work in progress was completed")
     }
 
     /// The group logs its own steps at levels meant for debugging.

@@ -4,7 +4,7 @@ import Foundation
 /// Ends a shutdown that takes too long, whatever hangs.
 ///
 /// On a thread of its own, because a blocked cooperative pool is one of the things that may hang. The next process
-/// repeats what was not settled; correctness does not suffer.
+/// repeats what was not committed; correctness does not suffer.
 final class ShutdownDeadline: Sendable {
     private let limit: Duration
     private let whenOver: @Sendable () -> Void

@@ -6,8 +6,8 @@ extension ProducerRecord {
     /// The signed payload of a dead letter for the first topic; a record without one goes back to its own topic,
     /// unchanged.
     ///
-    /// What our services say beside Apple's signature is replayed only where the seal proves that they said it.
-    package init(replaying letter: DeadLetter, provenBy seal: RecordSeal = RecordSeal()) {
+    /// What our services say beside Apple's signature is replayed only where the record is authentic.
+    package init(replaying letter: DeadLetter, authenticatedBy seal: RecordSeal = RecordSeal()) {
         let original = letter.original
         let received = try? ReceivedNotification(original)
         let verified = try? VerifiedNotification(original)

@@ -6,7 +6,7 @@ package struct Attention: Sendable {
     package var lag: Double = 60
     /// Acceptable silence of a receiver that was alive within the last hour.
     package var silence: TimeInterval = 180
-    /// Forged notifications within a day that a passer-by sends.
+    /// Forged notifications that any public address receives within a day.
     package var forged = 1000
 
     package init() {}
@@ -48,7 +48,7 @@ package struct Attention: Sendable {
             guard let seconds = stage.behindSeconds, seconds > lag else { return nil }
             if stage.isStalled {
                 return
-                    "\(stage.name) is \(TimeSpan.age(seconds)) behind and settled none of the \(stage.waiting) records that "
+                    "\(stage.name) is \(TimeSpan.age(seconds)) behind and committed none of the \(stage.waiting) records that "
                     + "wait while this looked: its /readyz says why; restart it if none of its instances can be asked"
             }
             return

@@ -5,10 +5,10 @@ import struct Foundation.Date
 extension RecoveryStatus {
     /// Notifications of days that were given up: no longer recoverable, so no reason for attention.
     private func givenUp(_ app: Missing) -> Int64 {
-        unprovenDays.first { $0.bundleId == app.bundleId && $0.environment == app.environment }?.givenUp ?? 0
+        incompleteDays.first { $0.bundleId == app.bundleId && $0.environment == app.environment }?.givenUp ?? 0
     }
 
-    /// Problems, most urgent first: missing notifications, failed canaries, stuck windows.
+    /// Problems, most urgent first: missing notifications, lost test notifications, stuck windows.
     package func attention(at now: Date) -> [String] {
         func age(_ date: Date) -> String { TimeSpan.age(now.timeIntervalSince(date)) }
         let failed = RecoveryWindow.State.failed.rawValue
@@ -22,22 +22,22 @@ extension RecoveryStatus {
                 "the last test notification of \(canary.bundleId) \(canary.environment) is \(outcome)\(word)")
         }
         for window in unsettled.filter({ $0.state == failed }).prefix(3) {
-            sentences.append("window \(window.id) failed: \(window.lastError ?? "unknown error")")
+            sentences.append("window \(window.id) of Apple's history failed: \(window.lastError ?? "unknown error")")
         }
         let slow = unsettled.filter { $0.state != failed && now.timeIntervalSince($0.openedAt) > Self.patience }
         for window in slow.prefix(3) {
             let error = window.lastError.map { ": \($0)" } ?? ""
-            sentences.append("window \(window.id) has been open for \(age(window.openedAt))\(error)")
+            sentences.append("window \(window.id) of Apple's history has been open for \(age(window.openedAt))\(error)")
         }
         for waiting in postponed where now.timeIntervalSince(waiting.since) > Self.patience {
             sentences.append(
                 "\(waiting.requests) customers of \(waiting.bundleId) \(waiting.environment) wait for their history: "
                     + waiting.lastError)
         }
-        for proof in proofs where proof.kind == Coverage.Kind.failures.rawValue {
-            guard now.timeIntervalSince(proof.provenUntil) > Self.proofAge else { continue }
+        for app in coverage where app.kind == Coverage.Kind.failures.rawValue {
+            guard now.timeIntervalSince(app.completeUntil) > Self.checkAge else { continue }
             sentences.append(
-                "delivery to \(proof.bundleId) \(proof.environment) was last proven \(age(proof.provenUntil)) ago: "
+                "failed deliveries to \(app.bundleId) \(app.environment) were last checked \(age(app.completeUntil)) ago: "
                     + "check that the scheduler runs")
         }
         return sentences

@@ -4,12 +4,12 @@ import Storage
 
 /// Coverage, and the recovery in progress.
 package struct RecoveryStatus: Sendable, Encodable, Equatable {
-    /// One kind of coverage of one app.
-    package struct Proof: Sendable, Encodable, Equatable {
+    /// Until when one kind of comparison with Apple's history is complete for one app.
+    package struct AppCoverage: Sendable, Encodable, Equatable {
         package var bundleId: String
         package var environment: String
         package var kind: String
-        package var provenUntil: Date
+        package var completeUntil: Date
     }
 
     /// Notifications in Apple's history that the ledger does not have.
@@ -19,7 +19,7 @@ package struct RecoveryStatus: Sendable, Encodable, Equatable {
         package var count: Int64
     }
 
-    /// Past days that are not proven.
+    /// Past days that are not complete: not every notification that Apple lists is in the ledger or rejected.
     package struct Days: Sendable, Encodable, Equatable {
         package var bundleId: String
         package var environment: String
@@ -56,9 +56,9 @@ package struct RecoveryStatus: Sendable, Encodable, Equatable {
         package var lastError: String
     }
 
-    package var proofs: [Proof]
+    package var coverage: [AppCoverage]
     package var missing: [Missing]
-    package var unprovenDays: [Days]
+    package var incompleteDays: [Days]
     /// By state.
     package var windows: [String: Int64]
     /// Open and failed windows, oldest first.
@@ -69,16 +69,17 @@ package struct RecoveryStatus: Sendable, Encodable, Equatable {
 
     /// Acceptable age of an open window.
     package static let patience: TimeInterval = 3600
-    /// Acceptable age of the proof of delivery, which is renewed every few minutes.
-    package static let proofAge: TimeInterval = 7200
+    /// Acceptable age of the last check for failed deliveries, which runs every few minutes.
+    package static let checkAge: TimeInterval = 7200
 
     package init(
-        proofs: [Proof] = [], missing: [Missing] = [], unprovenDays: [Days] = [], windows: [String: Int64] = [:],
+        coverage: [AppCoverage] = [], missing: [Missing] = [], incompleteDays: [Days] = [],
+        windows: [String: Int64] = [:],
         unsettled: [Window] = [], canaries: [CanaryState] = [], postponed: [Postponed] = []
     ) {
-        self.proofs = proofs
+        self.coverage = coverage
         self.missing = missing
-        self.unprovenDays = unprovenDays
+        self.incompleteDays = incompleteDays
         self.windows = windows
         self.unsettled = unsettled
         self.canaries = canaries
@@ -88,15 +89,15 @@ package struct RecoveryStatus: Sendable, Encodable, Equatable {
     package init(_ connection: PostgresConnection, now: Date) async throws {
         let store = CoverageStore(connection)
         let status = try await store.status()
-        proofs = try await store.coverage().map {
-            Proof(
+        coverage = try await store.coverage().map {
+            AppCoverage(
                 bundleId: $0.bundleId, environment: $0.environment.rawValue, kind: $0.kind.rawValue,
-                provenUntil: $0.provenUntil)
+                completeUntil: $0.completeUntil)
         }
         missing = status.missing.map {
             Missing(bundleId: $0.key.bundleId, environment: $0.key.environment.rawValue, count: $0.value)
         }.sorted { ($0.bundleId, $0.environment) < ($1.bundleId, $1.environment) }
-        unprovenDays = status.days.map {
+        incompleteDays = status.days.map {
             Days(
                 bundleId: $0.key.bundleId, environment: $0.key.environment.rawValue, waiting: $0.value.waiting,
                 givenUp: $0.value.givenUp)
@@ -127,20 +128,23 @@ package struct RecoveryStatus: Sendable, Encodable, Equatable {
 
     package func lines(at now: Date) -> [String] {
         func age(_ date: Date) -> String { TimeSpan.age(now.timeIntervalSince(date)) }
-        var lines = proofs.map {
-            "\($0.bundleId) \($0.environment): \($0.kind) proven until \($0.provenUntil.text), "
-                + "\(age($0.provenUntil)) ago"
+        var lines = coverage.map {
+            "\($0.bundleId) \($0.environment): "
+                + ($0.kind == Coverage.Kind.failures.rawValue ? "failed deliveries checked" : "days complete")
+                + " until \($0.completeUntil.text), \(age($0.completeUntil)) ago"
         }
-        if proofs.isEmpty { lines.append("nothing is proven yet: check that the scheduler runs with API keys") }
+        if coverage.isEmpty {
+            lines.append("nothing compared with Apple's history yet: check that the scheduler runs with API keys")
+        }
         lines += missing.map { "\($0.bundleId) \($0.environment): \($0.count) missing" }
-        lines += unprovenDays.filter { $0.waiting + $0.givenUp > 0 }.map {
-            "\($0.bundleId) \($0.environment): \($0.waiting) unproven days, \($0.givenUp) given up"
+        lines += incompleteDays.filter { $0.waiting + $0.givenUp > 0 }.map {
+            "\($0.bundleId) \($0.environment): \($0.waiting) incomplete days, \($0.givenUp) given up"
                 + ($0.givenUp > 0 ? ": see storekeeper coverage" : "")
         }
         let counts = RecoveryWindow.State.allCases.compactMap { state in
             windows[state.rawValue].map { "\($0) \(state.rawValue)" }
         }
-        lines.append("windows: \(counts.isEmpty ? "none" : counts.joined(separator: ", "))")
+        lines.append("windows of Apple's history: \(counts.isEmpty ? "none" : counts.joined(separator: ", "))")
         lines += unsettled.prefix(5).map {
             "  \($0.id) \($0.reason), \($0.state), opened \(age($0.openedAt)) ago\($0.lastError.map { ": \($0)" } ?? "")"
         }
@@ -152,7 +156,7 @@ package struct RecoveryStatus: Sendable, Encodable, Equatable {
             let end = canary.arrivedAt.map {
                 "arrived after \(TimeSpan.age($0.timeIntervalSince(canary.requestedAt)))"
             }
-            return "canary \(canary.bundleId) \(canary.environment), \(age(canary.requestedAt)) ago: "
+            return "test notification \(canary.bundleId) \(canary.environment), \(age(canary.requestedAt)) ago: "
                 + (end ?? canary.outcome ?? "pending")
         }
         return lines

@@ -26,18 +26,18 @@ public struct Coverage: Sendable, Hashable {
     /// The end of the time for which windows were opened.
     public var plannedUntil: Date
     /// The end of the time for which windows were closed.
-    public var provenUntil: Date
+    public var completeUntil: Date
 
     package init(
         environment: StoreEnvironment, bundleId: String, kind: Kind, beginsAt: Date, plannedUntil: Date,
-        provenUntil: Date
+        completeUntil: Date
     ) {
         self.environment = environment
         self.bundleId = bundleId
         self.kind = kind
         self.beginsAt = beginsAt
         self.plannedUntil = plannedUntil
-        self.provenUntil = provenUntil
+        self.completeUntil = completeUntil
     }
 }
 
@@ -55,8 +55,8 @@ public struct CoverageDay: Sendable, Hashable {
     public var window: UUID
     /// When that window was opened.
     public var plannedAt: Date
-    /// When the day was proven: every notification that Apple lists is in the ledger or rejected. Nil until then.
-    public var provenAt: Date?
-    /// Why the day cannot be proven any more, and what to do; nil where it can.
+    /// When the day was complete: every notification that Apple lists is in the ledger or rejected. Nil until then.
+    public var completedAt: Date?
+    /// Why the day cannot become complete any more, and what to do; nil where it can.
     public var givenUp: String?
 }

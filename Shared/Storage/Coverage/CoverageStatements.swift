@@ -9,7 +9,7 @@ extension CoverageStore {
     static let begin = Statement(
         "coverage-begin",
         """
-        insert into coverage (environment, bundle_id, kind, begins_at, planned_until, proven_until)
+        insert into coverage (environment, bundle_id, kind, begins_at, planned_until, complete_until)
         select $1::text::store_environment, $2::text, kind, begins_at, begins_at, begins_at
         from unnest($3::text[], $4::timestamptz[]) as given (kind, begins_at)
         order by kind
@@ -30,7 +30,7 @@ extension CoverageStore {
     static let list = Statement(
         "coverage-list",
         """
-        select environment::text as environment, bundle_id, kind, begins_at, planned_until, proven_until
+        select environment::text as environment, bundle_id, kind, begins_at, planned_until, complete_until
         from coverage
         order by bundle_id, environment, kind
         """)
@@ -39,7 +39,7 @@ extension CoverageStore {
         "coverage-days",
         """
         select environment::text as environment, bundle_id, day::timestamp at time zone 'UTC' as day, listed, missing,
-            recovered, rejected, unreadable, window_id, planned_at, proven_at, given_up
+            recovered, rejected, unreadable, window_id, planned_at, completed_at, given_up
         from coverage_day
         where day >= ($1::timestamptz at time zone 'UTC')::date and day < ($2::timestamptz at time zone 'UTC')
             and ($3::text is null or environment = $3::text::store_environment)
@@ -51,9 +51,9 @@ extension CoverageStore {
         "coverage-days-to-repeat",
         """
         select environment::text as environment, bundle_id, day::timestamp at time zone 'UTC' as day, listed, missing,
-            recovered, rejected, unreadable, window_id, planned_at, proven_at, given_up
+            recovered, rejected, unreadable, window_id, planned_at, completed_at, given_up
         from coverage_day
-        where proven_at is null and given_up is null and planned_at < $1::timestamptz
+        where completed_at is null and given_up is null and planned_at < $1::timestamptz
             and not exists (
                 select from recovery_window
                 where recovery_window.id = coverage_day.window_id and state in ('open', 'fetched'))
@@ -69,7 +69,7 @@ extension CoverageStore {
             and planned_until = $4::timestamptz
         """)
 
-    /// A day is swept again if its last sweep did not prove it: a notification may be missing until one does.
+    /// A day is swept again if its last sweep did not complete it: a notification may be missing until one does.
     static let planDays = Statement(
         "coverage-plan-days",
         """
@@ -81,7 +81,7 @@ extension CoverageStore {
         on conflict (environment, bundle_id, day) do update
         set window_id = excluded.window_id, planned_at = excluded.planned_at,
             still_missing = greatest(coverage_day.still_missing, 1)
-        where coverage_day.proven_at is null
+        where coverage_day.completed_at is null
         """)
 
     static let giveUp = Statement(
@@ -93,7 +93,7 @@ extension CoverageStore {
         order by day
         on conflict (environment, bundle_id, day) do update
         set given_up = excluded.given_up
-        where coverage_day.proven_at is null
+        where coverage_day.completed_at is null
         """)
 
     /// Urgent subwindows (DID_RENEW first, after a long outage) may fail, because the others list the same again.
@@ -130,15 +130,15 @@ extension CoverageStore {
         update coverage_day
         set listed = swept.listed, missing = swept.missing, recovered = swept.recovered, rejected = swept.rejected,
             unreadable = swept.unreadable, still_missing = swept.missing - swept.recovered - swept.rejected,
-            proven_at = case when swept.missing <= swept.recovered + swept.rejected then $1::timestamptz end
+            completed_at = case when swept.missing <= swept.recovered + swept.rejected then $1::timestamptz end
         from recovery_window as swept
         where swept.id = coverage_day.window_id and swept.state = 'closed'
-            and coverage_day.proven_at is null and coverage_day.given_up is null
+            and coverage_day.completed_at is null and coverage_day.given_up is null
         """)
 
     /// Never moves back, because a window of failures begins a little before the last one ended.
     static let settleProven = Statement(
-        "coverage-settle-proven",
+        "coverage-settle-complete",
         """
         with edge as (
             select environment, bundle_id, kind,
@@ -149,7 +149,7 @@ extension CoverageStore {
                             from coverage_day
                             where coverage_day.environment = coverage.environment
                                 and coverage_day.bundle_id = coverage.bundle_id
-                                and proven_at is null and given_up is null)
+                                and completed_at is null and given_up is null)
                         when 'failures' then (
                             select min(from_at)
                             from recovery_window
@@ -157,18 +157,18 @@ extension CoverageStore {
                                 and recovery_window.bundle_id = coverage.bundle_id
                                 and reason = 'failures' and part_of is null and state in ('open', 'fetched'))
                     end,
-                    planned_until) as proven_until
+                    planned_until) as complete_until
             from coverage
         )
         update coverage
-        set proven_until = edge.proven_until
+        set complete_until = edge.complete_until
         from edge
         where edge.environment = coverage.environment and edge.bundle_id = coverage.bundle_id
-            and edge.kind = coverage.kind and edge.proven_until > coverage.proven_until
+            and edge.kind = coverage.kind and edge.complete_until > coverage.complete_until
         """)
 
-    /// A day whose sweep ended without a proof counts as one missing notification, and so does a day that was given up,
-    /// because 0 must be a proof.
+    /// A day whose sweep did not complete it counts as one missing notification, and so does a day that was given up,
+    /// because 0 must mean that nothing is missing.
     static let figures = Statement(
         "coverage-figures",
         """
@@ -179,8 +179,8 @@ extension CoverageStore {
                 where recovery_window.environment = coverage.environment
                     and recovery_window.bundle_id = coverage.bundle_id
                     and state in ('open', 'fetched') and subwindows = 0), 0)
-            + coalesce(unproven.missing, 0))::bigint as missing,
-            unproven.days - unproven.given_up as unproven_days, unproven.given_up as given_up_days
+            + coalesce(incomplete.missing, 0))::bigint as missing,
+            incomplete.days - incomplete.given_up as incomplete_days, incomplete.given_up as given_up_days
         from coverage
         cross join lateral (
             select count(*) as days, count(given_up) as given_up,
@@ -195,8 +195,8 @@ extension CoverageStore {
                     end) as missing
             from coverage_day
             where coverage_day.environment = coverage.environment and coverage_day.bundle_id = coverage.bundle_id
-                and proven_at is null
-        ) as unproven
+                and completed_at is null
+        ) as incomplete
         where kind = 'sweep'
         """)
 

@@ -36,7 +36,7 @@ public struct CoverageStore: Sendable {
             return Coverage(
                 environment: try SubscriptionStore.environment(row), bundleId: try row.value("bundle_id"), kind: kind,
                 beginsAt: try row.value("begins_at"), plannedUntil: try row.value("planned_until"),
-                provenUntil: try row.value("proven_until"))
+                completeUntil: try row.value("complete_until"))
         }
     }
 
@@ -52,7 +52,7 @@ public struct CoverageStore: Sendable {
         }
     }
 
-    /// Days whose sweep has ended without a proof.
+    /// Days whose sweep has ended and did not complete them.
     public func daysToRepeat(plannedBefore time: Date) async throws -> [CoverageDay] {
         try await connection.execute(Self.daysToRepeat, time).map { row in try Self.day(row) }
     }
@@ -113,7 +113,7 @@ public struct CoverageStore: Sendable {
 
     private struct PlannedElsewhere: Error {}
 
-    /// Gives up days that can never be proven: they are listed with the reason and not swept again.
+    /// Gives up days that can never become complete: they are listed with the reason and not swept again.
     public func giveUp(
         _ environment: StoreEnvironment, _ bundleId: String, days: [Date], window: UUID, because reason: String,
         at time: Date
@@ -123,7 +123,7 @@ public struct CoverageStore: Sendable {
         }
     }
 
-    /// Closes divided windows whose subwindows are settled and stores the proven days. Idempotent.
+    /// Closes divided windows whose subwindows are settled and stores the complete days. Idempotent.
     public func settle(at time: Date) async throws {
         _ = try await repeating { try await connection.pipeline(Self.settling(at: time)) }
     }
@@ -135,20 +135,20 @@ public struct CoverageStore: Sendable {
     /// Counts for metrics and the status command.
     public struct Status: Sendable, Hashable {
         /// Number of notifications that Apple lists and that are neither in the ledger nor rejected, by app and environment.
-        /// A notification in two open windows counts twice. A day whose sweep ended without a proof, or that was given up,
+        /// A notification in two open windows counts twice. A day whose sweep ended and did not complete it, or that was given up,
         /// counts as one: 0 is exact.
         public var missing: [App: Int64]
-        /// Days that are over and planned, and not proven.
-        public var days: [App: UnprovenDays]
+        /// Days that are over and planned, and not complete.
+        public var days: [App: IncompleteDays]
         /// Number of windows by state; of failed ones those of the last two days.
         public var windows: [RecoveryWindow.State: Int64]
     }
 
-    /// Number of unproven days of an app.
-    public struct UnprovenDays: Sendable, Hashable {
+    /// Number of incomplete days of an app.
+    public struct IncompleteDays: Sendable, Hashable {
         /// Days whose sweep is under way or will be repeated.
         public var waiting: Int64
-        /// Days that stay unproven because Apple no longer lists them; ``CoverageDay/givenUp`` has the reason.
+        /// Days that stay incomplete because Apple no longer lists them; ``CoverageDay/givenUp`` has the reason.
         public var givenUp: Int64
     }
 
@@ -169,12 +169,12 @@ public struct CoverageStore: Sendable {
     public func status() async throws -> Status {
         let answers = try await connection.pipeline([Command(Self.figures), Command(Self.states)])
         var missing: [App: Int64] = [:]
-        var days: [App: UnprovenDays] = [:]
+        var days: [App: IncompleteDays] = [:]
         for row in answers[0] {
             let app = App(try SubscriptionStore.environment(row), try row.value("bundle_id"))
             missing[app] = try row.value("missing")
-            days[app] = UnprovenDays(
-                waiting: try row.value("unproven_days"), givenUp: try row.value("given_up_days"))
+            days[app] = IncompleteDays(
+                waiting: try row.value("incomplete_days"), givenUp: try row.value("given_up_days"))
         }
         var windows = Dictionary(
             uniqueKeysWithValues: RecoveryWindow.State.allCases.filter { $0 != .closed }.map { ($0, Int64(0)) })
@@ -195,6 +195,6 @@ public struct CoverageStore: Sendable {
                 missing: try row.value("missing"), recovered: try row.value("recovered"),
                 rejected: try row.value("rejected"), unreadable: try row.value("unreadable")),
             window: try row.value("window_id"), plannedAt: try row.value("planned_at"),
-            provenAt: try row.optional("proven_at"), givenUp: try row.optional("given_up"))
+            completedAt: try row.optional("completed_at"), givenUp: try row.optional("given_up"))
     }
 }

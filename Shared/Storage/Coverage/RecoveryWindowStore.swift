@@ -79,7 +79,7 @@ public struct RecoveryWindowStore: Sendable {
     }
 
     /// Closes windows whose notifications are all in the ledger or rejected, then the windows they are subwindows of, and
-    /// stores the proven days. Windows that are not fetched, or with pages that recovery has not compared, are not changed.
+    /// stores the complete days. Windows that are not fetched, or with pages that recovery has not compared, are not changed.
     /// - Returns: the closed windows.
     public func close(_ ids: [UUID], at time: Date) async throws -> [UUID] {
         guard !ids.isEmpty else { return [] }

@@ -91,7 +91,7 @@ extension WindowClaimStore {
             returning coalesce(part_of, id) as whole, environment, bundle_id, reason, from_at
         )
         update coverage
-        set planned_until = least(planned_until, greatest(proven_until, failed.from_at))
+        set planned_until = least(planned_until, greatest(complete_until, failed.from_at))
         from failed
         where failed.reason = 'failures' and coverage.kind = 'failures' and coverage.environment = failed.environment
             and coverage.bundle_id = failed.bundle_id

@@ -43,7 +43,7 @@ create table lease (
 ) with (fillfactor = 50);
 
 -- Index of the dead letters, so that they can be searched without reading the topic. The fields of a payload are stored as far
--- as they can be read; they are unproven, because any client can post them. Two columns come from headers that ingest sets.
+-- as they can be read; they are unverified, because any client can post them. Two columns come from headers that ingest sets.
 create table rejected (
     rejected_at timestamptz not null,
     kafka_offset bigint not null,

@@ -5,7 +5,7 @@
 create table coverage (
     begins_at timestamptz not null, -- the scheduler checks nothing before it
     planned_until timestamptz not null, -- end of the time with windows; moved by compare-and-set, which fences planners
-    proven_until timestamptz not null, -- end of the time for which windows were closed
+    complete_until timestamptz not null, -- end of the time for which windows were closed
     environment store_environment not null,
     bundle_id text not null,
     -- failures: notifications that Apple could not deliver. sweep: all that Apple lists, by whole days. heartbeats: when
@@ -78,10 +78,10 @@ create table recovery_page (
     primary key (window_id, page, part)
 );
 
--- For auditors: the result of the sweep of each day (UTC, by Apple's first attempt), and when the day was proven.
+-- For auditors: the result of the sweep of each day (UTC, by Apple's first attempt), and when the day was complete.
 create table coverage_day (
     planned_at timestamptz not null,
-    proven_at timestamptz, -- since then every notification of this day is in the ledger or rejected
+    completed_at timestamptz, -- since then every notification of this day is in the ledger or rejected
     listed bigint not null default 0,
     missing bigint not null default 0, -- at the time of the sweep
     recovered bigint not null default 0,
@@ -92,10 +92,10 @@ create table coverage_day (
     day date not null,
     environment store_environment not null,
     bundle_id text not null,
-    given_up text, -- why the day cannot be proven any more, and what to do
+    given_up text, -- why the day cannot become complete any more, and what to do
     primary key (environment, bundle_id, day)
 );
-create index coverage_day_unproven on coverage_day (environment, bundle_id, day) where proven_at is null;
+create index coverage_day_incomplete on coverage_day (environment, bundle_id, day) where completed_at is null;
 
 -- Test notifications that the scheduler requested, and whether they reached the ledger.
 create table canary (

@@ -1,6 +1,6 @@
 -- Recovery's results of comparing Apple's history with the ledger.
 
--- The notifications of a window, each once however often Apple lists it. Uuid, type and subtype are unproven fields of the
+-- The notifications of a window, each once however often Apple lists it. Uuid, type and subtype are unverified fields of the
 -- payload. A window closes when none of its rows has the state published any more; present rows are deleted then, the others
 -- stay as long as the window, as a record of the missing notifications and their outcome.
 create table recovery_item (

@@ -3,7 +3,7 @@ import Contracts
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// A notification that Apple listed in a window, and its state. Its uuid, type and subtype are unproven fields of the payload.
+/// A notification that Apple listed in a window, and its state. Its uuid, type and subtype are unverified fields of the payload.
 public struct RecoveryItem: Sendable, Hashable {
     /// Whether the ledger holds the notification.
     public enum State: String, Sendable, Hashable, CaseIterable {

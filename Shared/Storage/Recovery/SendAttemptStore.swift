@@ -4,7 +4,7 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// One attempt of Apple's to send a notification. The uuid is an unproven field of the payload.
+/// One attempt of Apple's to send a notification. The uuid is an unverified field of the payload.
 ///
 /// [sendAttemptItem](https://developer.apple.com/documentation/appstoreserverapi/sendattemptitem)
 public struct RecordedAttempt: Sendable, Hashable {

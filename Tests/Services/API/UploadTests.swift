@@ -150,7 +150,7 @@ import Testing
         try await UploadFixture.with(isKafkaAway: true) { fixture in
             let answer = try await fixture.upload([fixture.transaction(of: Self.account)], of: Self.account)
             #expect(answer.status == 503 && answer.problem == "unavailable")
-            #expect(answer.json?["proven"]?.bool == true)
+            #expect(answer.json?["verified"]?.bool == true)
             #expect(answer.json?["recorded"]?.bool == false && answer.json?["finish"]?.bool == false)
             let entitlements = answer.json?["answer"]?["entitlements"]?.elements ?? []
             #expect(entitlements.compactMap { $0["productId"]?.string } == ["com.example.reader.monthly"])

@@ -74,7 +74,7 @@ import Testing
             #expect(try await Self.reasons(windows) == [.failures: 1, .sweep: 3])
             let days = try await coverage.days(from: Date(timeIntervalSince1970: 0), to: Self.now)
             #expect(days.count == 3)
-            #expect(days.allSatisfy { $0.provenAt == nil })
+            #expect(days.allSatisfy { $0.completedAt == nil })
         }
     }
 

@@ -46,7 +46,7 @@ import Testing
             #expect(await second.end(by: SIGTERM) == 0)
 
             let said = first.output + second.output
-            #expect(said.contains("History window opened") || said.contains("Coverage of app begins"))
+            #expect(said.contains("Opened a window of Apple's history") || said.contains("Coverage of app begins"))
             for secret in try fixture.secrets + ["PRIVATE KEY", "eyJ"] {
                 #expect(!said.contains(secret), "\(secret.prefix(12))")
             }
@@ -65,7 +65,9 @@ import Testing
 
             try fixture.exchangeKeys(in: directory)
             let deadline = ContinuousClock.now.advanced(by: .seconds(60))
-            while !scheduler.output.contains("API keys reloaded"), ContinuousClock.now < deadline { await Task.yield() }
+            while !scheduler.output.contains("Reloaded App Store Server API keys"), ContinuousClock.now < deadline {
+                await Task.yield()
+            }
             #expect(fixture.ring.revoke("FIRST"))
             #expect(fixture.ring.revoke("SECOND"))
             let after = try await fixture.open()
@@ -108,7 +110,7 @@ import Testing
             // A day that Apple does not list any more.
             let app = SchedulerFixture.app
             let series =
-                #"storekeeper_coverage_unproven{bundle="\#(app.bundleId)",environment="Production",state="given-up"}"#
+                #"storekeeper_coverage_incomplete_days{bundle="\#(app.bundleId)",environment="Production",state="given-up"}"#
             for scheduler in schedulers { #expect(await scheduler.shows("\(series) 0")) }
             try await CoverageStore(fixture.connection).giveUp(
                 app.environment, app.bundleId, days: [SchedulerFixture.now], window: UUID(), because: "test",

@@ -10,7 +10,7 @@ struct Even: Stage {
     enum Reason: String, StageReason {
         case undecodable, odd, bad, later
         var countsTowardsRejectionLimit: Bool { true }
-        var isPostponed: Bool { self == .later }
+        var isDeferred: Bool { self == .later }
     }
 
     struct Text: TopicMessage, Hashable {

@@ -40,7 +40,7 @@ import Testing
         clock.advance(by: .seconds(61))
         await reporter.publish(&report, askingBroker: true)
         let sentence =
-            "worker owns no partition although 5 records wait in in, of which no instance has settled any for 61 s"
+            "worker owns no partition although 5 records wait in in, of which no instance has committed any for 61 s"
         #expect(health.notReady == [sentence])
         #expect(health.hung.isEmpty, "the others may be waiting for a dependency")
         let other = try #require(members.first { $0 !== spare })

@@ -60,7 +60,7 @@ import Testing
         for second in stride(from: 0, through: 600, by: 30) { detector.observed(group(settled: 3), at: after(second)) }
         #expect(
             detector.complaint(at: after(61))
-                == "owns no partition although 7 records wait in in, of which no instance has settled any for 61 s")
+                == "owns no partition although 7 records wait in in, of which no instance has committed any for 61 s")
         #expect(detector.silence(at: after(600)) == .zero && !detector.isHung(at: after(600)))
         #expect(detector.isHung(at: after(601)))
     }

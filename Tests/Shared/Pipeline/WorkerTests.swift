@@ -70,14 +70,14 @@ import Testing
         #expect(Set(forwarded.map(\.value)).count == 20)
     }
 
-    @Test func `Worker writes a postponed record to its waiting topic with key and headers, and settles it`()
+    @Test func `Worker writes a deferred record to its waiting topic with key and headers, and settles it`()
         async throws
     {
         let harness = try await WorkerHarness()
         let header = RecordHeader(name: Headers.source, value: Array("webhook".utf8))
         try await harness.write(["later"], headers: [header])
         let waiting = try await harness.whileWorking(Even()) {
-            let waiting = try await harness.read(Topics.unproven.name, count: 1)
+            let waiting = try await harness.read(Topics.deferred.name, count: 1)
             try await harness.drained()
             return waiting
         }
@@ -209,7 +209,7 @@ private struct WorkerHarness {
     ) async throws -> Value where S.Input == Even.Text, S.Output == Even.Text {
         let connection = try await WorkerConnection(context, stage: .verifier, reading: input.route)
         let parts = connection.services(
-            running: stage, settlement: KafkaSettlement(connection, to: output, postponingTo: Topics.unproven.route))
+            running: stage, settlement: KafkaSettlement(connection, to: output, deferringTo: Topics.deferred.route))
         let group = ServiceGroup(configuration: .init(services: parts.map { .init(service: $0) }, logger: logger))
         async let running: Void = group.run()
         let value: Value

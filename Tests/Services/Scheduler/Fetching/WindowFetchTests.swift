@@ -230,7 +230,7 @@ import Testing
             let coverage = CoverageStore(fixture.connection)
             try await coverage.settle(at: SchedulerFixture.now)
             let given = try #require(try await coverage.days(from: day, to: SchedulerFixture.now).first)
-            #expect(given.provenAt == nil)
+            #expect(given.completedAt == nil)
             #expect(given.givenUp?.contains("storekeeper backfill") == true)
             #expect(
                 try await coverage.daysToRepeat(plannedBefore: SchedulerFixture.now.addingTimeInterval(9e6)).isEmpty)
@@ -246,7 +246,7 @@ import Testing
             #expect(try await fixture.window(id)?.state == .failed)
             let given = try #require(
                 try await CoverageStore(fixture.connection).days(from: day, to: SchedulerFixture.now).first)
-            #expect(given.provenAt == nil)
+            #expect(given.completedAt == nil)
             #expect(given.givenUp?.contains("storekeeper backfill") == true)
         }
     }

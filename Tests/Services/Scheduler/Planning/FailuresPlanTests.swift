@@ -15,7 +15,7 @@ import Testing
         Coverage(
             environment: .production, bundleId: "com.example.app", kind: kind,
             beginsAt: now.addingTimeInterval(begins), plannedUntil: now.addingTimeInterval(planned),
-            provenUntil: now.addingTimeInterval(planned))
+            completeUntil: now.addingTimeInterval(planned))
     }
 
     func from(_ coverage: Coverage, asked: [RecoveryWindowStore.Asked] = []) -> TimeInterval? {

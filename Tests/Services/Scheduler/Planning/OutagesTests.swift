@@ -17,7 +17,7 @@ import Testing
     ) -> Outages? {
         let coverage = Coverage(
             environment: .production, bundleId: "com.example.app", kind: .heartbeats, beginsAt: minute(begins),
-            plannedUntil: minute(planned), provenUntil: minute(planned))
+            plannedUntil: minute(planned), completeUntil: minute(planned))
         return Outages(
             behind: coverage,
             in: alive.map { .init(start: minute(Double($0)), unavailable: refusing.contains($0) ? 3 : 0) })

@@ -13,7 +13,7 @@ import Testing
         let planned = midnight.addingTimeInterval(days * day)
         return Coverage(
             environment: .sandbox, bundleId: "com.example.app", kind: .sweep, beginsAt: planned, plannedUntil: planned,
-            provenUntil: planned)
+            completeUntil: planned)
     }
 
     func due(_ days: Double, at seconds: Double) -> SweepPlan.Due? {

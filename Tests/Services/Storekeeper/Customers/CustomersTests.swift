@@ -94,9 +94,9 @@ import Testing
             #expect(
                 tried.text == """
                     com.example.app Production: firstWins (the default); with refuse 2 of 2 purchases on shared Apple accounts \
-                    would change hands, such as 0, 1
+                    would change their entitled account, such as 0, 1
                     com.example.app Sandbox: firstWins (the default); with refuse 0 of 0 purchases on shared Apple accounts \
-                    would change hands
+                    would change their entitled account
                     """, "\(tried.errorOutput)")
             #expect(try await Self.shared(environment).map(\.isServed) == [true, false])
             let nothing = await CommandOutcome.of(
@@ -116,7 +116,7 @@ import Testing
             #expect(await CommandOutcome.of(policy, environment: environment).errorOutput == "")
             try await connection.run(
                 unsafeScript: """
-                    insert into coverage (environment, bundle_id, kind, begins_at, planned_until, proven_until)
+                    insert into coverage (environment, bundle_id, kind, begins_at, planned_until, complete_until)
                     values ('Production', '\(Self.app)', 'failures', now(), now(), now())
                     """)
             #expect(await CommandOutcome.of(policy, environment: environment).errorOutput == "")

@@ -14,7 +14,7 @@ struct CoverageCommandTests {
         var stillMissing: Int64
     }
 
-    @Test func `Calendar says of each day whether it is proven, and why not`() async throws {
+    @Test func `coverage says of each day whether it is complete, and why not`() async throws {
         try await TestDatabase.use { database async throws in
             let none = await CommandOutcome.of(["coverage"], environment: database.environment)
             #expect(none.code == 0 && none.text.contains("No days yet"))
@@ -23,29 +23,29 @@ struct CoverageCommandTests {
             try await connection.run(
                 unsafeScript: """
                     insert into coverage_day (
-                        planned_at, proven_at, listed, missing, recovered, still_missing, window_id, day, environment,
+                        planned_at, completed_at, listed, missing, recovered, still_missing, window_id, day, environment,
                         bundle_id, given_up, unreadable)
                     values
                         (now(), now(), 20, 2, 2, 0, gen_random_uuid(), '2025-10-06', 'Production', 'app', null, 471),
                         (now(), null, 20, 2, 1, 1, gen_random_uuid(), '2025-10-07', 'Production', 'app', null, 0),
                         (now(), null, 0, 0, 0, 0, gen_random_uuid(), '2025-10-08', 'Production', 'app', 'too old', 0);
                     """)
-            let calendar = await CommandOutcome.of(["coverage", "--json"], environment: database.environment)
-            #expect(calendar.code == 1, "a day is given up and one lacks something")
+            let listed = await CommandOutcome.of(["coverage", "--json"], environment: database.environment)
+            #expect(listed.code == 1, "a day is given up and one lacks something")
             #expect(
-                try calendar.json(as: [Day].self) == [
-                    Day(day: "2025-10-06", state: "proven", stillMissing: 0),
+                try listed.json(as: [Day].self) == [
+                    Day(day: "2025-10-06", state: "complete", stillMissing: 0),
                     Day(day: "2025-10-07", state: "missing", stillMissing: 1),
                     Day(day: "2025-10-08", state: "given up", stillMissing: 0),
                 ])
-            let proven = await CommandOutcome.of(
+            let complete = await CommandOutcome.of(
                 ["coverage", "--to", "2025-10-07"], environment: database.environment)
-            #expect(proven.code == 0 && proven.text.contains("proven"))
-            #expect(proven.text.contains("unreadable") && proven.text.contains(" 471 "))
+            #expect(complete.code == 0 && complete.text.contains("complete"))
+            #expect(complete.text.contains("unreadable") && complete.text.contains(" 471 "))
         }
     }
 
-    @Test func `Windows behind it are listed`() async throws {
+    @Test func `coverage --windows lists the windows behind the days`() async throws {
         try await TestDatabase.use { database async throws in
             let scope = RecoveryWindow.Scope(
                 environment: .sandbox, bundleId: "app", from: CommandOutcome.now.addingTimeInterval(-60),

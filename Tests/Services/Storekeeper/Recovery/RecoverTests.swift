@@ -15,7 +15,7 @@ struct RecoverTests {
         let connection = TestDatabase.connection(database)
         try await connection.run(
             unsafeScript: """
-                insert into coverage (environment, bundle_id, kind, begins_at, planned_until, proven_until)
+                insert into coverage (environment, bundle_id, kind, begins_at, planned_until, complete_until)
                 values ('\(environment.rawValue)', '\(app)', 'failures', now(), now(), now())
                 """)
         await connection.close()

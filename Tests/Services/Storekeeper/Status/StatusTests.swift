@@ -22,13 +22,13 @@ struct StatusTests {
             let environment = harness.environment
 
             let screen = await CommandOutcome.of(["status"], environment: environment, now: now)
-            #expect(screen.code == 2, "nothing is proven, and the verifier is behind")
+            #expect(screen.code == 2, "no day is complete, and the verifier is behind")
             let verifier = screen.text.split(separator: "\n").first { $0.hasPrefix("  verifier  ") }
             #expect(verifier?.contains(" 2 ") == true, "\(screen.text)")
             #expect(screen.text.contains("! verifier is 5 min behind"), "\(screen.text)")
             for words in [
                 "webhook to state  half within 2000 ms, 99 % within 2000 ms, of the last 3", "undecodable",
-                "receiver-1", "nothing is proven yet",
+                "receiver-1", "nothing compared with Apple's history yet",
             ] {
                 #expect(screen.text.contains(words), "\(words) in \(screen.text)")
             }

@@ -27,7 +27,7 @@ import Testing
         let verifier = try material.verifier()
         let genuine = try material.signed(material.envelope(material.transaction(), material.renewal()))
         let none = ChainBudget(perSecond: 0, burst: 0, instant: { .now })
-        #expect(Self.reason(verifier.notification(genuine, now: Self.now, budget: none)) == .chainUnproven)
+        #expect(Self.reason(verifier.notification(genuine, now: Self.now, budget: none)) == .chainDeferred)
         #expect(Self.reason(verifier.notification(genuine, now: Self.now)) == nil)
         #expect(Self.reason(verifier.notification(genuine, now: Self.now, budget: none)) == nil)
     }

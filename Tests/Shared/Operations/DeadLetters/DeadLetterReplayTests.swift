@@ -22,7 +22,7 @@ import Testing
                 headers: record.headers.map { WireHeader($0.name, $0.value) }))
     }
 
-    @Test(arguments: [Topics.received.name, Topics.unproven.name])
+    @Test(arguments: [Topics.received.name, Topics.deferred.name])
     func `DeadLetterReplay keeps the app of a record that was not verified`(topic: String) throws {
         let received = ReceivedNotification(
             signedPayload: Array("a.b.c".utf8), source: .history, receivedAt: Self.time, bundleId: "com.example.app")

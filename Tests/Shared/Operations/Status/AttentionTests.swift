@@ -18,7 +18,7 @@ struct AttentionTests {
             ]),
             recovery: .read(
                 RecoveryStatus(
-                    proofs: [.init(bundleId: "app", environment: "Production", kind: "failures", provenUntil: now)],
+                    coverage: [.init(bundleId: "app", environment: "Production", kind: "failures", completeUntil: now)],
                     missing: [.init(bundleId: "app", environment: "Production", count: 0)])))
         change(&report)
         return Attention().sentences(on: report)
@@ -42,7 +42,7 @@ struct AttentionTests {
                 $0.recovery = .read(
                     RecoveryStatus(
                         missing: [.init(bundleId: "app", environment: "Production", count: missing)],
-                        unprovenDays: [.init(bundleId: "app", environment: "Production", waiting: 0, givenUp: 3)]))
+                        incompleteDays: [.init(bundleId: "app", environment: "Production", waiting: 0, givenUp: 3)]))
             }
         }
         #expect(sentences(missing: 3) == [])
@@ -110,7 +110,7 @@ struct AttentionTests {
                 }
             ),
             (
-                "window w failed: too old",
+                "window w of Apple's history failed: too old",
                 {
                     $0.recovery = .read(
                         RecoveryStatus(unsettled: [
@@ -119,7 +119,7 @@ struct AttentionTests {
                 }
             ),
             (
-                "window w has been open for 2 h",
+                "window w of Apple's history has been open for 2 h",
                 {
                     let before = Self.now.addingTimeInterval(-7200)
                     $0.recovery = .read(
@@ -139,12 +139,12 @@ struct AttentionTests {
                 }
             ),
             (
-                "proven 3 h 0 min ago",
+                "failed deliveries to app Production were last checked 3 h 0 min ago",
                 {
                     let before = Self.now.addingTimeInterval(-10_800)
                     $0.recovery = .read(
-                        RecoveryStatus(proofs: [
-                            .init(bundleId: "app", environment: "Production", kind: "failures", provenUntil: before)
+                        RecoveryStatus(coverage: [
+                            .init(bundleId: "app", environment: "Production", kind: "failures", completeUntil: before)
                         ]))
                 }
             ),

@@ -38,7 +38,7 @@ import Testing
                 Self.app.environment, Self.app.bundleId, at: Fixtures.at(5000), sweepingFrom: Fixtures.at(5000))
             #expect(try await fixtures.coverage.coverage().count == Coverage.Kind.allCases.count)
             #expect(try await Self.coverage(.failures, fixtures).beginsAt == Fixtures.at(1000))
-            #expect(try await Self.coverage(.sweep, fixtures).provenUntil == Fixtures.start)
+            #expect(try await Self.coverage(.sweep, fixtures).completeUntil == Fixtures.start)
         }
     }
 
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `A day is proven when its sweep closes, and provenUntil is the first unproven day`()
+    @Test func `A day is proven when its sweep closes, and completeUntil is the first unproven day`()
         async throws
     {
         try await Fixtures.use { fixtures async throws in
@@ -64,13 +64,13 @@ import Testing
                 fixtures
             )
             #expect(try await fixtures.windows.close([second], at: Fixtures.at(7)) == [second])
-            #expect(try await Self.coverage(.sweep, fixtures).provenUntil == Fixtures.start)
+            #expect(try await Self.coverage(.sweep, fixtures).completeUntil == Fixtures.start)
             #expect(try await fixtures.windows.close([first], at: Fixtures.at(8)) == [first])
-            #expect(try await Self.coverage(.sweep, fixtures).provenUntil == Fixtures.at(2 * Fixtures.day))
+            #expect(try await Self.coverage(.sweep, fixtures).completeUntil == Fixtures.at(2 * Fixtures.day))
 
             let days = try await fixtures.coverage.days(from: Fixtures.start, to: Fixtures.at(9 * Fixtures.day))
             #expect(days.map(\.day) == [Fixtures.start, Fixtures.at(Fixtures.day)])
-            #expect(days.map(\.provenAt) == [Fixtures.at(8), Fixtures.at(7)])
+            #expect(days.map(\.completedAt) == [Fixtures.at(8), Fixtures.at(7)])
             #expect(
                 days[1].counts
                     == .init(listed: 20, present: 16, missing: 3, recovered: 2, rejected: 1, unreadable: 1))
@@ -85,7 +85,7 @@ import Testing
             #expect(try await fixtures.coverage.status().missing == [Self.app: 1])
             #expect(try await fixtures.coverage.daysToRepeat(plannedBefore: Fixtures.at(1)).isEmpty)
             #expect(try await fixtures.windows.close([first], at: Fixtures.at(7)) == [first])
-            #expect(try await Self.coverage(.sweep, fixtures).provenUntil == Fixtures.start)
+            #expect(try await Self.coverage(.sweep, fixtures).completeUntil == Fixtures.start)
             #expect(try await fixtures.coverage.status().missing == [Self.app: 1])
             #expect(try await fixtures.coverage.daysToRepeat(plannedBefore: Fixtures.at(0)).isEmpty)
             let unproven = try await fixtures.coverage.daysToRepeat(plannedBefore: Fixtures.at(1))
@@ -97,7 +97,7 @@ import Testing
             try await fixtures.fetch(claim)
             try await fixtures.see(claim.page, of: claim.id, .init(listed: 20, present: 20))
             #expect(try await fixtures.windows.close([claim.id], at: Fixtures.at(11)) == [claim.id])
-            #expect(try await Self.coverage(.sweep, fixtures).provenUntil == Fixtures.at(Fixtures.day))
+            #expect(try await Self.coverage(.sweep, fixtures).completeUntil == Fixtures.at(Fixtures.day))
             #expect(try await fixtures.coverage.status().missing == [Self.app: 0])
         }
     }
@@ -113,12 +113,12 @@ import Testing
             let day = try #require(
                 try await fixtures.coverage.days(from: Fixtures.start, to: Fixtures.at(1)).first)
             #expect(day.givenUp == "too long ago")
-            #expect(day.provenAt == nil)
+            #expect(day.completedAt == nil)
             // Its missing notifications can never be counted.
             #expect(try await fixtures.coverage.status().missing == [Self.app: 1])
             #expect(try await fixtures.coverage.status().days[Self.app]?.givenUp == 1)
             #expect(try await fixtures.coverage.status().days[Self.app]?.waiting == 0)
-            #expect(try await Self.coverage(.sweep, fixtures).provenUntil == Fixtures.at(Fixtures.day))
+            #expect(try await Self.coverage(.sweep, fixtures).completeUntil == Fixtures.at(Fixtures.day))
         }
     }
 
@@ -169,11 +169,11 @@ import Testing
                 try await fixtures.see(claim.page, of: claim.id)
                 ids.append(claim.id)
             }
-            #expect(try await Self.coverage(.failures, fixtures).provenUntil == Fixtures.at(1000))
+            #expect(try await Self.coverage(.failures, fixtures).completeUntil == Fixtures.at(1000))
             #expect(try await fixtures.windows.close([ids[0]], at: Fixtures.at(1)) == [ids[0]])
-            #expect(try await Self.coverage(.failures, fixtures).provenUntil == Fixtures.at(2000))
+            #expect(try await Self.coverage(.failures, fixtures).completeUntil == Fixtures.at(2000))
             #expect(try await fixtures.windows.close([ids[1]], at: Fixtures.at(2)) == [ids[1]])
-            #expect(try await Self.coverage(.failures, fixtures).provenUntil == Fixtures.at(3000))
+            #expect(try await Self.coverage(.failures, fixtures).completeUntil == Fixtures.at(3000))
         }
     }
 

@@ -135,7 +135,7 @@ import Testing
             try await fixtures.claims.fail(claim, because: "Apple refuses", at: Fixtures.at(601))
             let after = try #require(try await fixtures.coverage.coverage().first { $0.kind == .failures })
             #expect(after.plannedUntil == Fixtures.at(0))
-            #expect(after.provenUntil == Fixtures.at(0))
+            #expect(after.completeUntil == Fixtures.at(0))
         }
     }
 }

@@ -9,10 +9,10 @@ import Testing
 @testable import Verifier
 
 /// A flood of forgeries that get as far as the certificate chain, beside genuine notifications.
-@Suite struct UnprovenTests {
+@Suite struct VerifyDeferredTests {
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)
 
-    @Test func `Verifier passes genuine notifications and postpones forged chains beyond its budget`() async throws {
+    @Test func `Verifier passes genuine notifications and defers forged chains beyond its budget`() async throws {
         let material = try ForgeryMaterial(now: Self.now)
         let verifier = try material.verifier()
         let genuine = try material.signed(material.envelope(material.transaction(), material.renewal()))
@@ -21,17 +21,17 @@ import Testing
         #expect(Self.outcomes(try await stage.process([Self.delivery(genuine)])) == ["forwarded"])
         stage.budget = ChainBudget(perSecond: 0, burst: 4, instant: { .now })
         let results = try await stage.process((forged + [genuine]).map(Self.delivery))
-        #expect(Self.outcomes(results).filter { $0 == "chain-unproven" }.count == 16)
+        #expect(Self.outcomes(results).filter { $0 == "chain-deferred" }.count == 16)
         #expect(Self.outcomes(results).filter { $0 == "chain-untrusted" }.count == 4)
         #expect(Self.outcomes(results).last == "forwarded")
         // The slower lane rejects the rest with its true reason.
         stage.budget = nil
-        let slow = VerifyUnproven(verify: stage, share: 1, clock: ContinuousClock(), instant: { .now })
+        let slow = VerifyDeferred(verify: stage, share: 1, clock: ContinuousClock(), instant: { .now })
         let rejected = try await slow.process(forged.map(Self.delivery))
         #expect(Set(Self.outcomes(rejected)) == ["chain-untrusted"])
     }
 
-    @Test func `Postponed record keeps its bytes and headers, and says nothing about this release`() async throws {
+    @Test func `Deferred record keeps its bytes and headers, and says nothing about this release`() async throws {
         let material = try ForgeryMaterial(now: Self.now)
         let verifier = try material.verifier()
         var stage = Verify(verifier: { verifier }, now: { Self.now }, cores: 1)
@@ -42,12 +42,12 @@ import Testing
             wire: message.record(), position: LogPosition(topic: Topics.received.name, partition: 0, offset: 7),
             timestamp: nil)
         let processed = try await Batch(records: [record]).processed(by: stage)
-        #expect(processed.postponed.map(\.wire) == [message.record()])
+        #expect(processed.deferred.map(\.wire) == [message.record()])
         guard case .discard(let reason) = processed.results[0] else {
             Issue.record("it was decided")
             return
         }
-        #expect(reason.isPostponed)
+        #expect(reason.isDeferred)
         #expect(!reason.countsTowardsRejectionLimit)
     }
 

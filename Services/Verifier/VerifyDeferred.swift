@@ -1,9 +1,9 @@
 import Contracts
 import Pipeline
 
-/// The slower lane: proves unknown chains, however many there are, and pauses after each batch, so that a flood of forged
-/// ones takes no more than a share of one core from what is proven already.
-struct VerifyUnproven: Stage {
+/// The slower lane: verifies unknown chains, however many there are, and pauses after each batch, so that a flood of forged
+/// ones takes no more than a share of one core from what is verified already.
+struct VerifyDeferred: Stage {
     let verify: Verify
     /// Of one core, 0 to 1.
     let share: Double
