@@ -103,6 +103,9 @@ struct RunOptions: ParsableArguments {
     @Option(help: "Deliveries per second; 0 is unlimited.")
     var rate = 0.0
 
+    @Flag(help: "Sign everything before sending the first notification; needs --count or --scenario.")
+    var presigned = false
+
     @Option(help: "Maximum number of concurrent deliveries.")
     var concurrency = 64
 
@@ -185,6 +188,10 @@ struct RunOptions: ParsableArguments {
         if scenario != nil, mix != nil || count > 0 {
             problems.append("--scenario goes with --plays, not with --mix or --count")
         }
+        if presigned, count == 0, scenario == nil {
+            problems.append(
+                "--presigned needs --count or --scenario: a run without end cannot be signed before it begins")
+        }
         if plays < 1 { problems.append("--plays must be at least 1") }
         if !problems.isEmpty { throw ValidationError(problems.joined(separator: "; ")) }
     }
@@ -221,11 +228,13 @@ struct RunOptions: ParsableArguments {
         }
         // Plays are compared with their expected access, so the summary has it.
         let reportedPurchases = scenario != nil || self.mix != nil ? 100 : 0
-        return Plan(
+        var plan = Plan(
             apps: apps, count: count, subscriptions: size, seed: seed, conditions: conditions, mix: mix,
             repeatedShare: duplicates, reorderWindow: reorder, invalidShare: tampered,
             retries: RetrySchedule(
                 scale: retryScale, retriesSandbox: retrySandbox, retriesBadRequests: !noRetryBadRequest),
             concurrency: concurrency, rate: rate, reportedPurchases: reportedPurchases)
+        plan.isPresigned = presigned
+        return plan
     }
 }

@@ -8,6 +8,8 @@ import Synchronization
 struct Simulate: Sendable {
     /// How long the loop sleeps at most before it checks for a signal or for room.
     private static let patience: Duration = .milliseconds(50)
+    /// Notifications that one task signs ahead.
+    private static let portion = 250
 
     let plan: Plan
     let signer: NotificationSigner
@@ -60,11 +62,12 @@ struct Simulate: Sendable {
     }
 
     private func send() async throws -> Tally {
+        let deliveryService = deliveryService ?? DeliveryService(Outbox(plan: plan, now: present()))
+        let presigned = plan.isPresigned ? try await presign(deliveryService) : [:]
         let clock = ContinuousClock()
         let start = clock.now
         // Not that of the stop: the API may have been used for a day without anything to send.
         var lastAnswer = start
-        let deliveryService = deliveryService ?? DeliveryService(Outbox(plan: plan, now: present()))
         var pace = Pace(rate: plan.rate)
         var count = Count(reportedPurchases: plan.reportedPurchases)
         try await withThrowingTaskGroup(of: Event.self) { group in
@@ -79,7 +82,7 @@ struct Simulate: Sendable {
                         if pending.invalidVariant == nil { historyStore?.note(pending.event) }
                     }
                     pace.begin(at: clock.now)
-                    group.addTask { try await deliver(work) }
+                    group.addTask { try await deliver(work, presigned) }
                     underway += 1
                     continue loop
                 case .pause(let end):
@@ -136,12 +139,31 @@ struct Simulate: Sendable {
         }
     }
 
-    private func deliver(_ work: Work) async throws -> Event {
+    /// Makes and signs on all cores what the run will send, by uuid.
+    private func presign(_ deliveryService: DeliveryService) async throws -> [UUID: SignedNotification] {
+        let moment = present()
+        let pending = deliveryService.withOutbox { $0.prepare(now: moment) }
+        return try await withThrowingTaskGroup(of: [(UUID, SignedNotification)].self) { group in
+            for start in stride(from: 0, to: pending.count, by: Self.portion) {
+                group.addTask {
+                    guard !stop.isOn else { return [] }
+                    return try pending[start..<min(start + Self.portion, pending.count)].map {
+                        ($0.event.uuid, try signer.write($0))
+                    }
+                }
+            }
+            return try await group.reduce(into: [:]) { signed, portion in
+                signed.merge(portion) { first, _ in first }
+            }
+        }
+    }
+
+    private func deliver(_ work: Work, _ presigned: [UUID: SignedNotification]) async throws -> Event {
         switch work {
         case .new(let pending):
             let before = pending.upload == .after ? nil : try await upload(pending)
             if pending.upload == .instead, let before { return .uploaded(before) }
-            let notification = try signer.write(pending)
+            let notification = try presigned[pending.event.uuid] ?? signer.write(pending)
             try record?.write(.notification(notification.entry))
             let delivery = NotificationDelivery(notification: notification)
             let answer = try await answer(to: delivery)

@@ -29,6 +29,8 @@ struct Outbox: Sendable {
     private var random: SeededRandom
     private var uploadRandom: SeededRandom
     private var shuffled: [PendingNotification] = []
+    /// Made ahead, the next one last.
+    private var prepared: [PendingNotification] = []
     private var ordered = PendingQueue()
     private var made = 0
     private var repetitions: [NotificationDelivery] = []
@@ -52,7 +54,17 @@ struct Outbox: Sendable {
     /// Whether everything was sent and answered.
     var isFinished: Bool {
         underway == 0 && ordered.isEmpty && retries.count == 0 && repetitions.isEmpty && shuffled.isEmpty
-            && plan.count > 0 && made >= plan.count
+            && prepared.isEmpty && plan.count > 0 && made >= plan.count
+    }
+
+    /// Makes everything new of a counted run now.
+    /// - Returns: what ``next(at:now:)`` will give out, in its order.
+    mutating func prepare(now: Date) -> [PendingNotification] {
+        guard plan.count > 0 else { return [] }
+        var all: [PendingNotification] = []
+        while let pending = pending(now: now) { all.append(pending) }
+        prepared = all.reversed()
+        return all
     }
 
     /// Sends something before everything that waits.
@@ -127,6 +139,7 @@ struct Outbox: Sendable {
 
     /// Any notification of the reorder window.
     private mutating func pending(now: Date) -> PendingNotification? {
+        if let pending = prepared.popLast() { return pending }
         while shuffled.count <= plan.reorderWindow, plan.count == 0 || made < plan.count {
             made += 1
             shuffled.append(makePending(now: now))

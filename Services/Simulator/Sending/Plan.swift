@@ -24,6 +24,8 @@ struct Plan: Sendable {
     var concurrency = 64
     /// Deliveries per second; 0 is unlimited.
     var rate = 0.0
+    /// Whether everything is signed before the first delivery, so that signing takes no time of the run. Needs a count.
+    var isPresigned = false
     /// Number of purchases whose expected access is reported at the end.
     var reportedPurchases = 0
     /// Continues after everything was sent until it is stopped, because requests to the API may order more.

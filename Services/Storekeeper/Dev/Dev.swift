@@ -42,6 +42,9 @@ struct Dev: Subcommand {
     @Option(help: "Share of forged notifications, 0 to 1.")
     var tampered = 0.01
 
+    @Flag(help: "Sign all notifications before sending the first, to measure without signing; needs --count.")
+    var presigned = false
+
     @Option(help: "Number of verifiers, 1 to 64.")
     var verifiers = 1
 
@@ -65,7 +68,7 @@ struct Dev: Subcommand {
     @Flag(help: "Print JSON: the result alone.")
     var json = false
 
-    /// The services run in directories of their own.
+    /// The list of API keys names its files, and a relative name in it is relative to the list.
     private static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).path }
 
     func validate() throws {
@@ -84,7 +87,20 @@ struct Dev: Subcommand {
         if let rate, !(0...1_000_000).contains(rate) { problems.append("--rate is out of range: 0 to 1000000") }
         if let subscriptions, subscriptions < 1 { problems.append("--subscriptions must be at least 1") }
         if json, count == 0 { problems.append("--json needs --count: only a counted run has a result") }
+        if presigned, count == 0 {
+            problems.append("--presigned needs --count: a run without end cannot be signed ahead")
+        }
         if !problems.isEmpty { throw ValidationError(problems.joined(separator: "; ")) }
+    }
+
+    /// What the run needs beside itself.
+    func development(in context: CommandContext) throws -> DevelopmentEnvironment {
+        DevelopmentEnvironment(
+            binaries: try InstalledBinaries(beside: context.executable), environment: context.environment,
+            counts: [
+                .verifier: verifiers, .deduplicator: deduplicators, .stateUpdater: stateUpdaters, .ingest: ingests,
+            ],
+            keep: keep.map(Self.absolute), logDirectory: logDir.map(Self.absolute), now: context.now)
     }
 
     func run(in context: CommandContext) async throws {
@@ -99,13 +115,8 @@ struct Dev: Subcommand {
         let options = SimulatorRun.Options(
             count: count, rate: rate ?? (count == 0 ? 50 : 0),
             seed: seed ?? context.seed(), subscriptions: subscriptions, duplicates: duplicates,
-            reorder: reorder, tampered: tampered)
-        let environment = DevelopmentEnvironment(
-            binaries: try InstalledBinaries(beside: context.executable), environment: context.environment,
-            counts: [
-                .verifier: verifiers, .deduplicator: deduplicators, .stateUpdater: stateUpdaters, .ingest: ingests,
-            ],
-            keep: keep.map(Self.absolute), logDirectory: logDir.map(Self.absolute), now: context.now)
+            reorder: reorder, tampered: tampered, isPresigned: presigned)
+        let environment = try development(in: context)
         let show = LiveDisplay(isQuiet: json)
         let report: RunReport?
         do {

@@ -8,6 +8,8 @@ import Synchronization
 /// One run: sends, shows, waits until everything has arrived, compares.
 struct DevRun: Sendable {
     private static let tick: Duration = .milliseconds(200)
+    /// While nothing moves: each look costs every service an answer.
+    private static let idleTick: Duration = .seconds(1)
     private static let stallLimit: Duration = .seconds(60)
 
     let services: DevelopmentEnvironment.RunningServices
@@ -98,22 +100,30 @@ struct DevRun: Sendable {
         _ simulator: ChildProcess, _ simulatorRun: SimulatorRun, _ observer: Observer, _ isEnough: Flag
     ) async throws -> RunReport? {
         let clock = ContinuousClock()
-        let start = clock.now
+        var start = clock.now
         // At a low rate, nothing changes between two notifications.
         let between = options.rate > 0 ? Duration.seconds(3 / options.rate) : .zero
-        var progress = Progress(limit: max(Self.stallLimit, between))
+        // Nothing moves while the simulator signs ahead: less than 5 ms each on the slowest machine.
+        let signing = options.isPresigned ? Duration.milliseconds(5) * options.count : .zero
+        var progress = Progress(limit: max(Self.stallLimit, between) + signing)
         var expected: Expectation?
+        var lastMark: [Int64] = []
         var totals = StageCounts.Total()
         while true {
             let snapshot = try await observer.snapshot(
                 elapsed: clock.now - start, planned: options.count == 0 ? nil : options.count, &totals)
             show.update(snapshot)
+            // The duration begins with the first notification, not with the simulator.
+            if snapshot.stages[.ingest]?.handled ?? 0 == 0 { start = clock.now }
             if isEnough.isSet { simulator.send(SIGTERM) }
             let hasEnded = !simulator.isRunning
             if hasEnded, expected == nil { try await judgeEnd(of: simulator, wasStopped: isEnough.isSet) }
             // The simulator stays for requests to its API.
             let hasSent = hasEnded ? true : await simulatorRun.control.isFinished()
-            let hasStalled = progress.stands(at: clock.now, observer.mark(snapshot))
+            let mark = observer.mark(snapshot)
+            let isIdle = mark == lastMark && expected == nil
+            lastMark = mark
+            let hasStalled = progress.stands(at: clock.now, mark)
             // The simulator waits for a pipeline that stands still, and would never come to its end.
             if expected == nil, hasSent || hasStalled && options.count > 0 {
                 expected = Expectation(
@@ -129,7 +139,7 @@ struct DevRun: Sendable {
                         expected.book, observer, stalled: !hasArrived, seconds: (clock.now - start).seconds)
                 }
             }
-            try await clock.sleep(for: Self.tick)
+            try await clock.sleep(for: isIdle ? Self.idleTick : Self.tick)
         }
     }
 

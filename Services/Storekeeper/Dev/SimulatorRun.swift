@@ -11,6 +11,8 @@ struct SimulatorRun: Sendable {
         var duplicates = 0.0
         var reorder = 0
         var tampered = 0.0
+        /// Whether everything is signed before the first delivery.
+        var isPresigned = false
         /// Whether to retry in the sandbox, too, which Apple does not.
         var retriesSandbox = true
         /// Divisor of Apple's retry intervals.
@@ -56,6 +58,7 @@ struct SimulatorRun: Sendable {
         for key in [plan.apiKey] + options.furtherKeys {
             for option in key.options(for: plan.apps) { arguments += ["--api-key", option] }
         }
+        if options.isPresigned { arguments.append("--presigned") }
         if options.retriesSandbox { arguments.append("--retry-sandbox") }
         if let scale = options.retryScale { arguments += ["--retry-scale", "\(scale)"] }
         if let subscriptions = options.subscriptions { arguments += ["--subscriptions", "\(subscriptions)"] }

@@ -3,6 +3,7 @@ import Contracts
 import Foundation
 import Hummingbird
 import StrictJSON
+import Synchronization
 import TestSupport
 import Testing
 
@@ -90,6 +91,38 @@ import Testing
         #expect(Set(forged) == Set(InvalidVariant.allCases.map(\.reason.rawValue)))
     }
 
+    @Test func `Presigned run signs everything before it sends the first notification`() async throws {
+        let isSending = Atomic(false)
+        let present: @Sendable () -> Date = {
+            let now = NotificationSignerTests.now
+            return isSending.load(ordering: .relaxed) ? now.addingTimeInterval(30 * 86_400) : now
+        }
+        let plan = plan {
+            $0.count = 400
+            $0.invalidShare = 0.1
+            $0.repeatedShare = 0.1
+            $0.isPresigned = true
+        }
+        let (requests, record, tally) = try await Receiver.listening(answering: { _, _ in
+            isSending.store(true, ordering: .relaxed)
+            return .ok
+        }) { receiver, address in
+            let (record, tally) = try await send(to: address + "/v1/notifications", plan: plan, present: present)
+            return (receiver.requests, record, tally)
+        }
+        #expect(tally.accepted == 400)
+        #expect(Set(try requests.map { try uuid(in: $0.body) }) == Set(record.notifications.map(\.uuid)))
+        #expect(record.notifications.count == 400)
+        #expect(record.notifications.allSatisfy { $0.signedDate <= NotificationSignerTests.now.milliseconds })
+    }
+
+    @Test func `Run without an end cannot be presigned`() {
+        let arguments = ["--target", "http://127.0.0.1:1/", "--authority", "a", "--presigned"]
+        #expect(throws: (any Error).self) { try RunCommand.parse(arguments) }
+        #expect(throws: Never.self) { try RunCommand.parse(arguments + ["--count", "1"]) }
+        #expect(throws: Never.self) { try RunCommand.parse(arguments + ["--scenario", "win-back"]) }
+    }
+
     @Test func `Refused connection is recorded like an answer`() async throws {
         let (record, tally) = try await send(
             to: "http://127.0.0.1:1/v1/notifications",
@@ -132,9 +165,10 @@ import Testing
         }
     }
 
-    private func send(to url: String, plan: Plan, stop: StopSwitch = StopSwitch()) async throws -> (
-        RunRecord, Tally
-    ) {
+    private func send(
+        to url: String, plan: Plan, stop: StopSwitch = StopSwitch(),
+        present: @escaping @Sendable () -> Date = { NotificationSignerTests.now }
+    ) async throws -> (RunRecord, Tally) {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let path = directory.path("record.jsonl")
@@ -143,7 +177,7 @@ import Testing
         let simulate = Simulate(
             plan: plan, signer: try NotificationSignerTests.signer(),
             target: Target(client: client, url: url, timeout: .seconds(30)), record: record, backlog: nil, stop: stop,
-            present: { NotificationSignerTests.now }, now: { NotificationSignerTests.now })
+            present: present, now: { NotificationSignerTests.now })
         let result: Result<Tally, any Error>
         do { result = .success(try await simulate.run()) } catch { result = .failure(error) }
         try await client.shutdown()

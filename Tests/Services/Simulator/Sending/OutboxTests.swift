@@ -83,6 +83,23 @@ import Testing
         #expect(mixed.count == 500)
     }
 
+    @Test func `Prepared outbox gives out the same in the same order, and is not finished before it has`() throws {
+        let adjust: (inout Plan) -> Void = {
+            $0.count = 200
+            $0.reorderWindow = 20
+            $0.invalidShare = 0.1
+        }
+        var prepared = outbox(adjust)
+        let all = prepared.prepare(now: moment)
+        #expect(all.map(\.event.uuid) == uuids(outbox(adjust)))
+        #expect(!prepared.isFinished)
+        // What is made ahead does not depend on the moment at which it is sent.
+        for expected in all {
+            #expect(pending(prepared.next(at: start, now: moment.addingTimeInterval(86_400))) == expected)
+        }
+        #expect(pending(prepared.next(at: start, now: moment)) == nil)
+    }
+
     @Test func `Outbox forges about the requested share, each in a variant that applies to it`() {
         var outbox = outbox {
             $0.count = 2_000

@@ -32,6 +32,13 @@ struct ProcessPlanTests {
         #expect(Self.plan().environment(of: kind, named: "x")["DATABASE_URL"] == "postgres://d")
     }
 
+    @Test func `Simulator of a presigned run signs ahead`() {
+        var run = SimulatorRun(options: SimulatorRun.Options(count: 10), target: "http://t", plan: Self.plan())
+        #expect(!run.arguments.contains("--presigned"))
+        run.options.isPresigned = true
+        #expect(run.arguments.contains("--presigned"))
+    }
+
     @Test func `setup asks for the replication factor of the environment`() {
         var plan = Self.plan()
         #expect(plan.setupEnvironment["STOREKEEPER_REPLICATION_FACTOR"] == "1")
