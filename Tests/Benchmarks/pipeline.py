@@ -3,6 +3,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -11,7 +12,7 @@ import tempfile
 import threading
 import time
 
-from rehearsal import postgres
+from rehearsal import ports, postgres
 
 root = pathlib.Path(__file__).parent.parent.parent
 ticks = os.sysconf("SC_CLK_TCK")
@@ -21,6 +22,9 @@ APART = {"simulator", "storekeeper"}
 FIGURES = """
     select jsonb_build_object(
         'notifications', (select count(*) from notification),
+        'first', (select extract(epoch from min(received_at)) from notification where source = 'webhook'),
+        'last', (select extract(epoch from max(recorded_at)) from notification where source = 'webhook'),
+        'end', (select extract(epoch from max(published_at)) from timeline),
         'state', (
             select to_jsonb(percentile_disc(array[0.5, 0.95, 0.99]) within group (
                 order by round(1000 * extract(epoch from recorded_at - received_at))))
@@ -56,16 +60,21 @@ def programs(given):
 
 
 class Watch(threading.Thread):
-    """The processor time and the greatest memory of all descendants of some processes."""
+    """The processor time and the greatest memory of all descendants of some processes, and the bytes of those that have
+    connections to `broker`, the process of the development broker."""
 
-    def __init__(self, *tops):
+    def __init__(self, *tops, broker=None):
         super().__init__(daemon=True)
-        self.tops, self.ended, self.seen = set(tops), threading.Event(), {}
+        self.tops, self.broker, self.ended = set(tops), broker, threading.Event()
+        self.seen, self.ticks, self.connections = {}, [], {}
         self.start()
 
     def run(self):
         while not self.ended.wait(0.1):
             self.look()
+            self.ticks.append((time.time(), self.totals()))
+            if self.broker and len(self.ticks) % 5 == 0:
+                self.look_at_connections()
 
     def look(self):
         now = {}
@@ -87,6 +96,18 @@ class Watch(threading.Thread):
             if ancestor in self.tops:
                 self.seen[process] = (command, seconds, megabytes)
 
+    def look_at_connections(self):
+        """What the kernel counted of every connection, requests and acknowledgements included."""
+        lines = subprocess.run(["ss", "-tanpHiO"], capture_output=True, text=True).stdout.splitlines()
+        own = {line.split()[3] for line in lines if f"pid={self.broker}," in line and line.startswith("LISTEN")}
+        for line in lines:
+            user = re.search(r'users:\(\("([^"]+)",pid=(\d+)', line)
+            if user and line.split()[4] in own and int(user[2]) != self.broker:
+                sent, received = (
+                    int(found[1]) if (found := re.search(rf"{name}:(\d+)", line)) else 0
+                    for name in ("bytes_acked", "bytes_received"))
+                self.connections[user[1], user[2], line.split()[3]] = (sent, received)
+
     def totals(self):
         """Seconds of processor time, and the memory of the largest process in MB, by command."""
         totals = {}
@@ -94,6 +115,20 @@ class Watch(threading.Thread):
             before = totals.get(command, (0, 0))
             totals[command] = (before[0] + seconds, max(before[1], megabytes))
         return totals
+
+    def between(self, first, last):
+        """The same, with the processor time between two moments alone."""
+        begin = next((totals for moment, totals in reversed(self.ticks) if moment <= first), {})
+        end = next((totals for moment, totals in self.ticks if moment >= last), self.ticks[-1][1])
+        return {name: (used - begin.get(name, (0,))[0], megabytes) for name, (used, megabytes) in end.items()}
+
+    def traffic(self):
+        """Bytes sent to the broker and received from it, by command."""
+        traffic = {}
+        for (command, _, _), (sent, received) in self.connections.items():
+            before = traffic.get(command, (0, 0))
+            traffic[command] = (before[0] + sent, before[1] + received)
+        return traffic
 
     def end(self):
         self.ended.set()
@@ -110,15 +145,15 @@ def three_verifications():
 class Run:
     """One run of `storekeeper dev` with a database of its own."""
 
-    def __init__(self, server, directory, name, *options):
+    def __init__(self, server, directory, name, *options, **environment):
         self.server, self.name = server, name
         server.sql(f"create database {name}")
         self.url = server.url().removesuffix("postgres") + name
         self.start = server.value("select pg_current_wal_lsn()")
         self.process = subprocess.Popen(
             [directory / "storekeeper", "dev", *options], stdout=subprocess.PIPE, text=True,
-            env=os.environ | {"DATABASE_URL": self.url})
-        self.watch = Watch(self.process.pid, server.process())
+            env=os.environ | {"DATABASE_URL": self.url} | environment)
+        self.watch = Watch(self.process.pid, server.process(), broker=self.process.pid)
 
     def report(self):
         output, _ = self.process.communicate()
@@ -140,24 +175,69 @@ def percentiles(values):
 
 
 def show(run, signatures=None):
-    """Prints what a run cost, and returns whether it was equal."""
+    """Prints what a run cost, and returns whether it was equal, with notifications a second and milliseconds each."""
     report, figures = run.report(), run.figures()
     count = figures["notifications"]
-    print(f"\n{run.name.replace('_', ' ')}: {count} notifications, {report['perSecond']:.0f} a second; equal: {report['isClean']}")
+    rate = count / (figures["last"] - figures["first"])
+    print(f"\n{run.name.replace('_', ' ')}: {count} notifications, {rate:.0f} a second from the first webhook to the last state; "
+          f"equal: {report['isClean']}")
     print("from webhook to state, p50 / p95 / p99:", percentiles(figures["state"]))
     print("from state to subscriptions.changed:", percentiles(figures["published"]))
     print(f"in Postgres, a notification: {figures['inserted'] / count:.1f} rows inserted, {figures['updated'] / count:.1f} "
           f"updated, {figures['wal'] / count:.0f} bytes of WAL, {figures['bytes'] / count:.0f} bytes of tables and indexes")
-    totals = run.watch.totals()
-    print("ms of processor time a notification, and the most memory of a process in MB")
+    totals = run.watch.between(figures["first"], max(figures["last"], figures["end"] or 0))
+    traffic = run.watch.traffic()
+    print("a notification: ms of processor time from the first webhook to the last message, the most memory of a process in MB, "
+          "KB sent to Kafka and received")
     for command, (seconds, megabytes) in sorted(totals.items(), key=lambda item: -item[1][0]):
         if seconds * 1000 / count >= 0.0005:
-            print(f"{command:18} {1000 * seconds / count:7.3f} {megabytes:7.0f}")
+            kilobytes = "".join(f"{each / count / 1000:8.2f}" for each in traffic.get(command, ()) if command not in APART)
+            print(f"{command:18} {1000 * seconds / count:7.3f} {megabytes:7.0f} {kilobytes}")
     own = 1000 * sum(seconds for command, (seconds, _) in totals.items() if command not in APART) / count
     print(f"{'the pipeline':18} {own:7.3f}, without simulator, development broker and checks")
     if signatures:
         print(f"{'three signatures':18} {signatures:7.3f}, openssl speed ecdsap256: the pipeline is {own / signatures:.1f} times that")
-    return report["isClean"]
+    return report["isClean"], rate, own
+
+
+def peer(server, directory, work, count, simulated, ours):
+    """Prints what Apple's Python library costs behind an HTTP server of Python's, beside a run of the pipeline."""
+    python = root / ".build/peers/bin/python"
+    if not python.exists() or subprocess.run([python, "-c", "import appstoreserverlibrary, psycopg2"], capture_output=True).returncode:
+        subprocess.run([sys.executable, "-m", "venv", root / ".build/peers"], check=True)
+        subprocess.run(
+            [python, "-m", "pip", "install", "--quiet", "app-store-server-library==3.1.2", "psycopg2-binary==2.9.13"], check=True)
+    authority, port, apps = work / "authority", ports.free_port(), [
+        "com.example.app:1234567890:Production,Sandbox", "com.example.reader:1234567891:Production",
+        "com.example.trainer:1234567892:Sandbox"]
+    # Creates the authority.
+    subprocess.run(
+        [directory / "simulator", "make", "--case", "test", "--authority", authority], check=True, stdout=subprocess.DEVNULL)
+    server.sql("create database peer")
+    url = server.url().removesuffix("postgres") + "peer"
+    process = subprocess.Popen(
+        [python, root / "Tests/Benchmarks/peer.py", str(port), authority / "root.pem", url, *apps], start_new_session=True)
+    try:
+        ports.wait_until("the peer listens", 30, lambda: ports.get(f"http://127.0.0.1:{port}/")[0])
+        watch = Watch(process.pid, server.process())
+        told = json.loads(subprocess.run(
+            [directory / "simulator", "run", "--presigned", "--json", "--count", str(count), "--target", f"http://127.0.0.1:{port}/",
+             "--authority", authority, "--timeout", "60", *simulated, *(word for app in apps for word in ("--app", app))],
+            check=True, capture_output=True, text=True).stdout)
+        watch.look()
+        seconds = {name: used for name, (used, _) in watch.totals().items()}
+        watch.end()
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    stored = int(subprocess.run(
+        [server.bin / "psql", "-XAtq", "-d", url, "-c", "select count(*) from peer_notification"],
+        check=True, capture_output=True, text=True).stdout)
+    rate, each = stored / told["seconds"], 1000 * sum(seconds.values()) / stored
+    print(f"\nApple's Python library, http.server and one insert in the request: {stored} rows, {rate:.0f} a second, "
+          f"{each:.3f} ms of processor time each, answered within {told['p50']:.0f} / {told['p95']:.0f} / {told['p99']:.0f} ms "
+          "(p50 / p95 / p99)")
+    print(f"the pipeline takes {ours[0] / rate:.1f} times as many, at {ours[1] / each:.3f} of the processor time")
 
 
 def idle(run, seconds):
@@ -181,7 +261,8 @@ def idle(run, seconds):
 
 def main():
     parser = argparse.ArgumentParser(prog="Tests/Benchmarks/pipeline")
-    parser.add_argument("--count", type=int, default=20000, help="notifications at full speed; 0: none")
+    parser.add_argument("--count", type=int, default=20000, help="notifications at full speed, signed before; 0: none")
+    parser.add_argument("--peers", type=int, nargs="?", const=3000, help="beside so many through Apple's Python library")
     parser.add_argument("--rates", default="", help="also at these rates a second, such as 20,200, for 30 s each")
     parser.add_argument("--idle", type=int, default=0, help="also without traffic, for so many seconds")
     parser.add_argument("programs", nargs="?", help="directory of release programs that are built already")
@@ -190,17 +271,24 @@ def main():
     work = pathlib.Path(tempfile.mkdtemp(prefix="storekeeper-pipeline-"))
     work.chmod(0o755)
     server = Server(work / "postgres")
+    # The purchases are those of every run and of the peer.
+    simulated = ["--seed", "1", "--subscriptions", str(max(10, options.count // 10)), "--duplicates", "0.05", "--reorder", "10",
+                 "--tampered", "0.01"]
     try:
         clean = True
         if options.count:
-            run = Run(server, directory, "full_speed", "--json", "--count", str(options.count))
-            clean = show(run, three_verifications())
+            signatures = three_verifications()
+            clean, *ours = show(
+                Run(server, directory, "full_speed", "--json", "--presigned", "--count", str(options.count), *simulated), signatures)
+            if options.peers:
+                peer(server, directory, work, options.peers, simulated, ours)
         for rate in filter(None, options.rates.split(",")):
             count = max(1, int(float(rate) * 30))
             name = f"at_{rate.replace('.', '_')}_a_second"
-            clean = show(Run(server, directory, name, "--json", "--count", str(count), "--rate", rate)) and clean
+            clean = show(Run(server, directory, name, "--json", "--count", str(count), "--rate", rate))[0] and clean
         if options.idle:
-            idle(Run(server, directory, "idle", "--rate", "0.01"), options.idle)
+            # The wait of fetches is librdkafka's own: nothing arrives that the development broker would hold back.
+            idle(Run(server, directory, "idle", "--rate", "0.01", KAFKA_FETCH_WAIT_MAX_MS="500"), options.idle)
         return 0 if clean else 1
     finally:
         server.stop("immediate")
