@@ -78,10 +78,12 @@ struct TransitionRules {
         return start.timeIntervalSince(end) > BillingRules.earlyRenewal(in: later.key.environment)
     }
 
-    /// Seats that were added to a period have a transaction of their own.
+    /// An extension moves the ends of all transactions of the period.
     private func isOfSamePeriod(_ old: TransactionFacts, _ new: TransactionFacts) -> Bool {
-        old.expiresDate == new.expiresDate
-            && (old.additionalTransactionReason != nil || new.additionalTransactionReason != nil)
+        guard eventType == .extended, let end = old.expiresDate, let start = new.purchaseDate else {
+            return old.isOfSamePeriod(as: new)
+        }
+        return new.additionalTransactionReason != nil && start < end
     }
 
     /// The customer bought again after the end of the last known period, without an expiry. Before that end a refund

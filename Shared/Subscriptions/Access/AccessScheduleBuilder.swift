@@ -101,8 +101,8 @@ struct AccessScheduleBuilder {
 
     // MARK: Status 2, 3 and 5
 
-    /// Expired, in billing retry or revoked: the transaction of the status gives no access from then on, unless its
-    /// period has not begun. Other paid transactions keep their access.
+    /// Expired, in billing retry or revoked: the transaction of the status, and others of the same period, give no access
+    /// from then on, unless the period has not begun. Other paid transactions keep their access.
     private func endedByStatus(_ paid: [PaidPeriod]) -> [PaidPeriod] {
         guard let status = subscription.status, [2, 3, 5].contains(status),
             let statusVersion = subscription.statusVersion
@@ -110,7 +110,7 @@ struct AccessScheduleBuilder {
         return paid.map { period in
             let isMeant =
                 subscription.statusTransactionId == nil
-                ? period.transaction.version <= statusVersion : isStatusTransaction(period.transaction)
+                ? period.transaction.version <= statusVersion : isOfStatusPeriod(period.transaction)
             guard isMeant, period.start <= statusVersion.signedDate else { return period }
             var ended = period
             ended.end = min(ended.end, statusVersion.signedDate)
@@ -122,6 +122,12 @@ struct AccessScheduleBuilder {
     private func isStatusTransaction(_ version: TransactionVersion) -> Bool {
         guard let statusVersion = subscription.statusVersion else { return false }
         return version.facts.transactionId == subscription.statusTransactionId && version.version <= statusVersion
+    }
+
+    private func isOfStatusPeriod(_ version: TransactionVersion) -> Bool {
+        if isStatusTransaction(version) { return true }
+        guard let statusVersion = subscription.statusVersion, version.version <= statusVersion else { return false }
+        return statusTransaction.map { $0.isOfSamePeriod(as: version.facts) } ?? false
     }
 
     // MARK: Status 1
@@ -147,8 +153,11 @@ struct AccessScheduleBuilder {
             }
             periods.removeAll { $0.startsAt == $0.endsAt }
         }
-        let revokedSince = paid.filter { $0.facts.revocationDate != nil && $0.transaction.version > statusVersion }
-            .map { Interval(from: $0.facts.revokedAt ?? end, to: $0.facts.expiresDate ?? end) }
+        // A refund that Apple had made when it signed the status is known to the status, however late a version says it.
+        let revokedSince = paid.filter { period in
+            period.transaction.version > statusVersion
+                && period.facts.revokedAt.map { $0 > statusVersion.signedDate } ?? false
+        }.map { Interval(from: $0.facts.revokedAt ?? end, to: $0.facts.expiresDate ?? end) }
         let taken = periods.map { Interval(from: $0.startsAt, to: $0.endsAt ?? .forever) } + revokedSince
         for hole in open.without(taken) where hole.length >= Self.shortestHole {
             periods.append(

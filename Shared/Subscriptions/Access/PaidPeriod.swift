@@ -130,6 +130,12 @@ extension TransactionFacts {
     /// Apple says so, or, in older payloads, it was signed before it began: a purchase is dated at its charge.
     var isRenewal: Bool { reason == "RENEWAL" || (reason == nil && signedDate < beginning) }
 
+    /// Whether both represent one period, because seats were added to it.
+    func isOfSamePeriod(as other: TransactionFacts) -> Bool {
+        productId == other.productId && expiresDate == other.expiresDate
+            && (additionalTransactionReason != nil || other.additionalTransactionReason != nil)
+    }
+
     /// When the revocation took effect: not after Apple signed it, even if its date is later.
     var revokedAt: Date? { revocationDate.map { min($0, signedDate) } }
 

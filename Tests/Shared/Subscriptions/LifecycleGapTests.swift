@@ -100,6 +100,16 @@ import Testing
         #expect(LifecycleGap.all(in: [Self.bought, refund, Self.returned]).isEmpty)
     }
 
+    @Test func `An extension of a period to which seats were added leaves no gap`() {
+        let seats = Sample.seats(Sample.period("2", from: 8, to: 40, signed: 10))
+        let extended = Sample.event("RENEWAL_EXTENDED", signed: 10, status: 1, transaction: seats)
+        #expect(LifecycleGap.between(Self.bought, extended).isEmpty)
+        let next = Sample.event(
+            "RENEWAL_EXTENDED", signed: 40, status: 1,
+            transaction: Sample.seats(Sample.period("2", from: 30, to: 70, signed: 40)))
+        #expect(LifecycleGap.between(Self.bought, next).map(\.kind) == [.period])
+    }
+
     @Test func `A renewal up to a day early or late leaves no gap, and one much later does`() {
         for (from, kinds) in [(29.1, []), (30.9, []), (32, [LifecycleGap.Kind.period])] {
             let renewal = Sample.event("DID_RENEW", signed: 33, transaction: Sample.period("2", from: from, to: 60))

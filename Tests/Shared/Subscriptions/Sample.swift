@@ -42,6 +42,13 @@ enum Sample {
             revocationDate: revoked.map(day), priceMilliunits: 9990, currency: "EUR", signedDate: day(signed))
     }
 
+    /// The transaction as Apple signs it since seats were added to its period.
+    static func seats(_ transaction: TransactionFacts) -> TransactionFacts {
+        var transaction = transaction
+        transaction.additionalTransactionReason = "SEAT_ADDITION"
+        return transaction
+    }
+
     /// A purchase that does not renew.
     static func purchase(
         _ type: ProductKind, _ product: String, at: Double = 0, to: Double? = nil, revoked: Double? = nil

@@ -78,6 +78,9 @@ import Testing
                 // Notifications of one moment each report one part of the change.
                 let next = purchase.events.dropFirst(index + 1).first
                 if next?.version.signedDate == event.version.signedDate { continue }
+                // Of one moment the status with the greatest UUID counts, which may be another one.
+                let newest = purchase.events[...index].filter { $0.status != nil }.max { $0.version < $1.version }
+                if newest?.status != status { continue }
                 // Apple does not document the status while a period is paid for that has not begun.
                 let starts = purchase.events[...index].compactMap(\.transaction?.purchaseDate)
                 if starts.contains(where: { $0 > event.version.signedDate }) { continue }
@@ -139,8 +142,9 @@ import Testing
 }
 
 extension SimulatedPurchase {
-    /// Whether a notification reported every end. Payloads without a status do not say whether a refund was one.
-    fileprivate var isReportedCompletely: Bool { !hasChangedSilently && oldPayloads == 0 }
+    /// Whether a notification reported every end, in an order that is known. Payloads without a status do not say whether a
+    /// refund was one.
+    fileprivate var isReportedCompletely: Bool { !hasChangedSilently && !hasCoincidences && oldPayloads == 0 }
 
     /// The events as Apple may send them where it leaves things out: parts are missing, two notifications are of one moment, a
     /// transaction was signed up to an hour before its notification, a purchase date has a fraction, another app sends.

@@ -50,21 +50,23 @@ extension AccessScheduleTests {
                 start,
                 event("SUBSCRIBED/RESUBSCRIBE", 6, 1, bought("2", "gold", 6, 13), renewal("gold", 13, signed: 6)),
                 event("REFUND_REVERSED", 7, 1, bought("1", "gold", 0, 30, signed: 7), renewal("gold", 13, signed: 7)),
-                event("METADATA_UPDATE", 8, 1, seats(bought("3", "gold", 8, 13)), renewal("gold", 13, signed: 8)),
                 event(
-                    "REFUND_DECLINED", 9, 1, seats(bought("2", "gold", 6, 13, signed: 9)),
+                    "METADATA_UPDATE", 8, 1, Sample.seats(bought("3", "gold", 8, 13)), renewal("gold", 13, signed: 8)),
+                event(
+                    "REFUND_DECLINED", 9, 1, Sample.seats(bought("2", "gold", 6, 13, signed: 9)),
                     renewal("gold", 13, signed: 9)),
             ], access: [(5, "gold"), (12.9, "gold"), (13, nil)]),
         Case(
             name: "seats were added and refunded, then the period is extended",
             events: [
                 start,
-                event("METADATA_UPDATE", 8, 1, seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
                 event(
-                    "REFUND", 9, 1, seats(bought("2", "gold", 8, 30, signed: 9, revoked: 9)),
+                    "METADATA_UPDATE", 8, 1, Sample.seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
+                event(
+                    "REFUND", 9, 1, Sample.seats(bought("2", "gold", 8, 30, signed: 9, revoked: 9)),
                     renewal("gold", 30, signed: 9)),
                 event(
-                    "RENEWAL_EXTENDED", 10, nil, seats(bought("1", "gold", 0, 40, signed: 10)),
+                    "RENEWAL_EXTENDED", 10, nil, Sample.seats(bought("1", "gold", 0, 40, signed: 10)),
                     renewal("gold", 40, signed: 10)),
             ], access: [(8, "gold"), (9.5, "gold"), (39.9, "gold"), (40, nil)]),
         Case(
@@ -169,25 +171,54 @@ extension AccessScheduleTests {
                 event("TRANSACTION", 40, nil, bought("3", "platinum", 40, 70, reason: "RENEWAL")),
             ], access: [(39, "gold"), (40, "platinum"), (69, "platinum"), (70, nil), (300, nil)]),
         Case(
+            name:
+                "a renewal charged early is refunded: Apple's status still grants the period that runs, signed again or not",
+            events: [
+                event(
+                    "REFUND", 29.5, 1, bought("2", "gold", 30, 60, signed: 29.5, reason: "RENEWAL", revoked: 29.5),
+                    renewal("gold", 30, signed: 29.5)),
+                event(
+                    "TRANSACTION", 29.6, nil,
+                    bought("2", "gold", 30, 60, signed: 29.6, reason: "RENEWAL", revoked: 29.5)),
+            ], access: [(29.6, "gold"), (29.9, "gold"), (30, nil)], isUnexplained: true),
+        Case(
+            name: "a status that ends a period ends the seats that were added to it",
+            events: [
+                event(
+                    "METADATA_UPDATE", 8, 1, Sample.seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
+                event("REFUND_DECLINED", 20, 5, bought("1", "gold", 0, 30), renewal("gold", 30, signed: 20)),
+            ], access: [(8, "gold"), (19, "gold"), (20, nil)]),
+        Case(
+            name: "a status about the seats ends the period to which they were added",
+            events: [
+                start,
+                event(
+                    "REFUND_DECLINED", 20, 5, Sample.seats(bought("2", "gold", 8, 30, signed: 20)),
+                    renewal("gold", 30, signed: 20)),
+            ], access: [(8, "gold"), (19, "gold"), (20, nil)]),
+        Case(
             name: "grace signed early, after an addition of seats in the last days",
             events: [
                 start,
                 event(
-                    "METADATA_UPDATE", 29.1, 1, seats(bought("2", "gold", 29.1, 30)), renewal("gold", 30, signed: 29.1)),
+                    "METADATA_UPDATE", 29.1, 1, Sample.seats(bought("2", "gold", 29.1, 30)),
+                    renewal("gold", 30, signed: 29.1)),
                 event(
-                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 29.2, 1, seats(bought("2", "gold", 29.1, 30, signed: 29.2)),
+                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 29.2, 1,
+                    Sample.seats(bought("2", "gold", 29.1, 30, signed: 29.2)),
                     renewal("gold", 30, signed: 29.2, grace: 46)),
             ], access: [(29, "gold"), (29.5, "gold"), (30, "gold"), (45.9, "gold"), (46, nil)]),
         Case(
             name: "grace after an addition of seats, whose first transaction is refunded",
             events: [
                 start,
-                event("METADATA_UPDATE", 8, 1, seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
                 event(
-                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, 4, seats(bought("2", "gold", 8, 30, signed: 30)),
+                    "METADATA_UPDATE", 8, 1, Sample.seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
+                event(
+                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, 4, Sample.seats(bought("2", "gold", 8, 30, signed: 30)),
                     renewal("gold", 30, signed: 30, grace: 46)),
                 event(
-                    "REFUND", 31, 4, seats(bought("1", "gold", 0, 30, signed: 31, revoked: 31)),
+                    "REFUND", 31, 4, Sample.seats(bought("1", "gold", 0, 30, signed: 31, revoked: 31)),
                     renewal("gold", 30, signed: 31, grace: 46)),
                 event("RENEWAL_INFO", 32, nil, nil, renewal("gold", 30, signed: 32, grace: 46)),
             ], access: [(29, "gold"), (31, "gold"), (45.9, "gold"), (46, nil)]),
@@ -196,12 +227,6 @@ extension AccessScheduleTests {
     private static func unshared(_ transaction: TransactionFacts) -> TransactionFacts {
         var transaction = transaction
         transaction.revocationType = "FAMILY_REVOKE"
-        return transaction
-    }
-
-    private static func seats(_ transaction: TransactionFacts) -> TransactionFacts {
-        var transaction = transaction
-        transaction.additionalTransactionReason = "SEAT_ADDITION"
         return transaction
     }
 }

@@ -177,7 +177,11 @@ struct AccessReference {
         guard let subject = status.transaction else {
             return one.purchaseDate.map { $0 <= status.version.signedDate } ?? true
         }
-        return subject.transactionId == one.transactionId
+        // Seats and the period to which they were added end together.
+        let isSamePeriod =
+            subject.additionalTransactionReason != nil || one.additionalTransactionReason != nil
+            ? subject.productId == one.productId && subject.expiresDate == one.expiresDate : false
+        return (subject.transactionId == one.transactionId || isSamePeriod)
             && one.purchaseDate.map { $0 <= status.version.signedDate } ?? true
     }
 

@@ -28,7 +28,11 @@ extension SimulatedPurchase {
         var envelopes = [("REFUND", index)]
         if isLast, willRenew {
             renewal.autoRenewStatus = false
-            if choice / 71 % 2 == 0 { envelopes.append(("DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", index)) }
+            // https://developer.apple.com/documentation/appstoreservernotifications/subtype says that AUTO_RENEW_DISABLED
+            // reports this of a subscription that goes on; of one that ends with the refund Apple may leave it out.
+            if covers || choice / 71 % 2 == 0 {
+                envelopes.append(("DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", index))
+            }
         }
         // The status may be read off the newest transaction although the period before it still runs.
         send(envelopes, choice: choice, status: isPaidAhead && choice / 73 % 2 == 0 ? 5 : nil)

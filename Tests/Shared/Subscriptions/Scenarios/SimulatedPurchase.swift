@@ -50,6 +50,8 @@ struct SimulatedPurchase {
     var forgotten: [Range<Int64>] = []
     /// Whether a period ended without a notification.
     private(set) var hasChangedSilently = false
+    /// Whether two steps happened in one millisecond, so that their order is unknown.
+    private(set) var hasCoincidences = false
     private var speed = 0
     var oldPayloads = 0
 
@@ -117,6 +119,8 @@ struct SimulatedPurchase {
             self = before
             return
         }
+        let next = events.dropFirst(before.events.count).first
+        if let last = before.events.last, last.version.signedDate == next?.version.signedDate { hasCoincidences = true }
     }
 
     /// Changes by the clock alone, without a notification.
