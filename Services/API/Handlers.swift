@@ -40,6 +40,7 @@ enum Handlers {
             "search": SearchHandler(dependencies).search,
             "putCustomer": customers.put,
             "getCustomer": customers.get,
+            "listCustomerAccounts": customers.accounts,
             "deleteCustomer": customers.delete,
             "eraseCustomer": ErasureHandler(dependencies).erase,
             "createGrant": grants.create,

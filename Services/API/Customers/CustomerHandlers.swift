@@ -44,6 +44,26 @@ struct CustomerHandlers: Sendable {
         Self.response(try await customer(request), status: 200)
     }
 
+    /// `GET /v1/customers/{customerId}/accounts`
+    func accounts(_ request: APIRequest) async throws -> APIResponse {
+        let customer = try await customer(request)
+        let accounts = try await database.withConnection { connection in
+            try await CustomerRecords(connection).accounts(sharingWith: customer)
+        }
+        return APIResponse { json in
+            json.beginArray("data")
+            for account in accounts {
+                json.beginObject()
+                json.member("appAccountToken", account.appAccountToken.uuidString.lowercased())
+                json.member("customerId", account.customerId)
+                json.member("since", account.since.milliseconds)
+                json.member("isEntitled", account.isEntitled)
+                json.endObject()
+            }
+            json.endArray()
+        }
+    }
+
     /// `DELETE /v1/customers/{customerId}`
     func delete(_ request: APIRequest) async throws -> APIResponse {
         let bundleId = try request.app()

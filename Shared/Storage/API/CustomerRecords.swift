@@ -61,6 +61,17 @@ package struct CustomerRecords: Sendable {
         }
     }
 
+    /// One of the app's accounts that use a customer's Apple account.
+    package struct Account: Sendable, Equatable {
+        package var appAccountToken: UUID
+        /// The developer's own id; nil where the account has none.
+        package var customerId: String?
+        /// The time of its first claim.
+        package var since: Date
+        /// Whether it may use the purchases of the Apple account that name no account.
+        package var isEntitled: Bool
+    }
+
     /// The outcome of creating a customer.
     package enum Outcome: Sendable, Equatable {
         case created(Customer)
@@ -95,6 +106,18 @@ package struct CustomerRecords: Sendable {
             Customer(
                 id: id, environment: environment, bundleId: bundleId,
                 appAccountToken: try row.value("app_account_token"), createdAt: try row.value("created_at"))
+        }
+    }
+
+    /// The accounts that use the Apple accounts of a customer, the customer's own included, by their first claims. None before
+    /// the customer has claimed a purchase.
+    package func accounts(sharingWith customer: Customer) async throws -> [Account] {
+        try await connection.execute(
+            Self.accounts, customer.environment.rawValue, customer.bundleId, customer.appAccountToken
+        ).map { row in
+            Account(
+                appAccountToken: try row.value("app_account_token"), customerId: try row.optional("customer_id"),
+                since: try row.value("since"), isEntitled: try row.value("is_served"))
         }
     }
 
@@ -138,7 +161,7 @@ package struct CustomerRecords: Sendable {
         try await connection.execute(Self.revokeGrant, id, account, bundleId, environment.rawValue, moment).affected > 0
     }
 
-    static let statements = [insert, find, remove, insertGrant, grants, revokeGrant]
+    static let statements = [insert, find, accounts, remove, insertGrant, grants, revokeGrant]
 
     private static let insert = Statement(
         "customer-insert",
@@ -154,6 +177,25 @@ package struct CustomerRecords: Sendable {
         select app_account_token, created_at
         from customer
         where customer_id = $1::text and bundle_id = $2::text and environment = $3::text::store_environment
+        """)
+
+    private static let accounts = Statement(
+        "customer-accounts",
+        """
+        select account.app_account_token, customer.customer_id, min(account.since) as since,
+            bool_or(account.is_served) as is_served
+        from (
+            select distinct apple_account(claim.environment, claim.bundle_id, claim.original_transaction_id) as purchases
+            from account_claim claim
+            where claim.environment = $1::text::store_environment and claim.bundle_id = $2::text
+                and claim.app_account_token = $3::uuid
+        ) as owned
+        cross join lateral accounts_of($1::text::store_environment, $2::text, owned.purchases) as account
+        left join customer
+            on customer.environment = $1::text::store_environment and customer.bundle_id = $2::text
+            and customer.app_account_token = account.app_account_token
+        group by account.app_account_token, customer.customer_id
+        order by since, account.app_account_token
         """)
 
     private static let remove = Statement(

@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Storage
 import StrictJSON
+import Subscriptions
 import Testing
 
 @testable import API
@@ -46,6 +47,37 @@ struct CustomerTests {
                 #expect(try await api.get("\(customer)/entitlements", key: wide).problem == "invalid-request")
                 let named = try await api.get("\(customer)/entitlements?bundleId=\(SampleState.app)", key: wide)
                 #expect(named.json?["entitlements"]?.elements.count == 1)
+            }
+        }
+    }
+
+    @Test func `Customer has the accounts that share its Apple account, and which of them are entitled`() async throws {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                let key = try await api.key(bundleIds: [SampleState.app])
+                #expect(try await api.get("\(customer)/accounts", key: key).problem == "not-found")
+                _ = try await api.send(
+                    "PUT", customer, key: key, json: #"{"appAccountToken":"\#(SampleState.account)"}"#)
+                #expect(try await api.get("\(customer)/accounts", key: key).json?["data"]?.elements.isEmpty == true)
+                try await state.subscribed()
+                let other = "00000000-0000-4000-8000-00000000000b"
+                try await CustomerStore(state.connection).add(
+                    [
+                        AccountClaim(
+                            key: SubscriptionKey(environment: .sandbox, originalTransactionId: SampleState.purchase),
+                            bundleId: SampleState.app, appTransactionId: nil, appAccountToken: other, since: state.now)
+                    ], from: .upload)
+                func accounts() async throws -> [JSONValue] {
+                    try await api.get("\(customer)/accounts", key: key).json?["data"]?.elements ?? []
+                }
+                let two = try await accounts()
+                #expect(two.map { $0["appAccountToken"]?.string } == [SampleState.account, other])
+                #expect(two.map { $0["customerId"]?.string } == ["user/4711", nil])
+                #expect(two.map { $0["isEntitled"]?.bool } == [true, false])
+                #expect(two.last?["since"]?.int64 == state.now.milliseconds)
+                try await SharingStore(state.connection).setPolicy(
+                    .allow, of: SampleState.app, in: .sandbox, at: state.now)
+                #expect(try await accounts().map { $0["isEntitled"]?.bool } == [true, true])
             }
         }
     }
