@@ -114,9 +114,11 @@ extension PurchaseEvent {
         }
     }
 
-    /// Whether Apple signed the event within a minute after a purchase.
+    /// Whether Apple signed the event within a minute after a purchase, other than one of more seats.
     var isWithPurchase: Bool {
-        guard let bought = transaction?.purchaseDate else { return false }
+        guard let bought = transaction?.purchaseDate, transaction?.additionalTransactionReason == nil else {
+            return false
+        }
         return 0..<60 ~= version.signedDate.timeIntervalSince(bought)
     }
 }

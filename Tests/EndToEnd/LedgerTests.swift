@@ -1,3 +1,5 @@
+import Postgres
+import TestSupport
 import Testing
 
 @testable import Operations
@@ -21,7 +23,34 @@ extension EndToEnd {
                     let page = MetricsPage(try await HTTPPage(at: instance.metricsURL).text)
                     #expect(page.sum(MetricsPage.stageRecords) > 0, "\(instance.name) had no share of the work")
                 }
+                try await Self.expectFewRows(for: report.findings.inLedger, services)
             }
+        }
+
+        /// Rows that the one transaction writes for a notification of the simulator's mix; `timeline` without the publisher's
+        /// mark.
+        private static func expectFewRows(
+            for notifications: Int, _ services: DevelopmentEnvironment.RunningServices
+        ) async throws {
+            let connection = TestDatabase.connection(
+                PostgresConfiguration(url: services.databaseURL, applicationName: "storekeeper-tests"))
+            let counted = Statement(
+                unsafeSQL: """
+                    select (sum(n_tup_ins + n_tup_upd + n_tup_del) - sum(n_tup_upd) filter (where relname = 'timeline'))::bigint
+                            as written,
+                        sum(n_tup_ins) filter (where relname = 'notification')::bigint as notifications
+                    from pg_stat_user_tables
+                    where relname ~ '^(notification|notification_payload.*|transaction|subscription|access_period|timeline)$'
+                        or relname in ('account_claim', 'shared_account_notice', 'anomaly', 'lifecycle_gap', 'recovery_request')
+                    """)
+            var written = 0.0
+            try await EndToEnd.eventually("the server has counted every notification") {
+                let row = try await connection.execute(counted)[0]
+                written = Double(try row.value("written", as: Int64.self))
+                return try row.value("notifications", as: Int64.self) == notifications
+            }
+            #expect(written / Double(notifications) <= 5.5, "\(written) rows of \(notifications) notifications")
+            await connection.close()
         }
 
         @Test func `Ledger has everything once after each process in turn was killed and started again under load`()

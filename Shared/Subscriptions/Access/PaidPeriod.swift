@@ -50,10 +50,8 @@ struct PaidPeriod {
             {
                 next.end = next.start
             } else if !next.isEmpty {
-                // It renews an unknown period, which replaced those that end later than Apple charges early.
-                for index in running where periods[index].end > next.start.addingTimeInterval(early) {
-                    periods[index].end = next.start
-                }
+                // A renewal begins where a period ends: it renews an unknown one, which replaced those that still run.
+                for index in running { periods[index].end = next.start }
             }
             if !next.isEmpty {
                 // Charged before its beginning: the period that it renews still gives access, though its transaction is

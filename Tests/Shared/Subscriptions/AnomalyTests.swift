@@ -85,6 +85,13 @@ import Testing
         #expect(Set(Self.cases.map(\.anomaly)) == Set(Anomaly.allCases).subtracting([.otherApp]))
     }
 
+    @Test func `A status without access before the period of its transaction begins is no anomaly`() {
+        let paidAhead = Sample.event(
+            "PRICE_INCREASE/PENDING", signed: 29.5, status: 2,
+            transaction: Sample.period("2", from: 30, to: 60, signed: 29.5), renewal: Sample.renewal(signed: 29.5))
+        #expect(paidAhead.anomalies.isEmpty)
+    }
+
     @Test func `A renewal info that names another purchase is ignored`() {
         let event = Self.event(renewal: Sample.renewal()) { $0.renewalOriginalTransactionId = "999" }
         #expect(Sample.state(event)?.renewal == nil)

@@ -100,6 +100,14 @@ import Testing
         #expect(LifecycleGap.all(in: [Self.bought, refund, Self.returned]).isEmpty)
     }
 
+    @Test func `A switch of auto-renew a moment after an addition of seats counts`() {
+        let seats = Sample.seats(Sample.period("2", from: 12, to: 30, signed: 12))
+        let on = Sample.event(
+            "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_ENABLED", signed: 12, status: 1, transaction: seats,
+            renewal: Sample.renewal(on: true, signed: 12))
+        #expect(LifecycleGap.all(in: [Self.bought, Self.off, on, Self.renewed]).isEmpty)
+    }
+
     @Test func `An extension of a period to which seats were added leaves no gap`() {
         let seats = Sample.seats(Sample.period("2", from: 8, to: 40, signed: 10))
         let extended = Sample.event("RENEWAL_EXTENDED", signed: 10, status: 1, transaction: seats)

@@ -197,6 +197,14 @@ extension AccessScheduleTests {
                     renewal("gold", 30, signed: 20)),
             ], access: [(8, "gold"), (19, "gold"), (20, nil)]),
         Case(
+            name: "sandbox: a renewal that begins seconds before the end of a period renews an unknown upgrade of it",
+            events: [
+                event("SUBSCRIBED/INITIAL_BUY", 0, 1, bought("1", "gold", 0, 0.0208), environment: .sandbox),
+                event(
+                    "DID_RENEW", 0.0206, 1, bought("3", "silver", 0.0205, 0.1455, signed: 0.0206, reason: "RENEWAL"),
+                    renewal("silver", 0.1455, signed: 0.0206), environment: .sandbox),
+            ], access: [(0.02, "gold"), (0.0206, "silver"), (0.145, "silver"), (0.146, nil)]),
+        Case(
             name: "grace signed early, after an addition of seats in the last days",
             events: [
                 start,

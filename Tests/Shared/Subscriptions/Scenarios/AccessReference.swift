@@ -203,9 +203,10 @@ struct AccessReference {
             return [moment < date ? named : nil]
         }
         let wasReplaced = transactions.contains { one in
-            guard let from = one.purchaseDate, one.transactionId != status.transaction?.transactionId else {
-                return false
-            }
+            // Signed before the status, it was charged before it, and Apple's renewal date takes it into account.
+            guard let from = one.purchaseDate, one.transactionId != status.transaction?.transactionId,
+                one.signedDate > signed
+            else { return false }
             return from > signed && from <= moment && from > renewal?.signedDate ?? .distantPast
         }
         if isRevoked(since: status, at: moment) || wasReplaced { return [nil] }

@@ -75,10 +75,13 @@ extension SimulatedPurchase {
             let covering = charges.filter { $0.entitlesUntil > now && $0.refundedAt == nil }
             guard state == .active, hasBegun, covering.count == 1, !isFamilyShared else { return false }
             let longer = (charges[current].end - charges[current].from) * Int64(choice % 90 + 1) / 180
-            let index = current
-            charges[index].entitlesUntil += longer
-            charges[index].end += longer
-            charges[index].facts.expiresDate = Date(milliseconds: charges[index].end)
+            let end = end
+            // Refunded seats of the period end with it too.
+            for index in charges.indices where charges[index].end == end {
+                if !charges[index].isReplaced { charges[index].entitlesUntil += longer }
+                charges[index].end += longer
+                charges[index].facts.expiresDate = Date(milliseconds: charges[index].end)
+            }
             notify(type, choice)
         default: return choose(type, choice)
         }
