@@ -111,7 +111,7 @@ extension EndToEnd {
             #expect(help.text.contains("SUBCOMMANDS"))
         }
 
-        @Test func `verify proves what the simulator signs, and says why it does not prove what it forges`()
+        @Test func `verify accepts what the simulator signs, and says why it rejects what it forges`()
             async throws
         {
             let directory = try Place()

@@ -9,7 +9,8 @@ import Testing
 
 extension EndToEnd {
     struct TraceTests {
-        @Test func `A notification's trace begins at ingest, whatever a caller sends, and stays with it`() async throws
+        @Test func `Ingest begins the trace of a notification, whatever a caller sends, and every stage continues it`()
+            async throws
         {
             try await EndToEnd.withLine { services in
                 let target = try #require(await services.processes.target)

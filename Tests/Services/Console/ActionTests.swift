@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `A grant is revoked once`() async throws {
+    @Test func `Console revokes a grant once`() async throws {
         try await RunningConsole.with { console in
             try await SampleContents.fill(console)
             let cookie = try await console.signedIn(role: "support")
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `An action without a reason, a token or the same origin does nothing`() async throws {
+    @Test func `Console rejects an action without a reason, a token or the same origin`() async throws {
         try await RunningConsole.with { console in
             try await SampleContents.fill(console)
             let cookie = try await console.signedIn(role: "admin")
@@ -84,8 +84,7 @@ import Testing
         }
     }
 
-    @Test func `A dry run freezes a list, and what is dismissed is that list and nothing that came later`() async throws
-    {
+    @Test func `Console dismisses the list that a dry run froze, and nothing that came later`() async throws {
         try await RunningConsole.with { console in
             try await SampleContents.fill(console)
             let cookie = try await console.signedIn(as: "olga", role: "operator")
@@ -127,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `An operator plans the recovery of a day, and opens its window with a reason`() async throws {
+    @Test func `Console plans the recovery of a day, and opens its window with a reason`() async throws {
         try await RunningConsole.with { console in
             try await SampleContents.fill(console)
             let cookie = try await console.signedIn(role: "operator")
@@ -151,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `A refresh asks recovery for the customer's history`() async throws {
+    @Test func `Console asks recovery for the customer's history on a refresh`() async throws {
         try await RunningConsole.with { console in
             try await SampleContents.fill(console)
             let cookie = try await console.signedIn(role: "support")

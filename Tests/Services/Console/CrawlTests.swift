@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `A viewer sees no id of a customer on any page`() async throws {
+    @Test func `Console shows a viewer no id of a customer on any page`() async throws {
         try await RunningConsole.with { console in
             try await SampleContents.fill(console)
             let cookie = try await console.signedIn(role: "viewer")

@@ -17,7 +17,7 @@ import Testing
         return ["token": token, "extent": extent, "app": SampleContents.app, "reason": "ticket 812"]
     }
 
-    @Test func `An admin sees what an erasure would forget, and nothing is changed by looking`() async throws {
+    @Test func `Console shows an admin what an erasure would delete, and changes nothing by showing it`() async throws {
         try await RunningConsole.with { console in
             try await SampleContents.fill(console)
             let cookie = try await console.signedIn(role: "admin")
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `An erasure needs a reason, leads to its certificate, and the audit log names the certificate alone`()
+    @Test func `Console erases with a reason only, shows the certificate, and names nothing else in the audit log`()
         async throws
     {
         try await RunningConsole.with { console in
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `A detachment keeps what Apple signed, and an erasure may follow`() async throws {
+    @Test func `Console detaches a customer, keeps what Apple signed, and may erase later`() async throws {
         try await RunningConsole.with { console in
             try await SampleContents.fill(console)
             let cookie = try await console.signedIn(role: "admin")

@@ -9,7 +9,7 @@ import Testing
     private static let key = InsightReports.Key(
         report: .ends, app: CoverageStore.App(.production, SampleContents.app))
 
-    @Test func `A request does not wait for a report that takes long, and a later one has it`() async throws {
+    @Test func `InsightReports lets no request wait for a slow report, and has it for a later one`() async throws {
         try await RunningConsole.with { console in
             try await SampleContents.fill(console)
             let pool = ConnectionPool([TestDatabase.connection(console.database)])
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `A report is computed once for all who ask for it meanwhile, and kept`() async throws {
+    @Test func `InsightReports computes a report once for all requests of the time, and keeps it`() async throws {
         try await RunningConsole.with { console in
             try await SampleContents.fill(console)
             let pool = ConnectionPool([TestDatabase.connection(console.database)])

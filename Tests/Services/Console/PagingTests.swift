@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `A page that ends early because few match says how far was looked`() async throws {
+    @Test func `Console says how far it looked where a page ends early because few rows match`() async throws {
         try await RunningConsole.with { console in
             try await SampleContents.fill(console)
             try await console.withOwner { connection in
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `The last error of a stage is the newest that it rejected, or why its fetches fail`() async throws {
+    @Test func `Console shows as last error of a stage the newest rejection, or why its fetches fail`() async throws {
         try await RunningConsole.with { console in
             try await SampleContents.fill(console)
             let now = RunningConsole.now
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `The box of ingest shows what its receivers accepted, and the one that is silent`() {
+    @Test func `Console shows what each ingest accepted, and the one that is silent`() {
         let now = RunningConsole.now
         let receivers = ["a", "b"].map {
             StatusReport.Receiver(instance: $0, lastMinute: now.addingTimeInterval(-90), accepted: 3600, rejected: 1)
@@ -124,7 +124,7 @@ import Testing
         #expect(PipelineScreen.ingest([], nil, now).note?.hasSuffix("no heartbeat") == true)
     }
 
-    @Test func `A chart's table has a row for every look, the latest first, with the lag of every stage`() throws {
+    @Test func `ChartTable has a row for every look, the latest first, with the lag of every stage`() throws {
         let now = RunningConsole.now
         let report = StatusReport(
             at: now,
@@ -142,7 +142,7 @@ import Testing
         #expect(minutes.lines.map(\.name) == ["2025-12-06 05:46 UTC", "2025-12-06 05:45 UTC"])
     }
 
-    @Test func `The rate of a stage is what it settled between two looks`() {
+    @Test func `StatusWatch computes the rate of a stage from what it committed between two looks`() {
         func report(_ seconds: Double, _ settled: Int64?) -> StatusReport {
             StatusReport(
                 at: RunningConsole.now.addingTimeInterval(seconds),

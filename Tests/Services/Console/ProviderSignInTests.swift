@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `A sign-in serves once, even with a new code`() async throws {
+    @Test func `ProviderSignIn serves an attempt once, even with a new code`() async throws {
         try await TestIssuer.with(try .makeP256()) { issuer, console in
             let browser = try await Browser(console)
             let (code, state) = try issuer.code(for: browser.address)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `A sign-in ends in the browser that began it`() async throws {
+    @Test func `ProviderSignIn ends only in the browser that began it`() async throws {
         try await TestIssuer.with(try .makeP256()) { issuer, console in
             let (mine, other) = (try await Browser(console), try await Browser(console))
             let (code, state) = try issuer.code(for: mine.address)
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `A form of another site ends no sign-in`() async throws {
+    @Test func `ProviderSignIn ignores a form of another site`() async throws {
         try await TestIssuer.with(try .makeP256()) { issuer, console in
             let browser = try await Browser(console)
             let (code, state) = try issuer.code(for: browser.address)
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func `A code that the provider does not know signs no person in`() async throws {
+    @Test func `ProviderSignIn rejects a code that the provider does not know`() async throws {
         try await TestIssuer.with(try .makeP256()) { issuer, console in
             let browser = try await Browser(console)
             let (_, state) = try issuer.code(for: browser.address)
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func `A provider that refuses is quoted, and no markup of it is`() async throws {
+    @Test func `ProviderSignIn quotes a provider that refuses, without its markup`() async throws {
         try await TestIssuer.with(try .makeP256()) { _, console in
             let answer = try await console.get(
                 "/sign-in/callback?error=access_denied&error_description=%3Cscript%3Ealert(1)%3C/script%3E")
@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    @Test func `The sign-in page works without the provider, says so, and offers the link of the command line`()
+    @Test func `ProviderSignIn works without the provider, says so, and offers the link of the command line`()
         async throws
     {
         try await TestIssuer.with(try .makeP256()) { issuer, console in
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    @Test func `A person who is signed in can sign in by a new link`() async throws {
+    @Test func `Console lets a person who is signed in use a new link`() async throws {
         try await RunningConsole.with { console in
             let cookie = try await console.signedIn(role: "viewer")
             let link = try await console.link(role: "operator")

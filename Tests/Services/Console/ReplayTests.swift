@@ -14,7 +14,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct ReplayTests {
     private static let payload = Array("aGVhZA.e30.c2ln".utf8)
 
-    @Test func `A replay sends exactly the frozen list once, and the audit log names the operator and the reason`()
+    @Test func `ReplayService sends exactly the frozen list once, and the audit log names the operator and the reason`()
         async throws
     {
         try await Self.with { console, broker, service in
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `A replay of another cluster's dead letters sends nothing and says why`() async throws {
+    @Test func `ReplayService sends nothing of another cluster's dead letters and says why`() async throws {
         try await Self.with { console, broker, service in
             try await Self.reject(["early"], at: broker, in: "another", console)
             let id = try await Self.freeze(reason: "early", console)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `A replay of what the topic no longer holds ends with its reason`() async throws {
+    @Test func `ReplayService ends the replay of what the topic no longer holds with its reason`() async throws {
         try await Self.with { console, broker, service in
             let cluster = try await Self.cluster(broker)
             try await console.withOwner { connection in

@@ -4,7 +4,7 @@ import Testing
 @testable import Console
 
 @Suite(.timeLimit(.minutes(2))) struct SignInTests {
-    @Test func `A page sends people who are not signed in to the sign-in page`() async throws {
+    @Test func `Console sends people who are not signed in to the sign-in page`() async throws {
         try await RunningConsole.with { console in
             for path in ["/", "/search?q=1", "/audit", "/purchases/Production/1", "/insight/ends.csv"] {
                 let answer = try await console.get(path)
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `A link works once`() async throws {
+    @Test func `Console accepts a sign-in link once`() async throws {
         try await RunningConsole.with { console in
             let link = try await console.link(role: "support")
             let page = try await console.get("/sign-in?link=\(link)")
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `A link is rejected after five minutes`() async throws {
+    @Test func `Console rejects a sign-in link after five minutes`() async throws {
         try await RunningConsole.with { console in
             let link = try await console.link(role: "admin", madeAt: RunningConsole.now.addingTimeInterval(-301))
             #expect(try await console.post("/sign-in", cookie: nil, ["link": link]).status == 403)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `A made-up session signs no person in`() async throws {
+    @Test func `Console rejects a made-up session`() async throws {
         try await RunningConsole.with { console in
             for cookie in ["", "x", String(repeating: "A", count: 43), "'; drop table console_session; --"] {
                 let page = try await console.get("/", cookie: cookie)
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `A header signs people in only where a trusted proxy sends it, and only people with a role`()
+    @Test func `Console signs people in by header only where a trusted proxy sends it, and only people with a role`()
         async throws
     {
         try await RunningConsole.with { console in

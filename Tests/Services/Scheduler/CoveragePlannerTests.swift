@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `Sweep that left its day unproven is done again after an hour`() async throws {
+    @Test func `CoveragePlanner repeats after an hour a sweep that left its day incomplete`() async throws {
         try await Self.use(firstRecordedDaysAgo: 1) { database, windows, coverage in
             try await Self.planner(database).turn()
             let claims = WindowClaimStore(TestDatabase.connection(database))

@@ -46,7 +46,7 @@ import Testing
             #expect(await second.end(by: SIGTERM) == 0)
 
             let said = first.output + second.output
-            #expect(said.contains("Opened a window of Apple's history") || said.contains("Coverage of app begins"))
+            #expect(said.contains("Opened a window of Apple's history") || said.contains("Comparison of app"))
             for secret in try fixture.secrets + ["PRIVATE KEY", "eyJ"] {
                 #expect(!said.contains(secret), "\(secret.prefix(12))")
             }

@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func `A published change carries the trace of its notification, which is then deleted from the database`()
+    @Test func `Publisher sends a change with the trace of its notification, and deletes it from the database then`()
         async throws
     {
         let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

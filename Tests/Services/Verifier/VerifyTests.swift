@@ -58,7 +58,7 @@ import Testing
             })
     }
 
-    @Test func `Verifier passes on a proven notification with its original and its key`() async throws {
+    @Test func `Verifier passes on a verified notification with its original and its key`() async throws {
         let uuid = UUID()
         let letter = try Self.letter(by: Self.authority.get(), uuid: uuid)
         guard case .forward(let verified) = try await Self.results(on: [letter])[0] else {

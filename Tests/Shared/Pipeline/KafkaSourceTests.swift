@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `KafkaSource counts records as waiting until they are settled, also those of the current batch`()
+    @Test func `KafkaSource counts records as waiting until they are committed, also those of the current batch`()
         async throws
     {
         let harness = try await SourceHarness(records: 5)

@@ -15,7 +15,7 @@ import Testing
         try await CustomerStoreTests.use([bought], body)
     }
 
-    @Test func `An account without access and an unknown account have different answers`() async throws {
+    @Test func `AccessStore answers differently for an account without access and an unknown account`() async throws {
         try await Self.use { connection async throws in
             let store = AccessStore(connection)
             let after = Fixtures.epoch.addingTimeInterval(31 * 86_400)
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `A text that is no token is rejected, and the error shows a valid one`() async throws {
+    @Test func `AccessStore rejects a text that is no token, and the error shows a valid one`() async throws {
         try await Self.use { connection async throws in
             let error = await #expect(throws: NoAccountToken.self) {
                 try await AccessStore(connection).access(

@@ -124,7 +124,7 @@ import Testing
         return entry
     }
 
-    @Test func `A shared Apple account is noticed once, with the event that revealed it, and is in the timeline`()
+    @Test func `LedgerStore notices a shared Apple account once, with the event that revealed it, in the timeline`()
         async throws
     {
         var fixtures = Fixtures(seed: 560)
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func `A notification that reveals two more accounts makes two changes in one message`()
+    @Test func `LedgerStore publishes two changes in one message for a notification that reveals two more accounts`()
         async throws
     {
         var fixtures = Fixtures(seed: 563)

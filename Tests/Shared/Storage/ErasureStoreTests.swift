@@ -139,7 +139,8 @@ import Testing
             note: nil)
     }
 
-    @Test func `An erased account is in no table, and neither redelivery nor new notifications bring it back`()
+    @Test
+    func `ErasureStore leaves an account in no table, and neither redelivery nor new notifications bring it back`()
         async throws
     {
         try await Self.use { connection, entries async throws in
@@ -188,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func `An erasure leaves other accounts their purchases and payloads`() async throws {
+    @Test func `ErasureStore leaves other accounts their purchases and payloads`() async throws {
         try await Self.use { connection, _ async throws in
             _ = try await Self.forget(.erase, connection)
             let purchase = SubscriptionKey(environment: .production, originalTransactionId: "2")
@@ -201,7 +202,9 @@ import Testing
         }
     }
 
-    @Test func `A detached account has no access, keeps its payloads, and may be erased later`() async throws {
+    @Test func `ErasureStore takes access from a detached account, keeps its payloads, and may erase it later`()
+        async throws
+    {
         try await Self.use { connection, entries async throws in
             let certificate = try await Self.forget(.detach, connection)
             #expect(certificate.extent == .detach && certificate.payloads == 0)
@@ -217,7 +220,7 @@ import Testing
         }
     }
 
-    @Test func `An erased account gets no records again`() async throws {
+    @Test func `ErasureStore lets an erased account get no records again`() async throws {
         try await Self.use { connection, _ async throws in
             _ = try await Self.forget(.erase, connection)
             let refused = await #expect(throws: PostgresError.self) {
@@ -238,7 +241,7 @@ import Testing
         }
     }
 
-    @Test func `An erasure while batches of the account are applied misses none of them`() async throws {
+    @Test func `ErasureStore misses no batch of the account that is applied meanwhile`() async throws {
         try await LedgerStoreTests.use { connection, database async throws in
             let writers = (0..<3).map { _ in TestDatabase.connection(database) }
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -8,7 +8,7 @@ import Testing
 @Suite struct HeartbeatStoreTests {
     static let read = Statement("test-heartbeats", "select accepted, rejected from ingest_heartbeat order by minute")
 
-    @Test func `A heartbeat sent twice is stored as it was sent last`() async throws {
+    @Test func `HeartbeatStore stores a heartbeat sent twice as it was sent last`() async throws {
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
             func beat(_ minute: Int64, _ accepted: Int64) -> IngestHeartbeat {

@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `A deadlock is repeated without the caller`() async throws {
+    @Test func `LedgerStore repeats a deadlocked transaction without the caller`() async throws {
         try await LedgerStoreTests.use { connection, database async throws in
             var fixtures = Fixtures(seed: 78)
             let entries = fixtures.entries(40, purchases: 2)
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `A COMMIT without an answer counts as done`() async throws {
+    @Test func `LedgerStore counts a COMMIT without an answer as done`() async throws {
         // On a server of its own, configured to wait for a standby that does not exist: a COMMIT is durable then, but never
         // answered.
         let server = try await DevelopmentPostgres.start(durability: .none)

@@ -8,7 +8,7 @@ import Testing
 
 /// The order of arrival decides nothing.
 @Suite struct LedgerOrderTests {
-    @Test func `An older version of a transaction never overwrites a newer one`() async throws {
+    @Test func `LedgerStore never overwrites a transaction by an older version`() async throws {
         try await LedgerStoreTests.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 8)
             let entries = fixtures.entries(60, purchases: 2).filter { $0.event?.transaction != nil }

@@ -26,7 +26,8 @@ import Testing
         return Dictionary(uniqueKeysWithValues: all.map { ($0.key, $0) })
     }
 
-    @Test func `A batch changes the ledger, the state, the timeline and the stored offset`() async throws {
+    @Test func `LedgerStore writes the ledger, the state, the timeline and the stored offset of a batch`() async throws
+    {
         try await Self.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 1)
             let entries = fixtures.entries(100)
@@ -76,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `A redelivered notification has no effect`() async throws {
+    @Test func `LedgerStore gives a redelivered notification no effect`() async throws {
         try await Self.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 3)
             let entries = fixtures.entries(20)
@@ -127,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `A worker whose stored offset has moved changes nothing`() async throws {
+    @Test func `LedgerStore changes nothing for a worker whose stored offset has moved`() async throws {
         try await Self.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 5)
             let store = LedgerStore(connection)
@@ -141,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `A missing stored offset fences too`() async throws {
+    @Test func `LedgerStore fences a worker whose stored offset is missing`() async throws {
         try await Self.use { connection, _ async throws in
             let move = Fixtures.move(0, 1, partition: 9)
             let outcome = try await LedgerStore(connection).apply([], moving: [move], recordedAt: Fixtures.now)
@@ -149,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `A notification about no purchase is stored without effect`() async throws {
+    @Test func `LedgerStore stores a notification about no purchase without effect`() async throws {
         try await Self.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 6)
             var test = fixtures.entry()
@@ -181,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func `The years 1 and 9999 are stored`() async throws {
+    @Test func `LedgerStore stores the years 1 and 9999`() async throws {
         try await Self.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 10)
             let entries = [-62_135_596_800, 253_402_300_799.999].map { seconds in
@@ -200,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func `An entry that the database cannot store has a fault`() async throws {
+    @Test func `LedgerStore reports a fault for an entry that the database cannot store`() async throws {
         try await Self.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 11)
             let good = fixtures.entry()

@@ -10,7 +10,7 @@ import Testing
         Migration(version, "step", Array(sql.utf8))
     }
 
-    @Test func `A migration is applied once`() async throws {
+    @Test func `Migrator applies a migration once`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let migrator = Migrator(TestDatabase.connection(database))
             #expect(try await migrator.migrate() == Migration.all)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `A configured schema is created where it is missing`() async throws {
+    @Test func `Migrator creates a configured schema where it is missing`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             var elsewhere = database
             elsewhere.schema = "storekeeper"
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `A migration changed afterwards is rejected by its number and name`() async throws {
+    @Test func `Migrator rejects a migration changed afterwards, with its number and name`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)
             let first = Self.migration(1, "create table a (id integer)")
@@ -72,7 +72,8 @@ import Testing
         }
     }
 
-    @Test func `A schema from before the first release is rejected by setup and by every service, with what to do`()
+    @Test
+    func `Migrator rejects a schema from before the first release in setup and in every service, with what to do`()
         async throws
     {
         try await TestDatabase.use(isMigrated: false) { database async throws in
@@ -86,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `A schema from a newer build is rejected`() async throws {
+    @Test func `Migrator rejects a schema from a newer build`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)
             let migrations = [Self.migration(1, "create table a ()"), Self.migration(2, "create table b ()")]
@@ -97,7 +98,9 @@ import Testing
         }
     }
 
-    @Test func `A failing migration leaves nothing behind, not even its predecessors of the same run`() async throws {
+    @Test func `Migrator leaves nothing of a failing migration behind, not even its predecessors of the same run`()
+        async throws
+    {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)
             let good = Self.migration(1, "create table a ()")

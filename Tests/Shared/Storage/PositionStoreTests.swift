@@ -10,7 +10,7 @@ import Testing
         LogPosition(topic: Fixtures.topic, partition: partition, offset: offset)
     }
 
-    @Test func `A partition without a stored offset begins at its low watermark`() async throws {
+    @Test func `PositionStore begins a partition without a stored offset at its low watermark`() async throws {
         try await TestDatabase.use { database async throws in
             let store = PositionStore(TestDatabase.connection(database))
             let marks = [Self.position(1, 40), Self.position(0, 3)]
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `A partition with a stored offset keeps it`() async throws {
+    @Test func `PositionStore keeps the stored offset of a partition`() async throws {
         try await TestDatabase.use { database async throws in
             let store = PositionStore(TestDatabase.connection(database))
             _ = try await store.establish(cluster: "c", group: "g", lowWatermarks: [Self.position(0, 3)])

@@ -44,7 +44,7 @@ import Testing
 
     static let week = Fixtures.epoch.addingTimeInterval(7 * 86_400)
 
-    @Test func `A duration ends the access of later purchases and, in batches, of earlier ones`()
+    @Test func `ProductStore ends by a duration the access of later purchases and, in batches, of earlier ones`()
         async throws
     {
         try await LedgerStoreTests.use { connection, _ async throws in
@@ -86,7 +86,9 @@ import Testing
         }
     }
 
-    @Test func `A removed duration leaves access without an end, and setting the same duration twice changes nothing`()
+    @Test
+    func
+        `ProductStore leaves access without an end where a duration is removed, and setting one twice changes nothing`()
         async throws
     {
         try await LedgerStoreTests.use { connection, _ async throws in

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `A month ends by UTC`() async throws {
+    @Test func `RetentionStore ends a month by UTC`() async throws {
         try await Self.withStore { store, connection async throws in
             try await connection.run(unsafeScript: "set timezone = 'Pacific/Kiritimati'")
             _ = try await store.prepare(now: Self.then)
@@ -56,7 +56,9 @@ import Testing
         }
     }
 
-    @Test func `A month that could not be created is read as before, and its creation continues later`() async throws {
+    @Test func `RetentionStore continues to create a month that it could not create, which is read as before`()
+        async throws
+    {
         try await TestDatabase.use { database async throws in
             let (connection, reader) = (TestDatabase.connection(database), TestDatabase.connection(database))
             let store = RetentionStore(connection)
@@ -97,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `An expired month is dropped whole, and its notifications are still known`() async throws {
+    @Test func `RetentionStore drops an expired month whole, and its notifications are still known`() async throws {
         try await Self.withStore { store, connection async throws in
             _ = try await store.prepare(now: Self.then)
             let old = try await Self.record(20, at: Self.then, connection)
@@ -128,7 +130,8 @@ import Testing
         }
     }
 
-    @Test func `A month that another transaction reads is left for the next run, and all other work continues`()
+    @Test
+    func `RetentionStore leaves a month that another transaction reads for the next run, and continues all other work`()
         async throws
     {
         try await TestDatabase.use { database async throws in
@@ -167,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func `A month within Apple's history is never dropped`() async throws {
+    @Test func `RetentionStore never drops a month within Apple's history`() async throws {
         #expect(RetentionPolicy(ledgerDays: 1, seenDays: 1) == RetentionPolicy(ledgerDays: 200, seenDays: 7))
         try await Self.withStore { store, connection async throws in
             let now = try await connection.execute(Self.clock)[0].value("now", as: Date.self)

@@ -13,7 +13,9 @@ import Testing
             isRedelivery: isRedelivery)
     }
 
-    @Test func `The first record of a notification passes each time, and a copy never`() async throws {
+    @Test func `SeenNotificationStore passes the first record of a notification each time, and a copy never`()
+        async throws
+    {
         try await TestDatabase.use { database async throws in
             let store = SeenNotificationStore(TestDatabase.connection(database))
             let uuid = UUID()
@@ -46,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `The first record of a batch passes`() async throws {
+    @Test func `SeenNotificationStore passes the first record of a batch`() async throws {
         try await TestDatabase.use { database async throws in
             let store = SeenNotificationStore(TestDatabase.connection(database))
             let (one, two) = (UUID(), UUID())
@@ -55,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `A redelivered record takes the notification over`() async throws {
+    @Test func `SeenNotificationStore lets a redelivered record take the notification over`() async throws {
         try await TestDatabase.use { database async throws in
             let store = SeenNotificationStore(TestDatabase.connection(database))
             let uuid = UUID()
@@ -104,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `An empty batch is accepted`() async throws {
+    @Test func `SeenNotificationStore accepts an empty batch`() async throws {
         try await TestDatabase.use { database async throws in
             #expect(try await SeenNotificationStore(TestDatabase.connection(database)).markSeen([]) == [])
         }

@@ -26,7 +26,7 @@ import Testing
         return Array(sign("{\"data\":{\(parts)},\"v\":\"2.0\"}").utf8)
     }
 
-    @Test func `An original like Apple's is restored exactly and holds its header once`() throws {
+    @Test func `SignedOriginal restores an original like Apple's exactly and holds its header once`() throws {
         let original = Self.likeApple(seed: 1)
         let packed = SignedOriginal(encoding: original)
         #expect(packed.headers.count == 1)
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `A missing header is an error`() {
+    @Test func `SignedOriginal fails where its header is missing`() {
         var packed = SignedOriginal(encoding: Self.likeApple(seed: 5))
         packed.headers = []
         #expect(throws: SignedOriginal.Damage.self) { try packed.original() }

@@ -163,7 +163,8 @@ import Testing
         periods.sorted { ($0.startsAt, $0.key) < ($1.startsAt, $1.key) }
     }
 
-    @Test func `The preview of any uploads is what the ledger then holds, for every account and policy`() async throws {
+    @Test func `StatePreview of any uploads is what the ledger then holds, for every account and policy`() async throws
+    {
         try await LedgerStoreTests.use { _, database async throws in
             // The scenarios are of different apps, so they may run beside each other.
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -181,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func `A preview writes nothing`() async throws {
+    @Test func `StatePreview writes nothing`() async throws {
         try await LedgerStoreTests.use { connection, _ async throws in
             let scenario = Scenario(seed: 39_999)
             let preview = try await StatePreviewStore(connection).preview(

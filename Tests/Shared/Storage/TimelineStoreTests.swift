@@ -40,7 +40,7 @@ import Testing
         try await AccessStore(connection).periods(of: key).contains { $0.contains(Fixtures.now) }
     }
 
-    @Test func `A refund of an earlier period that ends access is in the timeline and published`() async throws {
+    @Test func `TimelineStore has a refund of an earlier period that ends access, and it is published`() async throws {
         var fixtures = Fixtures(seed: 21)
         // The next period was charged early and refunded, so that the earlier one counts; then that one is refunded too.
         let entries = [
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `A late earlier period is in the timeline while it gives access, and an older version of it is not`()
+    @Test func `TimelineStore has a late earlier period while it gives access, and no older version of it`()
         async throws
     {
         var fixtures = Fixtures(seed: 22)

@@ -219,7 +219,7 @@ import Testing
         return request.id
     }
 
-    @Test func `Day of which Apple lists only a part is given up with the reason, and never proven`() async throws {
+    @Test func `Day of which Apple lists only a part is given up with the reason, and never complete`() async throws {
         try await SchedulerFixture.open { fixture in
             // Apple's limit lies within it.
             let day = SchedulerFixture.app.environment.earliestHistory(at: SchedulerFixture.now).startOfDay

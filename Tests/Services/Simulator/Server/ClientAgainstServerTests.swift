@@ -9,7 +9,7 @@ import Testing
 /// The client that production uses, against every endpoint of the server. Each was written from Apple's documentation, and what
 /// one of them misread shows here.
 @Suite struct ClientAgainstServerTests {
-    @Test func `Notification history comes in pages, continues from a token, and is proven by the verifier`()
+    @Test func `Notification history comes in pages, continues from a token, and is accepted by the verifier`()
         async throws
     {
         try await Self.meet { fixture, client in
@@ -34,7 +34,7 @@ import Testing
                 #expect(item.sendAttempts.allSatisfy { $0.sendAttemptResult?.isKnown == true && $0.attemptDate != nil })
                 let jws = try #require(item.signedPayload)
                 guard case .success = Self.verifier.notification(jws, now: fixture.now) else {
-                    return _ = Issue.record("history holds what is not proven")
+                    return _ = Issue.record("history holds what is not verified")
                 }
             }
             let failures = NotificationHistoryRequest(
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `Transactions, statuses and refunds are proven and complete`() async throws {
+    @Test func `Transactions, statuses and refunds are verified and complete`() async throws {
         try await Self.meet { fixture, client in
             var story = PurchaseFixture(daysAgo: 1000)
             try fixture.send(story.next(.subscribe))

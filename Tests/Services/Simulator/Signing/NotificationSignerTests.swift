@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: PopulationTests.seeds)
-    func `Every genuine notification is proven, and says what the record says`(seed: UInt64) throws {
+    func `Every genuine notification is verified, and says what the record says`(seed: UInt64) throws {
         let verifier = try Self.verifier()
         let signer = try Self.signer()
         for event in PopulationTests.events(60, seed: seed) {

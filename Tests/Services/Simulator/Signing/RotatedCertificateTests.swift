@@ -10,7 +10,7 @@ import Testing
 @Suite struct RotatedCertificateTests {
     private static let now = NotificationSignerTests.now
 
-    @Test func `Renewed intermediate and leaf sign what is dated since, and both are proven by one root`() throws {
+    @Test func `Renewed intermediate and leaf sign what is dated since, and both are verified by one root`() throws {
         let authority = try NotificationSignerTests.authority.get()
         let renewed = try authority.renewed(now: Self.now)
         let change = Self.now.adding(-20 * 86_400)

@@ -4,7 +4,7 @@ import Testing
 @testable import Storekeeper
 
 @Suite struct SnapshotTests {
-    @Test func `A stalled pipeline makes no progress, whatever heartbeats and questions to Apple do`() {
+    @Test func `Snapshot sees no progress in a stalled pipeline, whatever heartbeats and requests to Apple do`() {
         var snapshot = Snapshot()
         snapshot.backlog = Backlog.Measurement(waiting: [.verifier: 7, .scheduler: 1])
         snapshot.stages = [.verifier: StageCounts(handled: 5), .recovery: StageCounts(handled: 2)]

@@ -16,7 +16,7 @@ struct ProofTextTests {
         #expect(proof.text.contains(#""notificationType": "TEST""#))
     }
 
-    @Test func `verify rejects a notification without its root, and shows the payload as unproven`() throws {
+    @Test func `verify rejects a notification without its root, and shows the payload as unverified`() throws {
         let proof = fixture.proof(try fixture.sign(), trust: .apple)
         #expect(proof.rejection?.reason == .chainUntrusted)
         #expect(proof.text.hasPrefix("REJECTED (chain-untrusted): "))

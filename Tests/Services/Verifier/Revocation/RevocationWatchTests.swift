@@ -73,7 +73,7 @@ import Testing
         try await surroundings.client.shutdown()
     }
 
-    @Test func `RevocationWatch checks only what was proven, once until it is due again`() async throws {
+    @Test func `RevocationWatch checks only what was verified, once until it is due again`() async throws {
         try await scene { surroundings, responder, verifier, watch, jws in
             await watch.look()
             #expect(responder.questions == 0)

@@ -29,7 +29,7 @@ import Testing
         )
     }
 
-    @Test func `A promotional offer for StoreKit 2 has the claims that Apple documents`() throws {
+    @Test func `OfferSigner signs for StoreKit 2 the claims that Apple documents`() throws {
         let jws = try signer.promotionalOffer(
             productId: "gold", offerIdentifier: "spring", transactionId: "7", nonce: Self.nonce, now: Self.now)
         let (header, claims) = try read(jws)
@@ -44,7 +44,7 @@ import Testing
         #expect(claims["transactionId"]?.string == "7")
     }
 
-    @Test func `A promotional offer for any customer names no transaction`() throws {
+    @Test func `OfferSigner names no transaction in an offer for any customer`() throws {
         let jws = try signer.promotionalOffer(
             productId: "gold", offerIdentifier: "spring", transactionId: nil, nonce: Self.nonce, now: Self.now)
         #expect(try read(jws).claims["transactionId"] == nil)
@@ -60,7 +60,7 @@ import Testing
         #expect(claims["productId"]?.string == "gold" && claims["transactionId"]?.string == "7")
     }
 
-    @Test func `A promotional offer for StoreKit 1 signs the fields joined by U+2063, user and nonce in lower case`()
+    @Test func `OfferSigner signs for StoreKit 1 the fields joined by U+2063, user and nonce in lower case`()
         throws
     {
         let text = try signer.promotionalOfferSignature(

@@ -18,7 +18,7 @@ import Testing
         return DeviceVerification(json: try JSONDocument(json.bytes).root)
     }
 
-    @Test func `A payload is bound to the device whose id gives the digest, in any spelling`() throws {
+    @Test func `DeviceVerification binds a payload to the device whose id gives the digest, in any spelling`() throws {
         let verification = try #require(try Self.verification())
         let device = try #require(UUID(uuidString: Self.device))
         #expect(verification.isOf(device))
@@ -27,7 +27,7 @@ import Testing
         #expect(try Self.verification(Self.device)?.isOf(#require(UUID(uuidString: Self.nonce))) == false)
     }
 
-    @Test func `A payload without a readable mark is bound to no device`() throws {
+    @Test func `DeviceVerification binds a payload without a readable digest to no device`() throws {
         #expect(try Self.verification(nil) == nil)
         #expect(try Self.verification("x") == nil)
         #expect(try Self.verification(Self.nonce, nil) == nil)

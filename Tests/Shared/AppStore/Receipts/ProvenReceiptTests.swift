@@ -27,7 +27,10 @@ import Testing
         }
     }
 
-    @Test func `A receipt that a trusted authority signed names its app, environment, date and all purchases`() throws {
+    @Test
+    func `ProvenReceipt reads app, environment, date and all purchases of a receipt that a trusted authority signed`()
+        throws
+    {
         let receipt = try Self.verifier().receipt(Self.receipt.get(), now: Self.now).get()
         #expect(receipt.bundleId == "com.example.app")
         #expect(receipt.environment == .sandbox)
@@ -37,18 +40,18 @@ import Testing
     }
 
     @Test(arguments: [["-stream"], ["-noattr"], ["-md", "sha1"]])
-    func `A receipt is proven in every form that Apple has used`(options: [String]) throws {
+    func `ProvenReceipt accepts every form that Apple has used`(options: [String]) throws {
         let bytes = try SampleReceipt.signedByOpenSSL(SampleReceipt.payload(), Self.authority.get(), options)
         #expect(try Self.reason(bytes) == nil)
     }
 
-    @Test func `A receipt in which nothing was bought is proven as well`() throws {
+    @Test func `ProvenReceipt accepts a receipt in which nothing was bought`() throws {
         let bytes = try SampleReceipt.signedByOpenSSL(
             SampleReceipt.payload(purchases: []), Self.authority.get())
         #expect(try Self.verifier().receipt(bytes, now: Self.now).get().originalTransactionIds.isEmpty)
     }
 
-    @Test func `A receipt of strangers, or without its chain, is rejected`() throws {
+    @Test func `ProvenReceipt rejects a receipt that another authority signed, or without its chain`() throws {
         let payload = SampleReceipt.payload()
         let stranger = try DevelopmentAuthority(now: Self.now)
         #expect(try Self.reason(SampleReceipt.signedByOpenSSL(payload, stranger)) == .chainUntrusted)
@@ -64,7 +67,7 @@ import Testing
         #expect(try Self.reason(withoutRoot) == nil)
     }
 
-    @Test func `A receipt signed by a certificate that Apple did not mark for receipts is rejected`() throws {
+    @Test func `ProvenReceipt rejects a receipt signed by a certificate that Apple did not mark for receipts`() throws {
         let authority = try Self.authority.get()
         let day = 86_400.0
         for (markers, reason) in [([], VerificationFailureReason.chainObjectIdentifier), ([AppleExtension.leaf], nil)] {
@@ -78,7 +81,9 @@ import Testing
         }
     }
 
-    @Test func `A receipt for another app or environment, or dated outside its certificates, is rejected`() throws {
+    @Test func `ProvenReceipt rejects a receipt for another app or environment, or dated outside its certificates`()
+        throws
+    {
         let authority = try Self.authority.get()
         let cases: [([UInt8], VerificationFailureReason)] = [
             (SampleReceipt.payload(bundleId: "com.example.other"), .appUnknown),
@@ -93,11 +98,11 @@ import Testing
         }
     }
 
-    @Test func `A receipt is rejected by its size before anything of it is read`() throws {
+    @Test func `ProvenReceipt rejects an oversized receipt before anything of it is read`() throws {
         #expect(try Self.reason([UInt8](repeating: 0x30, count: 1 << 20 + 1)) == .oversized)
     }
 
-    @Test func `A receipt with any byte changed is never proven to say something else`() throws {
+    @Test func `ProvenReceipt accepts no receipt that says something else because a byte was changed`() throws {
         let whole = try Self.receipt.get()
         let verifier = try Self.verifier()
         let genuine = try verifier.receipt(whole, now: Self.now).get()
@@ -113,7 +118,7 @@ import Testing
         #expect(rejected > whole.count / 2)
     }
 
-    @Test func `A receipt cut anywhere is rejected`() throws {
+    @Test func `ProvenReceipt rejects a receipt cut anywhere`() throws {
         let whole = try Self.receipt.get()
         for end in stride(from: 0, to: whole.count, by: 7) {
             #expect(try Self.reason(Array(whole[..<end])) == .malformed, "\(end)")

@@ -7,7 +7,7 @@ import Testing
         try VerifyReceiptAnswer(json: JSONDocument(Array(text.utf8)).root)
     }
 
-    @Test func `An answer of verifyReceipt names the purchases of all three lists, each once`() throws {
+    @Test func `VerifyReceiptAnswer reads the purchases of all three lists, each once`() throws {
         let answer = try Self.answer(
             """
             {"status": 0, "environment": "Sandbox",
@@ -21,7 +21,7 @@ import Testing
         #expect(answer.environment == .sandbox)
     }
 
-    @Test func `An answer about a receipt of the time before iOS 7 names its one purchase`() throws {
+    @Test func `VerifyReceiptAnswer reads the one purchase of a receipt of the time before iOS 7`() throws {
         let answer = try Self.answer(
             """
             {"status": 0, "receipt": {"bid": "com.example.app", "original_transaction_id": "5"},

@@ -112,7 +112,7 @@ import Testing
         #expect(!isDue(schedule, at: chain.leaf.notAfter.addingTimeInterval(1)))
     }
 
-    @Test func `RevocationSchedule stays small whatever is proven, and forgets revoked certificates last`() throws {
+    @Test func `RevocationSchedule stays small whatever is verified, and forgets revoked certificates last`() throws {
         var pace = RevocationSchedule.Pace()
         pace.capacity = 4
         var schedule = RevocationSchedule(pace: pace)

@@ -58,7 +58,7 @@ import Testing
             client.verifier = try material.verifier()
             for try await page in client.transactionHistory(of: "1") {
                 let printed = Self.texts(of: page)
-                #expect(printed.contains("proven JWSTransactionDecodedPayload"))
+                #expect(printed.contains("verified JWSTransactionDecodedPayload"))
                 #expect(printed.contains("rejected JWSTransactionDecodedPayload: chain-untrusted"))
                 #expect(!printed.contains("com.example.reader.monthly") && !printed.contains(jws.prefix(40)))
             }

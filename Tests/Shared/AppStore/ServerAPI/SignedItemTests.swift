@@ -60,7 +60,7 @@ import Testing
         #expect(Self.reason(sandbox) == .nestedMismatch)
     }
 
-    @Test func `App transaction is proven likewise`() throws {
+    @Test func `App transaction is verified likewise`() throws {
         let material = try ForgeryMaterial(now: APIFixture.start)
         let prover = try Self.prover(material)
         var purchase = AppTransaction()

@@ -20,7 +20,7 @@ import Testing
         #expect((0..<4).map { _ in budget.take() } == [true, true, true, false])
     }
 
-    @Test func `Verifier leaves unknown chains open while the budget is used up, and proves known ones all the same`()
+    @Test func `Verifier leaves unknown chains open while the budget is used up, and verifies known ones all the same`()
         throws
     {
         let material = try ForgeryMaterial(now: Self.now)

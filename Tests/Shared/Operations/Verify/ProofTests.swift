@@ -11,7 +11,7 @@ struct ProofTests {
 
     init() throws { fixture = try ProofFixture() }
 
-    @Test func `Notification is proven, with its certificates, and not without the root`() throws {
+    @Test func `Notification is verified, with its certificates, and not without the root`() throws {
         let jws = try fixture.sign()
         let proof = fixture.proof(jws)
         #expect(proof.rejection == nil)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct CanaryStoreTests {
     typealias Fixtures = CoverageFixtures
 
-    @Test func `A canary is pending until it has an outcome`() async throws {
+    @Test func `CanaryStore keeps a test notification pending until it has an outcome`() async throws {
         try await Fixtures.use { fixtures async throws in
             let store = CanaryStore(fixtures.connection)
             let (environment, bundleId) = (Fixtures.app.environment, Fixtures.app.bundleId)

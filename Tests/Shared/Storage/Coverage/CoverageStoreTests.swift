@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `A day is proven when its sweep closes, and completeUntil is the first unproven day`()
+    @Test func `CoverageStore completes a day when its sweep closes, and completeUntil is the first incomplete day`()
         async throws
     {
         try await Fixtures.use { fixtures async throws in
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `A day with a missing notification is not proven, and is swept again`() async throws {
+    @Test func `CoverageStore sweeps a day with a missing notification again`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await Self.begin(fixtures)
             let first = try await Self.sweep(
@@ -88,8 +88,8 @@ import Testing
             #expect(try await Self.coverage(.sweep, fixtures).completeUntil == Fixtures.start)
             #expect(try await fixtures.coverage.status().missing == [Self.app: 1])
             #expect(try await fixtures.coverage.daysToRepeat(plannedBefore: Fixtures.at(0)).isEmpty)
-            let unproven = try await fixtures.coverage.daysToRepeat(plannedBefore: Fixtures.at(1))
-            #expect(unproven.map(\.day) == [Fixtures.start])
+            let incomplete = try await fixtures.coverage.daysToRepeat(plannedBefore: Fixtures.at(1))
+            #expect(incomplete.map(\.day) == [Fixtures.start])
 
             let again = Fixtures.request(0, Fixtures.day, reason: .sweep)
             #expect(try await fixtures.coverage.plan([again], moving: nil, at: Fixtures.at(10)))
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `A day that cannot be proven is given up with the reason`() async throws {
+    @Test func `CoverageStore gives up a day that Apple no longer lists, with the reason`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await Self.begin(fixtures)
             _ = try await Self.sweep(0, counts: .init(), fixtures)
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `A day whose sweep failed counts as missing, also while it is swept again`()
+    @Test func `CoverageStore counts a day whose sweep failed as missing, also while it is swept again`()
         async throws
     {
         try await Fixtures.use { fixtures async throws in
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `The check of failures is proven up to the oldest open window`() async throws {
+    @Test func `CoverageStore completes the check for failed deliveries up to the oldest open window`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await Self.begin(fixtures)
             var ids: [UUID] = []
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `The first notification of an app is found, and none of another app`() async throws {
+    @Test func `CoverageStore finds the first notification of an app, and none of another app`() async throws {
         try await LedgerStoreTests.use { connection, _ async throws in
             var fixtures = StorageTests.Fixtures(seed: 4)
             let store = CoverageStore(connection)

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `A purchase is requested once per end, and again for a new end`() async throws {
+    @Test func `OverdueStore requests a purchase once per end, and again for a new end`() async throws {
         try await Fixtures.use { fixtures async throws in
             let store = OverdueStore(fixtures.connection)
             try await Self.subscribe("a", status: 1, expiredHoursAgo: 3, fixtures)
@@ -69,7 +69,8 @@ import Testing
         }
     }
 
-    @Test func `An auto-renewing purchase near its end is requested once before the end, and once after`() async throws
+    @Test func `OverdueStore requests an auto-renewing purchase near its end once before the end, and once after`()
+        async throws
     {
         try await Fixtures.use { fixtures async throws in
             let store = OverdueStore(fixtures.connection)

@@ -7,7 +7,9 @@ import Testing
 @Suite struct RecoveryWindowStoreTests {
     typealias Fixtures = CoverageFixtures
 
-    @Test func `A window reads back as it was opened, and opening it twice changes nothing`() async throws {
+    @Test func `RecoveryWindowStore reads a window back as it was opened, and opening it twice changes nothing`()
+        async throws
+    {
         try await Fixtures.use { fixtures async throws in
             let request = Fixtures.request(0, 60, type: "DID_RENEW")
             try await fixtures.windows.open([request], at: Fixtures.at(1))
@@ -21,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `A window closes only when it is fetched and every page was seen`() async throws {
+    @Test func `RecoveryWindowStore closes a window only when it is fetched and every page was seen`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
             let claim = try #require(try await fixtures.claim().first)
@@ -39,7 +41,9 @@ import Testing
         }
     }
 
-    @Test func `A window whose page was lost in Kafka is fetched again, and closes then`() async throws {
+    @Test func `RecoveryWindowStore has a window fetched again whose page was lost in Kafka, and closes it then`()
+        async throws
+    {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
             let first = try #require(try await fixtures.claim().first)
@@ -57,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `A page of a killed process keeps no window open`() async throws {
+    @Test func `RecoveryWindowStore closes a window in spite of a page of a killed process`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
             let dead = try #require(try await fixtures.claim().first)
@@ -72,7 +76,9 @@ import Testing
         }
     }
 
-    @Test func `A divided window closes with its last subwindow and adds up their counts`() async throws {
+    @Test func `RecoveryWindowStore closes a divided window with its last subwindow and adds up their counts`()
+        async throws
+    {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open([Fixtures.request(0, 3600)], at: Fixtures.at(0))
             let whole = try #require(try await fixtures.claim().first)
@@ -122,7 +128,9 @@ import Testing
         }
     }
 
-    @Test func `The latest checks for failures are listed, newest first, and no other windows`() async throws {
+    @Test func `RecoveryWindowStore lists the latest checks for failures, newest first, and no other windows`()
+        async throws
+    {
         try await Fixtures.use { fixtures async throws in
             func open(_ reason: RecoveryWindow.Reason, at seconds: Double, _ app: CoverageStore.App = Fixtures.app)
                 async throws
@@ -144,7 +152,8 @@ import Testing
         }
     }
 
-    @Test func `A window that no scheduler can fetch is given up, one that another scheduler may fetch is not`()
+    @Test
+    func `RecoveryWindowStore gives up a window that no scheduler can fetch, not one that another scheduler may fetch`()
         async throws
     {
         try await Fixtures.use { fixtures async throws in

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `The window of a killed holder is taken over after its last page`() async throws {
+    @Test func `WindowClaimStore takes over the window of a killed holder after its last page`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
             var first = try #require(try await fixtures.claim().first)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `The most urgent window is claimed first, and only of the given apps`() async throws {
+    @Test func `WindowClaimStore claims the most urgent window first, and only of the given apps`() async throws {
         try await Fixtures.use { fixtures async throws in
             let other = CoverageStore.App(.sandbox, "com.example.app")
             try await fixtures.windows.open(
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `The most urgent window is claimed where the limit is one`() async throws {
+    @Test func `WindowClaimStore claims the most urgent window where the limit is one`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open(
                 [Fixtures.request(reason: .sweep), Fixtures.request(reason: .manual)], at: Fixtures.at(0))
@@ -78,7 +78,9 @@ import Testing
         }
     }
 
-    @Test func `A failure is stored, delays the next claim, and is reset by the next page`() async throws {
+    @Test func `WindowClaimStore stores a failure, which delays the next claim and is reset by the next page`()
+        async throws
+    {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
             let claim = try #require(try await fixtures.claim().first)
@@ -93,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `A restart deletes Apple's token and keeps the numbers of pages`() async throws {
+    @Test func `WindowClaimStore deletes Apple's token at a restart and keeps the numbers of pages`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
             var claim = try #require(try await fixtures.claim().first)
@@ -110,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `A claim that another process holds now divides nothing`() async throws {
+    @Test func `WindowClaimStore divides nothing under a claim that another process holds now`() async throws {
         try await Fixtures.use { fixtures async throws in
             try await fixtures.windows.open([Fixtures.request()], at: Fixtures.at(0))
             let claim = try #require(try await fixtures.claim().first)
@@ -121,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `A window of failures that was given up is planned again`() async throws {
+    @Test func `WindowClaimStore has a window of failures that was given up planned again`() async throws {
         try await Fixtures.use { fixtures async throws in
             let (environment, bundleId) = (Fixtures.app.environment, Fixtures.app.bundleId)
             try await fixtures.coverage.begin(

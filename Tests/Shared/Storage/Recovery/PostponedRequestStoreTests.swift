@@ -24,7 +24,7 @@ import Testing
             })
     }
 
-    @Test func `A postponed request is claimed when it is due, and again without an answer`() async throws {
+    @Test func `PostponedRequestStore claims a request when it is due, and again without an answer`() async throws {
         try await TestDatabase.use { database in
             let connection = TestDatabase.connection(database)
             let store = PostponedRequestStore(connection)

@@ -15,7 +15,7 @@ import Testing
             signedObjects: 1, revision: revision, answeredAt: now.addingTimeInterval(seconds))
     }
 
-    @Test func `The next request begins at the revision of the last answer`() async throws {
+    @Test func `RecoveryAnswerStore begins the next request at the revision of the last answer`() async throws {
         try await TestDatabase.use { database in
             let connection = TestDatabase.connection(database)
             let store = RecoveryAnswerStore(connection)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `An answer stored twice is one row`() async throws {
+    @Test func `RecoveryAnswerStore keeps one row of an answer stored twice`() async throws {
         try await TestDatabase.use { database in
             let connection = TestDatabase.connection(database)
             let store = RecoveryAnswerStore(connection)

@@ -75,7 +75,7 @@ import Testing
         ])
     }
 
-    @Test func `A page stored twice counts once, and so does a notification on two pages`() async throws {
+    @Test func `RecoveryItemStore counts a page stored twice once, and a notification on two pages too`() async throws {
         try await Self.use { connection, window async throws in
             let store = RecoveryItemStore(connection)
             let (first, second, third) = (UUID(), UUID(), UUID())
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `A published item arrives once, when the ledger holds it`() async throws {
+    @Test func `RecoveryItemStore counts a published item as arrived once, when the ledger holds it`() async throws {
         try await Self.use { connection, window async throws in
             let store = RecoveryItemStore(connection)
             let (here, away) = (UUID(), UUID())
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `A rejection counts only for a record that recovery published`() async throws {
+    @Test func `RecoveryItemStore counts a rejection only for a record that recovery published`() async throws {
         try await Self.use { connection, window async throws in
             let store = RecoveryItemStore(connection)
             let uuid = UUID()
