@@ -55,7 +55,9 @@ struct Configuration: WorkerVariables, DatabaseVariables {
         "time limit from the request of a test notification to its arrival in the database",
         default: "5m")
     let overdueAfter = Variable.duration(
-        "STOREKEEPER_OVERDUE_AFTER", "delay from the end of a subscription's period to the request of its history",
+        "STOREKEEPER_OVERDUE_AFTER",
+        "delay from the end of a subscription's period to the request of its history from Apple, where no notification "
+            + "told of a renewal or an expiry",
         default: "2h")
     let overdueForesight = Variable.duration(
         "STOREKEEPER_OVERDUE_FORESIGHT",
@@ -64,7 +66,7 @@ struct Configuration: WorkerVariables, DatabaseVariables {
         default: "1h")
     let overdueBudget = Variable.int(
         "STOREKEEPER_OVERDUE_BUDGET",
-        "maximum number of overdue purchases per minute whose history is requested; 0 disables it",
+        "maximum number of such requests per minute; 0 disables them",
         default: "10", in: 0...1000)
     let ledgerDays = Variable.ledgerDays
     let seenDays = Variable.seenDays

@@ -170,7 +170,7 @@ public actor Consumer {
         let hasLeft = closing.close(deadline: deadline)
         if !hasLeft {
             logger.warning(
-                "the consumer could not leave its group in time; the group removes it after the session timeout")
+                "Kafka consumer could not leave its group in time; the group removes it after the session timeout")
         }
         return hasLeft
     }
@@ -206,7 +206,7 @@ public actor Consumer {
             switch error.meaning {
             case .retry, .fenced:
                 // librdkafka retries by itself; a lost membership arrives as a revocation.
-                logger.warning("consumer: \(error)", metadata: ["code": "\(error.name)"])
+                logger.warning("Kafka consumer: \(error)", metadata: ["code": "\(error.name)"])
                 lastError = error
                 return nil
             case .positionLost, .missing, .unacceptable, .rejected, .fatal:

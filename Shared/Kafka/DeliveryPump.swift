@@ -159,7 +159,7 @@ final class DeliveryPump: Sendable {
         case .failure(let error) where error.meaning == .fatal:
             state.withLock { fail(error, &$0) }
         case .failure(let error):
-            logger.warning("producer: \(error)", metadata: ["code": "\(error.name)"])
+            logger.warning("Kafka producer: \(error)", metadata: ["code": "\(error.name)"])
         case .statistics(let statistics):
             onStatistics?(statistics)
         case .other, nil:
@@ -172,7 +172,7 @@ final class DeliveryPump: Sendable {
         state.fatal = error
         state.wake { $0.phase = .draining(until: .now) }
         logger.error(
-            "the producer cannot be used any more; the next record creates another: \(error)",
+            "Kafka producer cannot be used any more; the next record creates another: \(error)",
             metadata: ["code": "\(error.name)"])
     }
 

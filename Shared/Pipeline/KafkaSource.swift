@@ -100,13 +100,13 @@ public actor KafkaSource: Source {
         guard !assigned.isEmpty, nextCheck <= .now else { return }
         nextCheck = .now + checkInterval
         guard try await starting.haveChanged(for: assigned) else { return }
-        logger.warning("Stored position was changed, as by restoring a backup; continuing from there")
+        logger.warning("Stored Kafka offset was changed, as by restoring a backup; continuing from there")
         try await rewind()
     }
 
     /// Leaves the group.
     public func close() async throws {
-        take([], "closed")
+        take([], "released")
         await consumer.close(deadline: .seconds(10))
     }
 
@@ -115,7 +115,7 @@ public actor KafkaSource: Source {
         unsettled = [:]
         behindBatch = [:]
         Metric.rebalances.counter(worker, change).increment()
-        logger.info("Partitions \(change)", metadata: ["worker": "\(worker)", "assigned": "\(partitions.count)"])
+        logger.info("Partitions \(change)", metadata: ["worker": "\(worker)", "owned": "\(partitions.count)"])
     }
 }
 

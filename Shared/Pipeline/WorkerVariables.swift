@@ -24,7 +24,8 @@ extension Variable where Value == Int {
     public static var rejectionRun: Variable {
         .int(
             "STOREKEEPER_REJECTION_RUN",
-            "number of consecutive dead letters at which the worker stops; several of one purchase or payload count once",
+            "number of consecutive dead letters (rejected records) at which the worker stops; several of one purchase or "
+                + "payload count once",
             default: "100", in: 1...1_000_000)
     }
 }

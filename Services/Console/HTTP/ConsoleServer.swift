@@ -12,7 +12,7 @@ struct ConsoleServer: Service {
     func run() async throws {
         let listener = HTTPListener(
             address: address, variable: "STOREKEEPER_CONSOLE_ADDRESS", purpose: "browsers cannot connect to",
-            announcement: "Console listens", logger: logger, onListening: onListening)
+            announcement: "Serving the console", logger: logger, onListening: onListening)
         let responder = responder
         try await listener.run(
             CallbackResponder<PeerContext> { request, context in

@@ -48,7 +48,8 @@ struct RunReport: Sendable, Codable {
         /// As text.
         var text: String {
             let windows = windows.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
-            return "windows: \(windows.isEmpty ? "none" : windows.joined(separator: ", ")); \(missing) missing"
+            return
+                "\(windows.isEmpty ? "not fetched yet" : "windows: " + windows.joined(separator: ", ")); \(missing) missing"
         }
     }
 

@@ -124,7 +124,7 @@ actor RevocationWatch: Service {
             logger.log(
                 level: failures > 1 ? .debug : isOutage ? .warning : .info,
                 certificate.ocspAddresses.isEmpty
-                    ? "Certificate names no OCSP responder; its revocation cannot be checked"
+                    ? "Certificate names no OCSP responder; revocation is not checked"
                     : "Cannot check whether a certificate has been revoked; retrying",
                 metadata: details.merging(["error": "\(failure)", "mode": register.isHard ? "hard" : "soft"]) { $1 })
         }

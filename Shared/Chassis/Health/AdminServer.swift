@@ -14,7 +14,8 @@ struct AdminServer: Service {
     func run() async throws {
         let listener = HTTPListener(
             address: address, variable: "STOREKEEPER_ADMIN_ADDRESS", purpose: "the admin server cannot listen on",
-            announcement: "Admin server listens", logger: logger, onListening: onListening)
+            announcement: "Admin server listens for health checks and metrics", logger: logger, onListening: onListening
+        )
         try await listener.run(router.buildResponder())
     }
 

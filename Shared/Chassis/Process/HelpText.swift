@@ -25,7 +25,8 @@ struct HelpText {
         Variables of every service:
 
         \(described(common))
-        Exit codes: 0 done, or stopped after completing the work in progress; 1 failed, or stopping took too long; 64 invalid command line; 78 missing or invalid configuration.
+        Exit codes: 0 done, or stopped after completing the work in progress; 1 failed, or stopping took too long;
+        64 invalid command line; 78 missing or invalid configuration.
 
         """
     }
