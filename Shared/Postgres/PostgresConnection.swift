@@ -50,7 +50,7 @@ public actor PostgresConnection {
 
     /// Asks the server to check a statement against the schema without running it.
     public func prepare(_ statement: Statement) throws(PostgresError) {
-        let handle = try connected()
+        let handle = try connected(toUsePlans: false)
         do { try handle.prepare(statement) } catch { throw abandoning(error) }
     }
 
@@ -59,7 +59,7 @@ public actor PostgresConnection {
     /// - Returns: false where the time passed. True at first and after the connection was lost, at once, because a
     ///   notification may have been missed.
     public func awaitNotification(on channel: String, within limit: Duration) throws(PostgresError) -> Bool {
-        let handle = try connected()
+        let handle = try connected(toUsePlans: false)
         guard handle.isListening else {
             do { try handle.listen(to: channel) } catch { throw abandoning(error) }
             return true
@@ -110,9 +110,9 @@ public actor PostgresConnection {
         do { return try handle.run(commands) } catch { throw abandoning(error) }
     }
 
-    private func connected() throws(PostgresError) -> ConnectionHandle {
+    private func connected(toUsePlans: Bool = true) throws(PostgresError) -> ConnectionHandle {
         if let handle, !handle.isLost {
-            if plans.isDue(now: .now) {
+            if toUsePlans, plans.isDue(now: .now) {
                 do { try handle.run(script: "discard plans") } catch { throw abandoning(error) }
             }
             return handle

@@ -16,4 +16,13 @@ import Testing
         let due = [0, 59, 61, 62, 120, 122].filter { plans.isDue(now: now + .seconds($0)) }
         #expect(due == [61, 122])
     }
+
+    /// Else the first backfill of an installation that was idle for hours would run with the plans of empty tables.
+    @Test func `PlanRenewal begins again every minute, however often the connection was used before`() {
+        let now = ContinuousClock.now
+        var plans = PlanRenewal(now: now)
+        for _ in 0..<100_000 { _ = plans.isDue(now: now) }
+        let due = (1...40).filter { _ in plans.isDue(now: now + .seconds(61)) }
+        #expect(due == [1, 9, 17, 33])
+    }
 }
