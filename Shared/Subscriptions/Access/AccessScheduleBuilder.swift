@@ -186,7 +186,9 @@ struct AccessScheduleBuilder {
                 isStatusTransaction($0.transaction) && $0.facts.expiresDate == owner.facts.expiresDate
             }),
             owner.facts.signedDate < renewal.signedDate,
-            !paid.contains(where: { $0.start > statusVersion.signedDate && $0.facts.productId == product })
+            !paid.contains(where: {
+                !$0.isEmpty && $0.start > statusVersion.signedDate && $0.facts.productId == product
+            })
         else { return nil }
         return owner.facts.transactionId
     }

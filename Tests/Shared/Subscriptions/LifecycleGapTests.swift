@@ -108,6 +108,13 @@ import Testing
         #expect(LifecycleGap.all(in: [Self.bought, Self.off, on, Self.renewed]).isEmpty)
     }
 
+    @Test func `A status without access before the period of its transaction begins is no end`() {
+        let paidAhead = Sample.event(
+            "DID_CHANGE_RENEWAL_PREF", signed: 29.5, status: 2,
+            transaction: Sample.period("2", from: 30, to: 60, signed: 29.5), renewal: Sample.renewal(signed: 29.5))
+        #expect(LifecycleGap.between(paidAhead, Self.renewedAgain).isEmpty)
+    }
+
     @Test func `An extension of a period to which seats were added leaves no gap`() {
         let seats = Sample.seats(Sample.period("2", from: 8, to: 40, signed: 10))
         let extended = Sample.event("RENEWAL_EXTENDED", signed: 10, status: 1, transaction: seats)

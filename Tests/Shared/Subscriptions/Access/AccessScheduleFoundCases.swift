@@ -205,6 +205,14 @@ extension AccessScheduleTests {
                     renewal("silver", 0.1455, signed: 0.0206), environment: .sandbox),
             ], access: [(0.02, "gold"), (0.0206, "silver"), (0.145, "silver"), (0.146, nil)]),
         Case(
+            name: "an unknown upgrade, of which only a refunded renewal is known",
+            events: [
+                start,
+                event(
+                    "REFUND", 10, 1, bought("3", "platinum", 10.5, 40, signed: 10, reason: "RENEWAL", revoked: 10),
+                    renewal("platinum", 10.5, signed: 10)),
+            ], access: [(9, "gold"), (10, "platinum"), (10.4, "platinum"), (10.5, nil)], isUnexplained: true),
+        Case(
             name: "grace signed early, after an addition of seats in the last days",
             events: [
                 start,
