@@ -139,6 +139,12 @@ let tests: [Target] = [
     .executableTarget(
         name: "ExampleBackend", dependencies: [hummingbird, httpClient], path: "Documentation/Examples/Swift",
         swiftSettings: strict),
+    .executableTarget(
+        name: "StageCosts",
+        dependencies: [
+            "AppStore", "Contracts", "Interpretation", "Kafka", "Pipeline", "Signatures", "Storage", "Subscriptions",
+        ],
+        path: "Tests/StageCosts", exclude: ["check", "check.py", "budgets.json"], swiftSettings: strict),
     .target(
         name: "TestSupport",
         dependencies: ["Development", "Contracts", "Kafka", "Postgres", "Storage", "Subscriptions", logging],

@@ -1,0 +1,1 @@
+../../Services/StateUpdater/Update.swift

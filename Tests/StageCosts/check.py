@@ -1,0 +1,115 @@
+"""Counts what each stage costs: started by Tests/StageCosts/check."""
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+here = pathlib.Path(__file__).parent
+budgets = here / "budgets.json"
+# Runs of one build differ by less than a thousandth; a tenth more is a change of the code.
+TOLERANCE = 0.10
+CASES = ("subscribed", "renewed", "renewal-off", "failed-to-renew", "recovered", "expired", "refunded", "one-time-charge")
+SEEDS = 3
+# Hash tables and addresses must not depend on the run.
+FIXED = {"SWIFT_DETERMINISTIC_HASHING": "1", "MALLOC_ARENA_MAX": "1"}
+
+
+def corpus(directory, work):
+    """The notifications, one a line: the same kinds with the same ids in every run, under fresh keys."""
+    lines = []
+    for case in CASES:
+        for seed in range(1, SEEDS + 1):
+            lines.append(subprocess.run(
+                [directory / "simulator", "make", "--bare", "--case", case, "--seed", str(seed), "--environment", "Production",
+                 "--authority", work / "authority"], check=True, capture_output=True).stdout.strip())
+    (work / "corpus").write_bytes(b"\n".join(lines))
+    return work / "authority/root.pem", work / "corpus"
+
+
+def functions(program):
+    """The symbol of each stage; closures in it have longer ones."""
+    symbols = [line.split()[-1] for line in subprocess.run(
+        ["nm", program], check=True, capture_output=True, text=True).stdout.splitlines()]
+    found = {}
+    for symbol in symbols:
+        name = re.match(r"\$s10StageCosts(\d+)(stage.*)", symbol)
+        stage = name and name[2][:int(name[1])]
+        if stage and len(symbol) < len(found.get(stage, symbol + "_")):
+            found[stage] = symbol
+    return found
+
+
+def counts(dump):
+    """Instructions and allocations of a profile."""
+    instructions, allocations, names, callee = 0, 0, {}, ""
+    for line in dump.read_text(errors="replace").splitlines():
+        if line.startswith("cfn="):
+            number, _, name = line[4:].partition(" ")
+            callee = names.setdefault(number, name)
+        elif line.startswith("fn="):
+            number, _, name = line[3:].partition(" ")
+            names.setdefault(number, name)
+        elif line.startswith("calls=") and callee in ("malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc"):
+            allocations += int(line[6:].split()[0])
+        elif line.startswith("totals:") or line.startswith("summary:"):
+            instructions = int(line.split()[1])
+    return instructions, allocations
+
+
+def measured(directory, work):
+    """For each stage: instructions, allocations, bytes in and bytes out of one notification."""
+    program = work / "StageCosts"
+    # Debian's valgrind cannot read the debug information that Swift writes; the symbols remain.
+    subprocess.run(["strip", "--strip-debug", "-o", program, directory / "StageCosts"], check=True)
+    symbols = functions(program)
+    options = [option for symbol in symbols.values() for option in (f"--zero-before={symbol}", f"--dump-after={symbol}")]
+    told = subprocess.run(
+        ["valgrind", "--tool=callgrind", "--quiet", f"--callgrind-out-file={work / 'profile'}", *options, program,
+         *corpus(directory, work)], check=True, capture_output=True, text=True, env=os.environ | FIXED).stdout
+    last = {}
+    for dump in sorted(work.glob("profile.*"), key=lambda path: int(path.suffix[1:])):
+        trigger = re.search(r"desc: Trigger: --dump-after=(\S+)", dump.read_text(errors="replace"))
+        if trigger:
+            last[trigger[1]] = dump
+    stages = {}
+    for line in told.splitlines():
+        stage, number, bytes_in, bytes_out = line.split()
+        instructions, allocations = counts(last[symbols[stage]])
+        stages[stage] = [round(instructions / int(number)), round(allocations / int(number)), int(bytes_in), int(bytes_out)]
+    return stages
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="Tests/StageCosts/check")
+    parser.add_argument("directory", type=pathlib.Path)
+    parser.add_argument("--table", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="storekeeper-stages-") as work:
+        stages = measured(options.directory.absolute(), pathlib.Path(work))
+    if options.table:
+        print("| stage | instructions | allocations | bytes in | bytes out |\n| --- | ---: | ---: | ---: | ---: |")
+        for stage, (instructions, *others) in stages.items():
+            print(f"| {stage.removeprefix('stage').lower()} | " + " | ".join(
+                [f"{instructions:,}"] + [f"{other:,}" if other else "" for other in others]) + " |")
+    if options.write:
+        budgets.write_text(json.dumps({stage: values[0] for stage, values in stages.items()}, indent=4) + "\n")
+        return 0
+    if options.table:
+        return 0
+    failures = 0
+    for stage, budget in json.loads(budgets.read_text()).items():
+        ratio = stages[stage][0] / budget
+        failures += ratio > 1 + TOLERANCE
+        mark = "over the budget" if ratio > 1 + TOLERANCE else "lower the budget" if ratio < 1 - TOLERANCE else ""
+        print(f"{stage:20}{stages[stage][0]:12,} of {budget:12,} instructions a notification, {ratio:.3f}  {mark}".rstrip())
+    if failures:
+        print("A stage costs more than a tenth above its budget. If it is meant to: Tests/StageCosts/check DIRECTORY --write")
+    return 1 if failures else 0
+
+
+sys.exit(main())
