@@ -16,6 +16,10 @@ public actor Consumer {
         case error
     }
 
+    /// Bytes of values after which a turn takes no further record. A worker holds its records several times, as read, decoded and
+    /// encoded, and 500 records of a megabyte would be more than its container has.
+    public static let turnBytes = 4 << 20
+
     private let thread = DedicatedThread(name: "kafka-consume")
     private let logger: Logger
     private let onStatistics: (@Sendable (KafkaStatistics) -> Void)?
@@ -50,7 +54,7 @@ public actor Consumer {
         try opened().subscribe(to: topics)
     }
 
-    /// Waits for an event, then takes what else is there, up to the limit.
+    /// Waits for an event, then takes what else is there, up to the limit and to ``turnBytes``.
     ///
     /// Must be called more often than `max.poll.interval.ms` (5 minutes), or `keepAlive` instead: otherwise the member
     /// is removed from the group.
@@ -60,14 +64,16 @@ public actor Consumer {
         let handle = try opened()
         try resume(handle)
         var records = state.takeHeld(limit: limit)
+        var bytes = records.reduce(0) { $0 + $1.value.count }
         let end = ContinuousClock.now + wait
         if records.isEmpty, let turn = try state.next() { return turn }
-        while records.count < max(limit, 1), !state.isRebalancing {
+        while records.count < max(limit, 1), bytes < Self.turnBytes, !state.isRebalancing {
             guard let occurrence = handle.poll(within: records.isEmpty ? end - .now : .zero) else {
                 if records.isEmpty, end > .now { continue }
                 break
             }
             if case .record(let record) = occurrence {
+                bytes += record.value.count
                 records.append(record)
                 lastError = nil
             } else if let event = event(of: occurrence) {

@@ -5,6 +5,9 @@ import ServiceLifecycle
 /// An error that a retry cannot cure: the worker stops and reports it.
 public protocol FatalWorkerError: Error {}
 
+/// Fewer leave little memory behind.
+private let recordsBeforeRelief = 1000
+
 /// Next batch, process, settle, again.
 public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
     private let warmUp: @Sendable () async throws -> Void
@@ -15,6 +18,7 @@ public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
     private let seal: RecordSeal
     private let monitor: WorkerMonitor
     private let clock: any Clock<Duration>
+    private let onRelief: @Sendable () -> Void
     private let logger: Logger
 
     /// - Parameters:
@@ -23,11 +27,12 @@ public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
     ///   - seal: required of records that need one.
     ///   - monitor: notified of every step.
     ///   - clock: waits between attempts.
+    ///   - onRelief: called when nothing waits any more after many records.
     public init(
         warmUp: @escaping @Sendable () async throws -> Void = {}, source: any Source, stage: S,
         settlement: any Settlement<S>, rejectionLimit: RejectionLimit = RejectionLimit(),
         seal: RecordSeal = RecordSeal(), monitor: WorkerMonitor, clock: any Clock<Duration> = ContinuousClock(),
-        logger: Logger
+        onRelief: @escaping @Sendable () -> Void = giveMemoryBack, logger: Logger
     ) {
         self.warmUp = warmUp
         self.source = source
@@ -37,6 +42,7 @@ public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
         self.seal = seal
         self.monitor = monitor
         self.clock = clock
+        self.onRelief = onRelief
         self.logger = logger
     }
 
@@ -69,6 +75,7 @@ public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
         var backoff = Backoff()
         var mustRewind = false
         var isWarm = false
+        var sinceRelief = 0
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             monitor.beat()
             do {
@@ -78,7 +85,14 @@ public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
                 mustRewind = false
                 let next = try await source.next()
                 monitor.turned()
-                guard var batch = next else { continue }
+                guard var batch = next else {
+                    if sinceRelief >= recordsBeforeRelief {
+                        onRelief()
+                        sinceRelief = 0
+                    }
+                    continue
+                }
+                sinceRelief += batch.records.count
                 batch.attempt = backoff.failures + 1
                 mustRewind = try await settle(batch, &gauge) == .fenced
                 backoff.reset()

@@ -25,6 +25,26 @@ import Testing
         #expect(sizes.allSatisfy { (1...10).contains($0) })
     }
 
+    @Test func `Consumer takes no further record in a turn once it has four megabytes`() async throws {
+        let cluster = try Cluster()
+        let topic = try await cluster.topic()
+        // One compressed batch, which the broker's answer holds as a whole.
+        let producer = try cluster.producer([
+            "batch.size": "8000000", "message.max.bytes": "10000000", "linger.ms": "1000", "batch.num.messages": "60",
+        ])
+        let value = [UInt8](repeating: 0, count: 100_000)
+        try await producer.send((0..<60).map { _ in ProducerRecord(topic: topic, key: [0], value: value) })
+        await producer.close(deadline: .seconds(10))
+        let consumer = try cluster.consumer()
+        try await consumer.assign([TopicPartitionOffset(topic: topic, partition: 0, offset: 0)])
+        var sizes: [Int] = []
+        try await consumer.turns(limit: 100) { turn in
+            if case .records(let records) = turn { sizes.append(records.count) }
+            return sizes.reduce(0, +) == 60
+        }
+        #expect(sizes.max() == 42, "\(sizes)")
+    }
+
     @Test func `Consumer is idle without new records`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()

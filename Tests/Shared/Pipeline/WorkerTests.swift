@@ -70,6 +70,26 @@ import Testing
         #expect(Set(forwarded.map(\.value)).count == 20)
     }
 
+    @Test func `Worker gives memory back once nothing waits after a thousand records, and not after fewer`()
+        async throws
+    {
+        let source = ScriptedSource(batches: [999, nil, 1, nil, nil, 400, nil, 600, nil])
+        let atRelief = Mutex<[Int]>([])
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let worker = Worker(
+            source: source, stage: Even(), settlement: AcceptingSettlement(),
+            monitor: WorkerMonitor(
+                worker: "test", health: Health(instant: { .now }),
+                clock: ProcessClock(now: { Date() }, instant: { .now }), tracer: Tracer(isOn: false, random: { 7 }),
+                logger: logger),
+            onRelief: { atRelief.withLock { $0.append(source.taken.withLock(\.self)) } }, logger: logger)
+        let running = Task { try await worker.run() }
+        await source.ended()
+        running.cancel()
+        try await running.value
+        #expect(atRelief.withLock(\.self) == [4, 9])
+    }
+
     @Test func `Worker writes a deferred record to its waiting topic with key and headers, and settles it`()
         async throws
     {
@@ -162,6 +182,44 @@ private struct Outage: Stage {
 }
 
 /// A broker, a topic to read, a topic to write, and the parts of a worker between them.
+/// Batches of so many records; nil is a turn without any.
+private final class ScriptedSource: Source {
+    let taken = Mutex(0)
+    private let batches: [Int?]
+    private let end = AsyncStream.makeStream(of: Void.self)
+
+    init(batches: [Int?]) { self.batches = batches }
+
+    func ended() async { for await _ in end.stream { return } }
+
+    func next() async throws -> Batch? {
+        let turn = taken.withLock { taken in
+            taken += 1
+            return taken - 1
+        }
+        guard turn < batches.count else {
+            end.continuation.yield()
+            try await Task.sleep(for: .seconds(3600))
+            return nil
+        }
+        return batches[turn].map { count in
+            Batch(
+                records: (0..<count).map {
+                    Batch.Record(
+                        wire: Even.Text("2").record(),
+                        position: LogPosition(topic: "in", partition: 0, offset: Int64($0)), timestamp: nil)
+                })
+        }
+    }
+
+    func rewind() {}
+    func close() {}
+}
+
+private struct AcceptingSettlement: Settlement {
+    func settle(_ processed: ProcessedBatch<Even>) -> Settled { .settled }
+}
+
 private struct WorkerHarness {
     struct Variables: WorkerVariables {
         let brokers = Variable.kafkaBrokers
