@@ -10,7 +10,7 @@ import tempfile
 
 here = pathlib.Path(__file__).parent
 budgets = here / "budgets.json"
-# Runs of one build differ by less than a thousandth; a tenth more is a change of the code.
+# Runs of one build differ by less than a hundredth; a tenth more is a change of the code.
 TOLERANCE = 0.10
 CASES = ("subscribed", "renewed", "renewal-off", "failed-to-renew", "recovered", "expired", "refunded", "one-time-charge")
 SEEDS = 3
