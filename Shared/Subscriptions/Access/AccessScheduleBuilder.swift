@@ -153,11 +153,9 @@ struct AccessScheduleBuilder {
             }
             periods.removeAll { $0.startsAt == $0.endsAt }
         }
-        // A refund that Apple had made when it signed the status is known to the status, however late a version says it.
-        let revokedSince = paid.filter { period in
-            period.transaction.version > statusVersion
-                && period.facts.revokedAt.map { $0 > statusVersion.signedDate } ?? false
-        }.map { Interval(from: $0.facts.revokedAt ?? end, to: $0.facts.expiresDate ?? end) }
+        // What was revoked since is not paid; before its beginning another period ran.
+        let revokedSince = paid.filter { $0.facts.revocationDate != nil && $0.transaction.version > statusVersion }
+            .map { Interval(from: max($0.facts.revokedAt ?? end, $0.facts.beginning), to: $0.facts.expiresDate ?? end) }
         let taken = periods.map { Interval(from: $0.startsAt, to: $0.endsAt ?? .forever) } + revokedSince
         for hole in open.without(taken) where hole.length >= Self.shortestHole {
             periods.append(

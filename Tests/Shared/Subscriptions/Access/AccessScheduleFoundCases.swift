@@ -213,6 +213,15 @@ extension AccessScheduleTests {
                     renewal("platinum", 10.5, signed: 10)),
             ], access: [(9, "gold"), (10, "platinum"), (10.4, "platinum"), (10.5, nil)], isUnexplained: true),
         Case(
+            name: "a refund seconds before a status 1, known from the app alone",
+            events: [
+                start,
+                event(
+                    "DID_CHANGE_RENEWAL_PREF/DOWNGRADE", 10.001, 1, bought("1", "gold", 0, 30, signed: 10.001),
+                    renewal("gold", 30, signed: 10.001)),
+                event("TRANSACTION", 10.002, nil, bought("1", "gold", 0, 30, signed: 10.002, revoked: 10)),
+            ], access: [(9.9, "gold"), (10.01, nil), (29, nil)]),
+        Case(
             name: "grace signed early, after an addition of seats in the last days",
             events: [
                 start,
