@@ -133,16 +133,17 @@ struct Retention: Subcommand {
         /// Before the run; a million means a million or more.
         var dueSeen: Int
         /// Null without `--run`.
-        var forgotten: Int?
-        var unmade: [String]
+        var deletedSeen: Int?
+        /// Months whose partition could not be created, because another transaction held the lock.
+        var notCreated: [String]
 
         init(_ policy: RetentionPolicy, months: [Row], dueSeen: Int, _ report: RetentionStore.Report?) {
             ledgerDays = policy.ledgerDays
             seenDays = policy.seenDays
             self.months = months
             self.dueSeen = dueSeen
-            forgotten = report?.deletedSeenNotifications
-            unmade = report?.unmade ?? []
+            deletedSeen = report?.deletedSeenNotifications
+            notCreated = report?.unmade ?? []
         }
     }
 }

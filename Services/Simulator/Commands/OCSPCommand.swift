@@ -23,7 +23,12 @@ struct OCSPCommand: SimulatorWork {
     @Option(help: "File that lists revoked certificates.")
     var revoked: String?
 
-    @Option(help: "Behavior: \(ResponderBehavior.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Option(
+        help: """
+            Behavior: honest; ignorant knows no certificate; expired answers are too old; impostor signs with a key of \
+            its own; forgetful leaves out the nonce; busy answers tryLater; redirecting; endless answers are oversized; \
+            babbling sends no OCSP.
+            """)
     var behavior = ResponderBehavior.honest
 
     @OptionGroup(title: "The signatures")

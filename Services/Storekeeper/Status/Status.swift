@@ -7,7 +7,7 @@ struct Status: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show pipeline health.",
         discussion: """
-            Shows the lag of each stage, the newest notification and latency, dead letters, receivers (the instances of \
+            Shows the lag of each stage (a service with its consumer group), the newest notification and latency, dead letters, receivers (the instances of \
             ingest) and the comparison with Apple's history. A section that cannot be read shows the reason.
 
             Exit codes: 0 healthy; 2 needs attention: an unreadable section, missing notifications, a window \

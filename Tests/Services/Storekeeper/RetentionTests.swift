@@ -16,7 +16,7 @@ struct RetentionTests {
 
         var ledgerDays: Int
         var months: [Month]
-        var forgotten: Int?
+        var deletedSeen: Int?
     }
 
     /// More than 400 days after the end of 2024-08, and not yet of 2024-09.
@@ -26,7 +26,7 @@ struct RetentionTests {
     @Test func `retention counts due notificationUUIDs up to a limit`() async throws {
         struct Counted: Decodable {
             var dueSeen: Int
-            var forgotten: Int?
+            var deletedSeen: Int?
         }
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
@@ -46,7 +46,7 @@ struct RetentionTests {
             #expect(try await run("--json").json(as: Counted.self).dueSeen == 3)
             #expect(try await run("--json", "--seen-days", "10").json(as: Counted.self).dueSeen == 1)
             let done = try await run("--json", "--run").json(as: Counted.self)
-            #expect(done.dueSeen == 3 && done.forgotten == 3)
+            #expect(done.dueSeen == 3 && done.deletedSeen == 3)
             #expect(await run().text.contains("Seen notificationUUIDs due: 0."))
         }
     }
@@ -65,7 +65,7 @@ struct RetentionTests {
             }
             for _ in 0..<2 {
                 let shown = try await run()
-                #expect(shown.ledgerDays == 400 && shown.forgotten == nil)
+                #expect(shown.ledgerDays == 400 && shown.deletedSeen == nil)
                 #expect(shown.months.map(\.state) == ["due", "kept", "kept"])
             }
             #expect(try await run("--ledger-days", "9000").months.map(\.state) == ["kept", "kept", "kept"])
