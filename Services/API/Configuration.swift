@@ -29,18 +29,18 @@ struct Configuration: KafkaVariables, DatabaseVariables {
     let apiLimitShare = Variable.apiLimitShare(default: "0.05")
     let setsAccountTokens = Variable.bool(
         "STOREKEEPER_SET_APP_ACCOUNT_TOKEN",
-        "after a restore has moved a purchase, have Apple name the new account in its later transactions",
+        "when a restore moves a purchase to another account, set that account's appAccountToken at Apple",
         default: "false")
     let verifyReceipt = Variable.bool(
         "STOREKEEPER_VERIFY_RECEIPT",
-        "send receipts that cannot be verified by themselves to Apple's deprecated verifyReceipt", default: "false")
+        "ask Apple's deprecated verifyReceipt about receipts whose signature cannot be verified", default: "false")
     let sharedSecret = Variable.secretFile(
         "STOREKEEPER_SHARED_SECRET_FILE",
-        "file of the account's shared secret, which verifyReceipt wants for auto-renewable subscriptions"
+        "file of the shared secret from App Store Connect, for verifyReceipt of auto-renewable subscriptions"
     ).optional
     let rejectionLimit = Variable.int(
         "STOREKEEPER_API_REJECTION_LIMIT",
-        "parts of uploads rejected a minute for each key, on each instance; one more is answered 429",
+        "maximum number of invalid transactions and receipts in uploads per minute and key, on each instance",
         default: "600", in: 1...10_000_000)
     let databaseConnections = Variable.int(
         "STOREKEEPER_API_DATABASE_CONNECTIONS", "connections to Postgres, shared by all requests", default: "4",

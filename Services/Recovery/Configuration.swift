@@ -22,7 +22,7 @@ struct Configuration: WorkerVariables, DatabaseVariables {
         default: "180d")
     let deadLettersAge = Variable.duration(
         "STOREKEEPER_KEEP_REJECTED",
-        "retention of the dead-letter index; equal to the retention of the topic",
+        "retention of the table of dead letters (rejected records); set it to that of notifications.rejected",
         default: "30d")
     let batch = Variable.batchLimit
     let rejectionRun = Variable.rejectionRun

@@ -106,7 +106,8 @@ extension Settings<Configuration> {
     func appleAPI(clock: APIClock, logger: Logger) throws -> AppleAPI? {
         guard let keys = self.apiKeys, let apps = self.apps else {
             logger.notice(
-                "STOREKEEPER_APP_STORE_API_KEYS_FILE is not set; customer requests are postponed, everything else runs")
+                "STOREKEEPER_APP_STORE_API_KEYS_FILE is not set; requests for a customer's history wait, everything else runs"
+            )
             return nil
         }
         let watcher = try TrustWatcher(

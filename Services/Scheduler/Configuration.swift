@@ -29,14 +29,15 @@ struct Configuration: WorkerVariables, DatabaseVariables {
         default: "1h")
     let coverageReach = Variable.duration(
         "STOREKEEPER_COVERAGE_REACH",
-        "how far back days are compared with Apple's history at most; the first is that of the app's first stored notification",
+        "how far back days are compared with Apple's history, and never before the app's first stored notification",
         default: "30d")
     let sliceLength = Variable.duration(
         "STOREKEEPER_SLICE_LENGTH",
         "maximum length of a window, a span of Apple's history to fetch; longer ones are split and fetched in parallel",
         default: "6h")
     let longOutage = Variable.duration(
-        "STOREKEEPER_LONG_OUTAGE", "minimum length of a window of which renewals and expiries are fetched first",
+        "STOREKEEPER_LONG_OUTAGE",
+        "in windows of at least this length, renewals and expiries are fetched before the rest",
         default: "12h")
     let fetches = Variable.int(
         "STOREKEEPER_FETCHES",
@@ -44,7 +45,7 @@ struct Configuration: WorkerVariables, DatabaseVariables {
         default: "16", in: 1...64)
     let windowLease = Variable.duration(
         "STOREKEEPER_WINDOW_LEASE",
-        "lease of a window; another scheduler takes over after it expires (a call to Apple may take half of it)",
+        "lease of a window; another scheduler takes over after it expires (calls to Apple time out after half of it)",
         default: "60s")
     let canaryInterval = Variable.duration(
         "STOREKEEPER_CANARY_INTERVAL",

@@ -41,7 +41,7 @@ struct RetentionJob: Sendable {
         }
         for month in report.dropped {
             logger.notice(
-                "Ledger partition dropped by retention",
+                "Retention deleted the payloads of a month; the rows of the ledger remain",
                 metadata: ["month": "\(month.name)", "bytes": "\(month.bytes)"])
         }
     }

@@ -51,7 +51,7 @@ struct SigningOptions: ParsableArguments {
     var environment: [String] = ["Sandbox"]
 
     @Option(
-        help: "Age in days from which a renewed intermediate and leaf sign. Default: one chain for all."
+        help: "Sign what is dated within so many days with a renewed intermediate and leaf. Default: one chain for all."
     )
     var rotatedDays: Double?
 

@@ -81,10 +81,10 @@ actor StoredPositions: StartingPositions {
     /// Kafka deleted records that the group had not read. The worker continues, because waiting restores none of them.
     private func warn(_ position: LogPosition, low: Int64) {
         logger.error(
-            "Kafka deleted records before this group read them; recover the notifications of that time",
+            "Kafka deleted records before this group read them; the runbook says how to recover them",
             metadata: [
-                "topic": "\(position.topic)", "partition": "\(position.partition)", "from": "\(position.offset)",
-                "to": "\(low)",
+                "topic": "\(position.topic)", "partition": "\(position.partition)",
+                "first_deleted_offset": "\(position.offset)", "next_offset": "\(low)",
             ])
         Metric.recordsExpired.counter(position.topic).increment(by: Int(clamping: low - position.offset))
     }

@@ -181,7 +181,10 @@ extension EndToEnd {
             let auditLog = try await apple.storekeeper(["audit"])
             #expect(auditLog.text.contains("purchase \(active.originalTransactionId) by 3 days"), "\(auditLog.text)")
             #expect(
-                auditLog.text.contains("product \(product), everywhere, by 2 days, request after-the-outage  sorry"))
+                auditLog.text.split(separator: "\n").contains {
+                    $0.contains("product \(product), everywhere, by 2 days, request after-the-outage ")
+                        && $0.hasSuffix(" sorry")
+                }, "\(auditLog.text)")
             #expect(!auditLog.text.contains("404 by"))
         }
 

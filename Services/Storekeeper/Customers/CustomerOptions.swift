@@ -117,7 +117,7 @@ struct RemoveCustomer: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove a customer's own id; purchases keep their appAccountToken.",
         discussion: """
-            Purchases, grants and consents of the token stay with the token.
+            Purchases, grants and consents (to send Apple consumption data) of the token stay with the token.
 
             Example: storekeeper customers remove user-4711 --app com.example.app --environment Production
             """)

@@ -10,7 +10,7 @@ struct EntitlementsCommand: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "entitlements", abstract: "Show what an account may use, and why.",
         discussion: """
-            The same answer as GET /v1/accounts/ACCOUNT/entitlements. Withheld are purchases of the account that give it \
+            The same answer as GET /v1/accounts/ACCOUNT/entitlements. Its section withheld lists purchases of the account that give it \
             nothing at the moment. Exit codes: 0 the account may use something; 1 nothing.
 
             Examples:

@@ -8,7 +8,8 @@ struct KeysCreate: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Create an API key and print it once.",
         discussion: """
-            Scopes: \(APIScope.allCases.map(\.rawValue).joined(separator: ", ")).
+            Scopes: \(APIScope.allCases.map(\.rawValue).joined(separator: ", ")). The API's \
+            /openapi.json names the scope that each operation needs.
 
             Examples:
               storekeeper keys create --name backend --environment Production --app com.example.app

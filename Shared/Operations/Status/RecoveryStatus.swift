@@ -149,7 +149,7 @@ package struct RecoveryStatus: Sendable, Encodable, Equatable {
             "  \($0.id) \($0.reason), \($0.state), opened \(age($0.openedAt)) ago\($0.lastError.map { ": \($0)" } ?? "")"
         }
         lines += postponed.map {
-            "\($0.bundleId) \($0.environment): \($0.requests) postponed customer requests, the oldest for \(age($0.since)): "
+            "\($0.bundleId) \($0.environment): \($0.requests) customers' histories cannot be fetched from Apple, the oldest for \(age($0.since)): "
                 + $0.lastError
         }
         lines += canaries.map { canary in
